@@ -1,0 +1,37 @@
+"""An executable edition of papers on second-order optimisation of neural networks.
+
+Layers with hand-derived passes, exact curvature of small networks, each paper's method written from its equations, and every
+numbered equation as a check that runs. Nothing is imported before it is used.
+
+Start with ``mlp``, ``exact.hessian``, ``verify.run`` or the command ``secondorder tour``.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_ROOMS = ("datasets", "exact", "kernels", "nets", "optimizers", "plots", "residual_partitioning", "training", "verify")
+_NAMES = {
+    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Layer", "Linear", "Loss", "Network", "Skip",
+             "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
+    "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
+    "residual_partitioning": ("ResidualPartitioning",),
+    "training": ("train",),
+}
+_HOME = {name: room for room, names in _NAMES.items() for name in names}
+
+__all__ = [*_ROOMS, *_HOME]
+
+
+def __getattr__(name):
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'secondorder' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,157 @@
+"""Derivatives from function values alone: the first channel of every check, which shares no code with what it checks."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Difference(NamedTuple):
+    """A derivative by central differences with the error that is to be expected of it, both of the same shape."""
+
+    value: np.ndarray
+    error: np.ndarray
+
+    def excess(self, reference):
+        """Largest |reference - value| in units of the predicted error: at most 1 if `reference` is right."""
+        reference = np.asarray(reference)
+        if reference.shape != self.value.shape:
+            raise ValueError(f"reference has shape {reference.shape}, the difference quotient {self.value.shape}")
+        return float(np.max(np.abs(reference - self.value) / self.error))
+
+
+def central(f, theta, step=None):
+    """Central differences of `f` at `theta`, with a predicted error.
+
+    Parameters
+    ----------
+    f : callable
+        Maps a (P,) array to a number or an array.
+    theta : (P,) array
+    step : float, optional
+        Step relative to max(1, |theta_i|); default eps^(1/3), which balances truncation against rounding.
+
+    Returns
+    -------
+    Difference
+        ``value`` and ``error`` of shape f(theta).shape + (P,). The error adds a truncation part, from comparing the step h
+        with 2h (their difference is three times the leading term of the error at h), and a rounding part, a small multiple of
+        eps max|f| / h.
+    """
+    theta = np.array(theta, dtype=np.float64)
+    if theta.ndim != 1 or theta.size == 0:
+        raise ValueError(f"theta must be a vector with at least one entry, got shape {theta.shape}")
+    eps = np.finfo(np.float64).eps
+    step = eps ** (1 / 3) if step is None else step
+    if not (np.isfinite(step) and step > 0):
+        raise ValueError(f"step must be positive and finite, got {step!r}")
+    values, errors = [], []
+    for i in range(theta.size):
+        point, here = theta.copy(), theta[i]
+        h = step * max(1.0, abs(here))
+        f_at = []
+        for k in (-2, -1, 1, 2):
+            point[i] = here + k * h
+            f_at.append(np.array(f(point), dtype=np.float64))
+        width = (here + h) - (here - h)  # the steps that were really taken
+        near = (f_at[2] - f_at[1]) / width
+        far = (f_at[3] - f_at[0]) / ((here + 2 * h) - (here - 2 * h))
+        size = max(np.max(np.abs(f)) for f in f_at)
+        values.append(near)
+        errors.append(np.abs(far - near) + 5 * eps * size / h + np.finfo(np.float64).tiny)
+    return Difference(np.stack(values, axis=-1), np.stack(errors, axis=-1))
+
+
+def complex_step(f, theta, step=1e-30):
+    """Derivative of an analytic `f` by one complex step: Im f(theta + i step e_k) / step, exact to rounding.
+
+    Parameters
+    ----------
+    f : callable
+        Maps a complex (P,) array to a number or an array; must be analytic (no abs, max or comparison of complex parts).
+    theta : (P,) real array
+
+    Returns
+    -------
+    array of shape f(theta).shape + (P,)
+    """
+    theta = np.asarray(theta, dtype=np.float64)
+    columns = []
+    for i in range(theta.size):
+        point = theta.astype(np.complex128)
+        point[i] += 1j * step
+        columns.append(np.imag(f(point)) / step)
+    return np.stack(columns, axis=-1)
+
+
+def taylor_remainders(f, theta, direction, derivatives, steps):
+    """|f(theta + t direction) - sum_k derivatives[k] t^k / k!| for every t in `steps`.
+
+    Parameters
+    ----------
+    f : callable, (P,) -> number
+    derivatives : sequence of float
+        f itself, then its first, second, ... directional derivatives at theta.
+    steps : sequence of float
+
+    Returns
+    -------
+    (len(steps),) array
+        Falls like t^n when the n given derivatives are right (and the next one does not vanish).
+    """
+    remainders = []
+    for t in steps:
+        model, term = 0.0, 1.0
+        for k, derivative in enumerate(derivatives):
+            model += derivative * term
+            term *= t / (k + 1)
+        remainders.append(abs(f(theta + t * direction) - model))
+    return np.array(remainders)
+
+
+def taylor_slope(remainders, steps):
+    """Slope of log(remainders) against log(steps), a least-squares line: the order of the remainder.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two steps, or a remainder that is zero or not finite.
+    """
+    remainders, steps = np.asarray(remainders, dtype=float), np.asarray(steps, dtype=float)
+    if remainders.shape != steps.shape or steps.size < 2:
+        raise ValueError(f"need at least two steps and as many remainders, got shapes {steps.shape} and {remainders.shape}")
+    if not (np.isfinite(remainders).all() and (remainders > 0).all()):
+        raise ValueError(f"remainders must be positive and finite, got {remainders}")
+    return float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
+
+
+def objective(network, loss, x, y, l2=0.0):
+    """The objective, mean loss plus (l2/2)|theta|^2, as a function of theta alone.
+
+    The function works on its own copy of the network and follows the dtype of its argument, so that a complex theta gives a
+    complex value (for :func:`complex_step`).
+
+    Returns
+    -------
+    callable, (P,) -> float or complex
+    """
+    return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).loss + l2 / 2 * np.sum(theta * theta))
+
+
+def gradient_of_objective(network, loss, x, y, l2=0.0):
+    """Gradient of :func:`objective` by hand-derived back-propagation, as a function of theta alone, (P,) -> (P,)."""
+    return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).gradient + l2 * theta)
+
+
+def _of_theta(network, f):
+    copies = {}
+
+    def function(theta):
+        theta = np.asarray(theta)
+        dtype = "complex128" if np.iscomplexobj(theta) else "float64"
+        if dtype not in copies:
+            copies[dtype] = network.astype(dtype)
+        net = copies[dtype]
+        net.theta = theta
+        return f(net, theta)
+
+    return function

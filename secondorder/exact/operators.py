@@ -1,0 +1,119 @@
+"""Curvature matrices as SciPy linear operators: products without the matrix, so that `eigsh`, `cg` and `minres` work."""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ..naming import lookup
+from .curvature import check_l2, evaluate, hessian_vector_product_at
+from .dense import FISHER_KINDS, fisher_scores
+
+
+class CurvatureOperator(LinearOperator):
+    """A symmetric (P, P) operator at one evaluation of a network.
+
+    It stands for the point at which it was made: after a change of the network's parameters its products raise RuntimeError.
+
+    Parameters
+    ----------
+    network, loss, x, y
+        As for :func:`~secondorder.exact.gradient`.
+    l2 : float
+        Adds l2 * I.
+    """
+
+    def __init__(self, network, loss, x, y, l2=0.0):
+        self._set(evaluate(network, loss, x, y), check_l2(l2))
+
+    @classmethod
+    def at(cls, evaluation, l2=0.0):
+        """The operator at an evaluation that was made before."""
+        evaluation.network.require_parameters()
+        operator = cls.__new__(cls)
+        operator._set(evaluation, check_l2(l2))
+        return operator
+
+    def _set(self, evaluation, l2):
+        self.evaluation, self.l2 = evaluation, l2
+        super().__init__(dtype=evaluation.network.dtype, shape=2 * (evaluation.network.size,))
+
+    def _product(self, v):
+        """Product with v (P,), without l2."""
+        raise TypeError(f"{type(self).__name__} does not define _product(v)")
+
+    def _matvec(self, v):
+        v = np.asarray(v).reshape(-1).astype(self.dtype, copy=False)
+        self.evaluation.require_current()
+        return self._product(v) + self.l2 * v
+
+    def _matmat(self, V):
+        return np.stack([self._matvec(column) for column in V.T], axis=1)
+
+    def _adjoint(self):
+        return self
+
+    def _through_outputs(self, v, middle):
+        """J^T middle(J v) / S with J the Jacobian of the outputs."""
+        chain, saved = self.evaluation.network.chain, self.evaluation.saved
+        p_tangent = chain.tangent(saved, None, v)
+        return chain.parameter_gradient(saved, middle(p_tangent)) / self.evaluation.samples
+
+
+class HessianOperator(CurvatureOperator):
+    """Exact Hessian of the objective.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> from scipy.sparse.linalg import eigsh
+    >>> net = so.mlp([3, 2], rng=0)                        # one linear layer, squared error: the Hessian is known
+    >>> x = np.random.default_rng(1).normal(size=(50, 3))
+    >>> H = so.exact.HessianOperator(net, so.SquaredError(), x, np.zeros((50, 2)))
+    >>> ones = np.ones((50, 1))
+    >>> moments = np.hstack([x, ones]).T @ np.hstack([x, ones]) / 50
+    >>> bool(np.isclose(eigsh(H, k=1)[0][0], np.linalg.eigvalsh(moments)[-1]))
+    True
+    """
+
+    def _product(self, v):
+        return hessian_vector_product_at(self.evaluation, v)
+
+
+class GaussNewtonOperator(CurvatureOperator):
+    """Generalised Gauss-Newton matrix, mean of J^T H_loss J."""
+
+    def _product(self, v):
+        e = self.evaluation
+        return self._through_outputs(v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t))
+
+
+class FisherOperator(CurvatureOperator):
+    """Fisher matrix; see :func:`~secondorder.exact.fisher` for the kinds and when they coincide.
+
+    The targets of ``kind="sampled"`` are drawn once, when the operator is made.
+    """
+
+    def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0):
+        super().__init__(network, loss, x, y, l2=l2)
+        self._draw(kind, rng, draws)
+
+    @classmethod
+    def at(cls, evaluation, kind="exact", rng=None, draws=1, l2=0.0):
+        operator = super().at(evaluation, l2=l2)
+        operator._draw(kind, rng, draws)
+        return operator
+
+    def _draw(self, kind, rng, draws):
+        self.kind = lookup(FISHER_KINDS, kind, "kind")
+        e = self.evaluation
+        if kind == "exact":
+            self._F, self._scores = e.loss_function.fisher(e.outputs), []
+        else:
+            self._F, self._scores = None, fisher_scores(e, kind, rng, draws)
+
+    def _middle(self, t):
+        if self.kind == "exact":
+            return np.einsum("sij,sj->si", self._F, t)
+        return sum(score * np.sum(score * t, axis=1, keepdims=True) for score in self._scores) / len(self._scores)
+
+    def _product(self, v):
+        return self._through_outputs(v, self._middle)

@@ -1,0 +1,13 @@
+"""Ground floor: explicit layers with hand-derived passes, losses, and networks over one flat parameter vector."""
+
+from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh,
+                          activation_function)
+from .chain import Chain, Skip, SkipSaved
+from .layers import Activation, ActivationSaved, Layer, Linear, LinearSaved
+from .losses import BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
+from .network import Evaluation, Network, mlp
+
+__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain", "DiagonalLoss",
+           "Evaluation", "Identity", "Layer", "LeakyReLU", "Linear", "LinearSaved", "Loss", "Network", "ReLU", "Sigmoid",
+           "Sin", "Skip", "SkipSaved", "Softplus", "SoftmaxCrossEntropy", "SquaredError", "Tanh", "TukeyBiweight",
+           "activation_function", "mlp"]

@@ -1,0 +1,228 @@
+"""Activation functions: value, slope (first derivative) and curvature (second derivative).
+
+Each function acts entry by entry and keeps the dtype of its argument. The smooth ones accept complex arguments too and are
+analytic in a strip around the real axis, so that the complex step can check them.
+
+Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negative_slope`` at 0, and both have curvature 0
+everywhere (the point mass of the second derivative at 0 is invisible to any pointwise formula).
+"""
+
+import numpy as np
+
+from ..naming import lookup
+
+
+class ActivationFunction:
+    """A scalar function with two derivatives.
+
+    A subclass gives :meth:`value`, :meth:`slope` and :meth:`curvature`; all map an array to an array of the same shape
+    and dtype.
+
+    Attributes
+    ----------
+    name : str
+        Used by ``mlp`` and by the command line.
+    kinks : tuple of float
+        Where the slope jumps; finite differences must stay away from these points.
+    piecewise_linear : bool
+        True where the curvature is zero off the kinks.
+    """
+
+    name = "activation"
+    kinks = ()
+    piecewise_linear = False
+
+    def __init_subclass__(cls, **kwargs):
+        """A subclass that changes one of the three functions must not inherit a shared `jet` that bypasses it."""
+        super().__init_subclass__(**kwargs)
+        if "jet" not in vars(cls) and {"value", "slope", "curvature"} & set(vars(cls)):
+            cls.jet = ActivationFunction.jet
+
+    def value(self, x):
+        """Value, same shape as `x`."""
+        raise TypeError(f"{type(self).__name__} does not define value(x)")
+
+    def slope(self, x):
+        """First derivative, same shape as `x`."""
+        raise TypeError(f"{type(self).__name__} does not define slope(x)")
+
+    def curvature(self, x):
+        """Second derivative, same shape as `x`."""
+        raise TypeError(f"{type(self).__name__} does not define curvature(x)")
+
+    def jet(self, x):
+        """Value, slope and curvature together; a subclass may share work between the three."""
+        return self.value(x), self.slope(x), self.curvature(x)
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+
+def _zeros(x):
+    """Zeros of the shape and dtype of `x` that cost no memory (read-only)."""
+    return np.broadcast_to(x.dtype.type(0), x.shape)
+
+
+def _ones(x):
+    return np.broadcast_to(x.dtype.type(1), x.shape)
+
+
+class Identity(ActivationFunction):
+    """s(x) = x."""
+
+    name = "identity"
+    piecewise_linear = True
+
+    def value(self, x):
+        return np.asarray(x)
+
+    def slope(self, x):
+        return _ones(np.asarray(x))
+
+    def curvature(self, x):
+        return _zeros(np.asarray(x))
+
+
+class LeakyReLU(ActivationFunction):
+    """s(x) = x for x > 0, negative_slope * x otherwise; the slope at 0 is `negative_slope`."""
+
+    name = "leaky_relu"
+    kinks = (0.0,)
+    piecewise_linear = True
+
+    def __init__(self, negative_slope=0.01):
+        if not (np.isfinite(negative_slope) and negative_slope >= 0):
+            raise ValueError(f"negative_slope must be finite and not negative, got {negative_slope!r}")
+        self.negative_slope = float(negative_slope)
+
+    def value(self, x):
+        x = np.asarray(x)
+        return np.where(x.real > 0, x, x.dtype.type(self.negative_slope) * x)
+
+    def slope(self, x):
+        x = np.asarray(x)
+        return np.where(x.real > 0, x.dtype.type(1), x.dtype.type(self.negative_slope))
+
+    def curvature(self, x):
+        return _zeros(np.asarray(x))
+
+    def __repr__(self):
+        return f"LeakyReLU(negative_slope={self.negative_slope})"
+
+
+class ReLU(LeakyReLU):
+    """s(x) = max(x, 0); the slope at 0 is 0."""
+
+    name = "relu"
+
+    def __init__(self):
+        super().__init__(0.0)
+
+    def __repr__(self):
+        return "ReLU()"
+
+
+class Tanh(ActivationFunction):
+    """s = tanh(x); s' = 1 - s^2; s'' = -2 s s'."""
+
+    name = "tanh"
+
+    def value(self, x):
+        return np.tanh(x)
+
+    def slope(self, x):
+        return 1 - np.tanh(x) ** 2
+
+    def curvature(self, x):
+        s = np.tanh(x)
+        return -2 * s * (1 - s * s)
+
+    def jet(self, x):
+        s = np.tanh(x)
+        slope = 1 - s * s
+        return s, slope, -2 * s * slope
+
+
+def _logistic(x):
+    """1 / (1 + exp(-x)) without overflow, for real and complex `x`."""
+    x = np.asarray(x)
+    right = x.real >= 0
+    e = np.exp(np.where(right, -x, x))
+    return np.where(right, 1, e) / (1 + e)
+
+
+class Sigmoid(ActivationFunction):
+    """s = 1 / (1 + exp(-x)); s' = s (1 - s); s'' = s' (1 - 2 s)."""
+
+    name = "sigmoid"
+
+    def value(self, x):
+        return _logistic(x)
+
+    def slope(self, x):
+        return _logistic(x) * _logistic(-np.asarray(x))  # 1 - s without cancellation in the saturated tail
+
+    def curvature(self, x):
+        return self.slope(x) * (1 - 2 * _logistic(x))
+
+    def jet(self, x):
+        s = _logistic(x)
+        slope = s * _logistic(-np.asarray(x))
+        return s, slope, slope * (1 - 2 * s)
+
+
+class Softplus(ActivationFunction):
+    """s = log(1 + exp(x)); s' is the logistic function, s'' = s' (1 - s')."""
+
+    name = "softplus"
+
+    def value(self, x):
+        x = np.asarray(x)
+        right = x.real > 0
+        return np.where(right, x, 0) + np.log1p(np.exp(np.where(right, -x, x)))
+
+    def slope(self, x):
+        return _logistic(x)
+
+    def curvature(self, x):
+        return _logistic(x) * _logistic(-np.asarray(x))
+
+    def jet(self, x):
+        slope = _logistic(x)
+        return self.value(x), slope, slope * _logistic(-np.asarray(x))
+
+
+class Sin(ActivationFunction):
+    """s = sin(x); s' = cos(x); s'' = -s. Not monotone: a good test of rules that assume s' >= 0."""
+
+    name = "sin"
+
+    def value(self, x):
+        return np.sin(x)
+
+    def slope(self, x):
+        return np.cos(x)
+
+    def curvature(self, x):
+        return -np.sin(x)
+
+
+ACTIVATIONS = {cls.name: cls for cls in (Identity, ReLU, LeakyReLU, Tanh, Sigmoid, Softplus, Sin)}
+
+
+def activation_function(activation):
+    """Turn a name or an :class:`ActivationFunction` into an :class:`ActivationFunction`.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown (the message gives the close matches).
+    TypeError
+        If it is neither a name nor an object with `value`, `slope` and `curvature`.
+    """
+    if isinstance(activation, str):
+        return lookup(ACTIVATIONS, activation, "activation")()
+    if isinstance(activation, type) or not all(callable(getattr(activation, n, None)) for n in ("value", "slope", "curvature")):
+        raise TypeError(f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with value(x), slope(x) and "
+                        f"curvature(x), got {activation!r}")
+    return activation

@@ -1,0 +1,248 @@
+"""Layers made of layers: `Chain` runs layers one after the other, `Skip` adds its input to what a chain makes of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .layers import Layer
+
+
+class Chain(Layer):
+    """Layers in a row; ``saved`` is the list of what each of them saved.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+
+    Raises
+    ------
+    TypeError
+        If something in `layers` is not a layer.
+    ValueError
+        If `layers` is empty, or holds one instance twice.
+    """
+
+    def __init__(self, layers):
+        super().__init__(trainable=True)
+        self.layers = list(layers)
+        if not self.layers:
+            raise ValueError("layers: at least one layer is needed")
+        for layer in self.layers:
+            if not isinstance(layer, Layer):
+                raise TypeError(f"layers: expected Layer instances, got {layer!r}")
+        seen = set()
+        for layer in self.sublayers():
+            if id(layer) in seen:
+                raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are not shared between "
+                                 "places, use a copy (layer.copy())")
+            seen.add(id(layer))
+        self.input_shape = next((layer.input_shape for layer in self.layers if layer.input_shape is not None), None)
+
+    @property
+    def size(self):
+        return sum(layer.size for layer in self.layers)
+
+    @property
+    def slices(self):
+        """Where each layer's parameters stand in the flat vector."""
+        ends = np.cumsum([0] + [layer.size for layer in self.layers])
+        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:])]
+
+    def sublayers(self):
+        yield self
+        for layer in self.layers:
+            yield from layer.sublayers()
+
+    def bind(self, theta, owner):
+        super().bind(theta[:0], owner)
+        for layer, where in zip(self.layers, self.slices):
+            layer.bind(theta[where], owner)
+
+    def convert(self, dtype):
+        for layer in self.layers:
+            layer.convert(dtype)
+
+    def output_shape(self, input_shape):
+        for layer in self.layers:
+            input_shape = layer.output_shape(input_shape)
+        return input_shape
+
+    def _tangents(self, theta_tangent):
+        """The piece of a flat tangent that belongs to each layer; None where there is none."""
+        if theta_tangent is None:
+            return [None] * len(self.layers)
+        return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
+
+    def forward(self, x):
+        saved = []
+        for layer in self.layers:
+            x, kept = layer.forward(x)
+            saved.append(kept)
+        return x, saved
+
+    def output_gradients(self, saved, y_bar):
+        """Gradients with respect to the outputs of all layers, first to last; the last one is `y_bar` itself."""
+        bars = [y_bar]
+        for layer, kept in zip(self.layers[:0:-1], saved[:0:-1]):
+            bars.append(layer.input_gradient(kept, bars[-1]))
+        return bars[::-1]
+
+    def input_gradient(self, saved, y_bar):
+        return self.layers[0].input_gradient(saved[0], self.output_gradients(saved, y_bar)[0])
+
+    def parameter_gradient(self, saved, y_bar):
+        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar))
+
+    def parameter_gradient_from(self, saved, bars):
+        """``theta_bar`` (size,) from the gradients `bars` with respect to the outputs of all layers."""
+        return np.concatenate([layer.parameter_gradient(kept, bar) for layer, kept, bar in zip(self.layers, saved, bars)])
+
+    def backward(self, saved, y_bar):
+        bars = self.output_gradients(saved, y_bar)
+        return self.layers[0].input_gradient(saved[0], bars[0]), self.parameter_gradient_from(saved, bars)
+
+    def parameter_gradients(self, saved, y_bar):
+        bars = self.output_gradients(saved, y_bar)
+        return np.concatenate([layer.parameter_gradients(kept, bar)
+                               for layer, kept, bar in zip(self.layers, saved, bars)], axis=1)
+
+    def input_tangents(self, saved, x_tangent, theta_tangent):
+        """Tangents of the inputs of all layers, followed by that of the output; None stands for zero before the first change."""
+        tangents = [x_tangent]
+        for layer, kept, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
+            nothing = tangents[-1] is None and piece is None
+            tangents.append(None if nothing else layer.tangent(kept, tangents[-1], piece))
+        return tangents
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent)[-1]
+        return np.zeros_like(saved[-1].output) if y_tangent is None else y_tangent
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        tangents = self.input_tangents(saved, x_tangent, theta_tangent)
+        second = x_second
+        for layer, kept, piece, t in zip(self.layers, saved, self._tangents(theta_tangent), tangents):
+            if not (t is None and second is None and piece is None):
+                second = layer.second_tangent(kept, t, second, piece)
+        return np.zeros_like(saved[-1].output) if second is None else second
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        return self.backward_tangent_from(saved, self.input_tangents(saved, x_tangent, theta_tangent), theta_tangent,
+                                          self.output_gradients(saved, y_bar), y_bar_tangent)
+
+    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent):
+        """`backward_tangent` from the results of `input_tangents` and `output_gradients`."""
+        pieces = self._tangents(theta_tangent)
+        theta_bar_tangents = []
+        for i in reversed(range(len(self.layers))):
+            y_bar_tangent, theta_bar_tangent = self.layers[i].backward_tangent(
+                saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent)
+            theta_bar_tangents.append(theta_bar_tangent)
+        return y_bar_tangent, np.concatenate(theta_bar_tangents[::-1])
+
+    def input_hessian(self, saved, y_bar, H_y):
+        return self.input_hessian_from(saved, self.output_gradients(saved, y_bar), H_y, stop=0)[0]
+
+    def input_hessian_from(self, saved, bars, H_y, stop=0):
+        """Hessians (S, n, n) with respect to the inputs of layers `stop`, `stop` + 1, ..., followed by `H_y` itself."""
+        hessians = [H_y]
+        for i in reversed(range(stop, len(self.layers))):
+            hessians.append(self.layers[i].input_hessian(saved[i], bars[i], hessians[-1]))
+        return hessians[::-1]
+
+    def __repr__(self):
+        return f"Chain([{', '.join(map(repr, self.layers))}])"
+
+
+class SkipSaved(NamedTuple):
+    """What `Skip.forward` leaves behind: input and output (like x), and the inner chain's list of saved tuples."""
+
+    input: np.ndarray
+    output: np.ndarray
+    inner: list
+
+
+class Skip(Layer):
+    """y = x + F(x) with F a chain of layers whose output has the shape of its input.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers of F.
+    """
+
+    def __init__(self, layers):
+        super().__init__(trainable=True)
+        self.inner = Chain(layers)
+        self.input_shape = self.inner.input_shape
+
+    @property
+    def size(self):
+        return self.inner.size
+
+    @property
+    def layers(self):
+        """The layers of F."""
+        return self.inner.layers
+
+    def sublayers(self):
+        yield self
+        yield from self.inner.sublayers()
+
+    def bind(self, theta, owner):
+        super().bind(theta[:0], owner)
+        self.inner.bind(theta, owner)
+
+    def convert(self, dtype):
+        self.inner.convert(dtype)
+
+    def output_shape(self, input_shape):
+        shape = self.inner.output_shape(input_shape)
+        if tuple(shape) != tuple(input_shape):
+            raise ValueError(f"{self!r}: the inner layers turn shape {tuple(input_shape)} into {tuple(shape)}; "
+                             "a skip connection needs the same shape")
+        return shape
+
+    def forward(self, x):
+        inside, inner = self.inner.forward(x)
+        y = x + inside
+        return y, SkipSaved(x, y, inner)
+
+    def backward(self, saved, y_bar):
+        x_bar, theta_bar = self.inner.backward(saved.inner, y_bar)
+        return y_bar + x_bar, theta_bar
+
+    def input_gradient(self, saved, y_bar):
+        return y_bar + self.inner.input_gradient(saved.inner, y_bar)
+
+    def parameter_gradient(self, saved, y_bar):
+        return self.inner.parameter_gradient(saved.inner, y_bar)
+
+    def parameter_gradients(self, saved, y_bar):
+        return self.inner.parameter_gradients(saved.inner, y_bar)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent)
+        return y_tangent if x_tangent is None else x_tangent + y_tangent
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        y_second = self.inner.second_tangent(saved.inner, x_tangent, x_second, theta_tangent)
+        return y_second if x_second is None else x_second + y_second
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        x_bar_tangent, theta_bar_tangent = self.inner.backward_tangent(
+            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent)
+        return y_bar_tangent + x_bar_tangent, theta_bar_tangent
+
+    def input_hessian(self, saved, y_bar, H_y):
+        # (I + J)^T H (I + J) + curvature of F, with J the Jacobian of F
+        samples, width = len(H_y), H_y.shape[1]
+        shape = saved.input.shape
+        JtH = np.empty_like(H_y)
+        for k in range(width):
+            column = np.ascontiguousarray(H_y[:, :, k]).reshape(shape)
+            JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(samples, width)
+        return H_y + JtH + JtH.transpose(0, 2, 1) + self.inner.input_hessian(saved.inner, y_bar, H_y)
+
+    def __repr__(self):
+        return f"Skip([{', '.join(map(repr, self.layers))}])"

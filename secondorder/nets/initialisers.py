@@ -1,0 +1,46 @@
+"""Initial parameter values. An initialiser is a function ``f(shape, fan_in, fan_out, rng) -> array`` of that shape.
+
+``"uniform"``  weights and biases uniform in +-1/sqrt(fan_in) (PyTorch's default for linear layers)
+``"xavier"``   weights uniform in +-sqrt(6 / (fan_in + fan_out)), biases 0
+a number a     weights and biases uniform in +-a
+"""
+
+import numpy as np
+
+from ..naming import lookup
+
+
+def uniform_fan_in(shape, fan_in, fan_out, rng):
+    """Uniform in +-1/sqrt(fan_in)."""
+    return rng.uniform(-1, 1, size=shape) / np.sqrt(fan_in)
+
+
+def xavier(shape, fan_in, fan_out, rng):
+    """Uniform in +-sqrt(6 / (fan_in + fan_out)) for matrices, 0 for vectors (biases)."""
+    if len(shape) == 1:
+        return np.zeros(shape)
+    return rng.uniform(-1, 1, size=shape) * np.sqrt(6 / (fan_in + fan_out))
+
+
+class uniform:
+    """Uniform in +-a for weights and biases."""
+
+    def __init__(self, a):
+        if not (np.isfinite(a) and a >= 0):
+            raise ValueError(f"init: the half-width must be finite and not negative, got {a!r}")
+        self.a = float(a)
+
+    def __call__(self, shape, fan_in, fan_out, rng):
+        return rng.uniform(-self.a, self.a, size=shape)
+
+
+INITIALISERS = {"uniform": uniform_fan_in, "xavier": xavier}
+
+
+def initialiser(init):
+    """Turn a name, a number (half-width) or a callable into an initialiser."""
+    if callable(init):
+        return init
+    if isinstance(init, (int, float)) and not isinstance(init, bool):
+        return uniform(init)
+    return lookup(INITIALISERS, init, "init")

@@ -1,0 +1,311 @@
+"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one sample a row.
+
+``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C), ``hessian_diagonal`` (S, C).
+Objectives average over the batch; a loss itself never averages or sums over samples.
+
+Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian of every sample is diagonal) and ``convex``
+(it is positive semidefinite). Losses that are negative log-likelihoods of a model of the target, given the output, also give
+the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
+"""
+
+import numpy as np
+
+
+class Loss:
+    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows from these."""
+
+    diagonal_hessian = False
+    convex = False
+
+    def prepare_target(self, target, shape, dtype):
+        """Check a batch of targets against outputs of `shape` (S, C) and return them in the form that the passes use.
+
+        Raises
+        ------
+        ValueError
+            Wrong shape or non-finite numbers.
+        TypeError
+            Not numbers.
+        """
+        target = np.asarray(target)
+        if target.dtype.kind not in "buif":
+            raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
+        if target.shape != tuple(shape):
+            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected {tuple(shape)}: "
+                             "one row a sample, one column an output (a single output takes y[:, None])")
+        target = target.astype(dtype, copy=False)
+        if not np.isfinite(target).all():
+            raise ValueError("targets hold NaN or infinite entries")
+        return target
+
+    def value(self, p, target):
+        """Loss of each sample, (S,)."""
+        raise TypeError(f"{type(self).__name__} does not define value(p, target)")
+
+    def gradient(self, p, target):
+        """Gradient in p of each sample, (S, C)."""
+        raise TypeError(f"{type(self).__name__} does not define gradient(p, target)")
+
+    def hessian(self, p, target):
+        """Hessian in p of each sample, (S, C, C)."""
+        raise TypeError(f"{type(self).__name__} does not define hessian(p, target)")
+
+    def hessian_product(self, p, target, v):
+        """Hessian of each sample times its row of v (S, C)."""
+        return np.einsum("sij,sj->si", self.hessian(p, target), v)
+
+    def hessian_diagonal(self, p, target):
+        """Diagonal of each sample's Hessian, (S, C)."""
+        return np.einsum("sii->si", self.hessian(p, target)).copy()
+
+    def fisher(self, p):
+        """E[score score^T] under the model's own distribution of targets, (S, C, C)."""
+        raise TypeError(f"{type(self).__name__} is not the negative log-likelihood of a model of the targets, so it has no "
+                        "exact or sampled Fisher matrix; kind='empirical' needs no model")
+
+    def sample_targets(self, p, rng):
+        """Draw one target a sample from the model, in the form of `prepare_target`."""
+        self.fisher(p)
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+
+def _diagonal(entries):
+    """(S, C) -> (S, C, C) diagonal matrices."""
+    samples, width = entries.shape
+    out = np.zeros((samples, width, width), dtype=entries.dtype)
+    index = np.arange(width)
+    out[:, index, index] = entries
+    return out
+
+
+class DiagonalLoss(Loss):
+    """A loss that is a sum over outputs; a subclass defines `value`, `gradient` and `hessian_diagonal`."""
+
+    diagonal_hessian = True
+
+    def hessian_diagonal(self, p, target):
+        raise TypeError(f"{type(self).__name__} does not define hessian_diagonal(p, target)")
+
+    def hessian(self, p, target):
+        return _diagonal(self.hessian_diagonal(p, target))
+
+    def hessian_product(self, p, target, v):
+        return self.hessian_diagonal(p, target) * v
+
+
+class SquaredError(DiagonalLoss):
+    """0.5 |p - target|^2, summed over outputs, so that the Hessian is the identity."""
+
+    convex = True
+
+    def value(self, p, target):
+        return 0.5 * np.sum((p - target) ** 2, axis=1)
+
+    def gradient(self, p, target):
+        return p - target
+
+    def hessian_diagonal(self, p, target):
+        return np.ones_like(p)
+
+    def fisher(self, p):
+        """Of the model target ~ N(p, I): the identity."""
+        return _diagonal(np.ones_like(p))
+
+    def sample_targets(self, p, rng):
+        return (p + rng.standard_normal(p.shape)).astype(p.dtype, copy=False)
+
+
+def softmax(p):
+    """Softmax of each row of p (S, C), shifted by the largest entry."""
+    e = np.exp(p - p.real.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def softmax_and_rest(p):
+    """Softmax q of each row and 1 - q as a sum of the other entries, which stays exact where q rounds to 1."""
+    e = np.exp(p - p.real.max(axis=1, keepdims=True))
+    before = np.zeros_like(e)
+    after = np.zeros_like(e)
+    np.cumsum(e[:, :-1], axis=1, out=before[:, 1:])
+    after[:, :-1] = np.cumsum(e[:, :0:-1], axis=1)[:, ::-1]
+    total = e.sum(axis=1, keepdims=True)
+    return e / total, (before + after) / total
+
+
+class _ClassTargets(Loss):
+    """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or probabilities)."""
+
+    def prepare_target(self, target, shape, dtype):
+        target = np.asarray(target)
+        samples, classes = shape
+        if target.ndim == 1:
+            if target.dtype.kind not in "iu":
+                raise TypeError(f"labels must be integers, got dtype {target.dtype}")
+            if target.shape != (samples,):
+                raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label a sample")
+            if samples and (target.min() < 0 or target.max() >= classes):
+                bad = int(np.flatnonzero((target < 0) | (target >= classes))[0])
+                raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network has {classes} "
+                                 f"outputs, so labels run from 0 to {classes - 1}")
+            one_hot = np.zeros(shape, dtype=dtype)
+            one_hot[np.arange(samples), target] = 1
+            return one_hot
+        if target.shape != tuple(shape):
+            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected integer labels of shape "
+                             f"({samples},) or weights of shape {tuple(shape)}")
+        target = super().prepare_target(target, shape, dtype)
+        if (target < 0).any():
+            raise ValueError("class weights must not be negative")
+        return target
+
+    def _weights(self, p, target):
+        target = np.asarray(target)
+        return self.prepare_target(target, p.shape, p.real.dtype) if target.ndim == 1 else target
+
+
+class SoftmaxCrossEntropy(_ClassTargets):
+    """-sum_i t_i log q_i with q = softmax(p); targets are integer labels (S,) or rows of weights t (S, C).
+
+    The gradient is q sum(t) - t and the Hessian (diag(q) - q q^T) sum(t); both are formed without cancellation where the
+    network is confident.
+    """
+
+    convex = True
+
+    def value(self, p, target):
+        t = self._weights(p, target)
+        top = p.real.max(axis=1, keepdims=True)
+        log_total = np.log(np.sum(np.exp(p - top), axis=1, keepdims=True)) + top
+        return np.sum(t * (log_total - p), axis=1)
+
+    def gradient(self, p, target):
+        t = self._weights(p, target)
+        q, rest = softmax_and_rest(p)
+        return q * (t.sum(axis=1, keepdims=True) - t) - t * rest
+
+    def hessian(self, p, target):
+        q, rest = softmax_and_rest(p)
+        H = -q[:, :, None] * q[:, None, :]
+        index = np.arange(p.shape[1])
+        H[:, index, index] = q * rest
+        return H * self._weights(p, target).sum(axis=1)[:, None, None]
+
+    def hessian_product(self, p, target, v):
+        q = softmax(p)
+        mean = np.sum(q * v, axis=1, keepdims=True)
+        return q * (v - mean) * self._weights(p, target).sum(axis=1, keepdims=True)
+
+    def hessian_diagonal(self, p, target):
+        q, rest = softmax_and_rest(p)
+        return q * rest * self._weights(p, target).sum(axis=1, keepdims=True)
+
+    def fisher(self, p):
+        """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""
+        q = softmax(p)
+        score = q[:, None, :] - np.eye(p.shape[1], dtype=p.dtype)  # (S, class, C)
+        return np.einsum("sc,sci,scj->sij", q, score, score)
+
+    def sample_targets(self, p, rng):
+        edges = np.cumsum(softmax(p), axis=1)
+        draws = rng.random((len(p), 1)) * edges[:, -1:]
+        return self.prepare_target((draws > edges[:, :-1]).sum(axis=1), p.shape, p.dtype)
+
+
+class BoundedCriterion(_ClassTargets):
+    """1 / (1 + exp(delta (t . softmax(p) - epsilon))), a bounded, non-convex criterion ([ea-cg] Eq. (14)).
+
+    Parameters
+    ----------
+    delta : float
+        Steepness, positive.
+    epsilon : float
+        Where the criterion crosses 1/2.
+
+    Notes
+    -----
+    With q = softmax(p), s = t . q, c the criterion and v = q (t - s): c'(s) = -delta c (1 - c),
+    c''(s) = delta^2 c (1 - c)(1 - 2 c); gradient c' v; Hessian c'' v v^T + c' (diag(v) - v q^T - q v^T).
+    """
+
+    def __init__(self, delta=5.0, epsilon=0.2):
+        if not (np.isfinite(delta) and delta > 0):
+            raise ValueError(f"delta must be positive and finite, got {delta!r}")
+        if not np.isfinite(epsilon):
+            raise ValueError(f"epsilon must be finite, got {epsilon!r}")
+        self.delta, self.epsilon = float(delta), float(epsilon)
+
+    def _parts(self, p, target):
+        t = self._weights(p, target)
+        q = softmax(p)
+        s = np.sum(t * q, axis=1, keepdims=True)
+        z = self.delta * (s - self.epsilon)
+        e = np.exp(np.where(z.real > 0, -z, z))
+        c, rest = np.where(z.real > 0, e, 1) / (1 + e), np.where(z.real > 0, 1, e) / (1 + e)
+        first = -self.delta * c * rest
+        second = self.delta**2 * c * rest * (rest - c)
+        return c, first, second, q, q * (t - s)
+
+    def value(self, p, target):
+        return self._parts(p, target)[0][:, 0]
+
+    def gradient(self, p, target):
+        _, first, _, _, v = self._parts(p, target)
+        return first * v
+
+    def hessian(self, p, target):
+        _, first, second, q, v = self._parts(p, target)
+        vq = v[:, :, None] * q[:, None, :]
+        return (second[:, :, None] * v[:, :, None] * v[:, None, :]
+                + first[:, :, None] * (_diagonal(v) - vq - vq.transpose(0, 2, 1)))
+
+    def hessian_product(self, p, target, w):
+        _, first, second, q, v = self._parts(p, target)
+        vw, qw = np.sum(v * w, axis=1, keepdims=True), np.sum(q * w, axis=1, keepdims=True)
+        return second * v * vw + first * (v * w - v * qw - q * vw)
+
+    def hessian_diagonal(self, p, target):
+        _, first, second, q, v = self._parts(p, target)
+        return second * v**2 + first * v * (1 - 2 * q)
+
+    def __repr__(self):
+        return f"BoundedCriterion(delta={self.delta}, epsilon={self.epsilon})"
+
+
+class TukeyBiweight(DiagonalLoss):
+    """Tukey's biweight of every residual r = p - target, summed over outputs: a robust, non-convex criterion.
+
+    With u = r / c: rho = c^2/6 (1 - (1 - u^2)^3), rho' = r (1 - u^2)^2, rho'' = (1 - u^2)(1 - 5 u^2) for |u| <= 1, and a
+    constant c^2/6 outside.
+
+    Parameters
+    ----------
+    c : float
+        Where outliers begin, in units of the residual; positive.
+    """
+
+    def __init__(self, c=4.685):
+        if not (np.isfinite(c) and c > 0):
+            raise ValueError(f"c must be positive and finite, got {c!r}")
+        self.c = float(c)
+
+    def _parts(self, p, target):
+        r = p - target
+        w = 1 - (r / self.c) ** 2
+        return r, np.where(w.real > 0, w, 0)
+
+    def value(self, p, target):
+        _, w = self._parts(p, target)
+        return np.sum(self.c**2 / 6 * (1 - w**3), axis=1)
+
+    def gradient(self, p, target):
+        r, w = self._parts(p, target)
+        return r * w**2
+
+    def hessian_diagonal(self, p, target):
+        r, w = self._parts(p, target)
+        return w * (1 - 5 * (r / self.c) ** 2)
+
+    def __repr__(self):
+        return f"TukeyBiweight(c={self.c})"

@@ -1,0 +1,307 @@
+"""`Network`: a chain of layers over one flat parameter vector. `Evaluation`: what one forward and backward pass leave behind."""
+
+import copy
+from functools import cached_property
+
+import numpy as np
+
+from .activations import activation_function
+from .chain import Chain
+from .layers import Activation, Linear
+
+DTYPES = ("float64", "float32", "complex128")
+
+
+class Network:
+    """Layers in a row over one flat parameter vector `theta`.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        Each instance may belong to one network only.
+    dtype : "float64" or "float32"
+        Parameters have this dtype; inputs and targets are converted to it once. ("complex128" exists for the complex step.)
+    input_shape : tuple of int, optional
+        Needed only if no layer states its own.
+
+    Attributes
+    ----------
+    layers : list of Layer
+    theta : (P,) array
+        All trainable parameters, layer by layer, weight (C order) then bias. It is live: ``weight`` and ``bias`` of the
+        layers are views into it, and assigning to any of them copies in place. Take ``theta.copy()`` to keep a point.
+    slices : list of slice
+        Where each layer's parameters stand in `theta`.
+    input_shape, output_shape : tuple of int
+        Without the sample axis.
+
+    Raises
+    ------
+    ValueError
+        Layers that do not fit each other, one layer twice, a layer of another network, unknown dtype.
+    """
+
+    def __init__(self, layers, dtype="float64", input_shape=None):
+        try:
+            name = np.dtype(dtype).name
+        except TypeError:
+            name = repr(dtype)
+        if name not in DTYPES:
+            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+        self.dtype = np.dtype(name)
+        self.chain = Chain(layers)
+        for layer in self.chain.sublayers():
+            if layer.owner() is not None:
+                raise ValueError(f"{layer!r} belongs to another network; use a copy (layer.copy())")
+        shape = input_shape if input_shape is not None else self.chain.input_shape
+        if shape is None:
+            raise ValueError("input_shape must be given, as no layer states its own")
+        self.input_shape = tuple(int(n) for n in shape)
+        self.output_shape = tuple(self.chain.output_shape(self.input_shape))
+        self.chain.convert(self.dtype)
+        self._bind()
+
+    def _bind(self):
+        self._theta = np.zeros(self.chain.size, dtype=self.dtype)
+        self.chain.bind(self._theta, self)
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        del state["_theta"]  # the layers carry the values
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._bind()
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    @property
+    def layers(self):
+        return self.chain.layers
+
+    @property
+    def theta(self):
+        return self._theta
+
+    @theta.setter
+    def theta(self, value):
+        value = np.asarray(value)
+        if value.shape != self._theta.shape:
+            raise ValueError(f"theta has shape {self._theta.shape}, got {value.shape}")
+        if not np.can_cast(value.dtype, self.dtype, casting="same_kind"):
+            raise TypeError(f"theta holds {self.dtype}, got {value.dtype}")
+        self._theta[...] = value
+
+    @property
+    def size(self):
+        """Number of trainable parameters P."""
+        return self._theta.size
+
+    @property
+    def slices(self):
+        return self.chain.slices
+
+    def require_parameters(self):
+        """Raise ValueError if nothing in the network is trainable."""
+        if self.size == 0:
+            raise ValueError("the network has no trainable parameters")
+
+    def vector(self, v, name="v"):
+        """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
+        v = np.asarray(v)
+        if v.shape != (self.size,):
+            raise ValueError(f"{name} has shape {v.shape}, expected ({self.size},): one entry a parameter")
+        if not np.can_cast(v.dtype, self.dtype, casting="same_kind"):
+            raise TypeError(f"{name} must hold {self.dtype}, got {v.dtype}")
+        return v.astype(self.dtype, copy=False)
+
+    def copy(self):
+        """An independent copy."""
+        return copy.deepcopy(self)
+
+    def astype(self, dtype):
+        """An independent copy with parameters of another dtype."""
+        return Network([layer.copy() for layer in self.layers], dtype=dtype, input_shape=self.input_shape)
+
+    # -- passes -----------------------------------------------------------------------------------------------------
+
+    def check_input(self, x):
+        """Check a batch (S, *input_shape) and convert it to the network's dtype.
+
+        Raises
+        ------
+        ValueError
+            Wrong shape, empty batch, NaN or infinite entries.
+        TypeError
+            Not real numbers.
+        """
+        x = np.asarray(x)
+        if x.dtype.kind not in ("buifc" if self.dtype.kind == "c" else "buif"):
+            raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
+        if x.ndim != 1 + len(self.input_shape) or x.shape[1:] != self.input_shape:
+            expected = ", ".join(["S", *map(str, self.input_shape)])
+            raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row a sample")
+        if len(x) == 0:
+            raise ValueError(f"x is an empty batch, shape {x.shape}")
+        x = x.astype(self.dtype, copy=False)
+        if not np.isfinite(x).all():
+            raise ValueError("x holds NaN or infinite entries")
+        return x
+
+    def forward(self, x):
+        """Return the outputs (S, C) and the list of what each layer saved.
+
+        Raises
+        ------
+        FloatingPointError
+            If an output is not finite; the message names the first layer where that happened.
+        """
+        x = self.check_input(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            p, saved = self.chain.forward(x)
+        if not np.isfinite(p).all():
+            for i, (layer, kept) in enumerate(zip(self.layers, saved)):
+                if not np.isfinite(kept.output).all():
+                    raise FloatingPointError(f"the outputs of layer {i}, {layer!r}, are not finite")
+        return p, saved
+
+    def __call__(self, x):
+        """Outputs (S, C) for a batch x (S, *input_shape)."""
+        return self.forward(x)[0]
+
+    def evaluate(self, loss, x, y):
+        """Run the network and the loss on a batch.
+
+        Parameters
+        ----------
+        loss : Loss
+        x : (S, *input_shape) array
+        y : targets, in the form that the loss takes
+
+        Returns
+        -------
+        Evaluation
+        """
+        return Evaluation(self, loss, x, y)
+
+    def __repr__(self):
+        inside = ", ".join(map(repr, self.layers))
+        return f"Network([{inside}], dtype='{self.dtype}')  # {self.size} parameters"
+
+
+class Evaluation:
+    """What one forward pass, and on demand one backward pass, leave behind at one point `theta`.
+
+    Attributes
+    ----------
+    network, loss_function, x, y
+        As given; x and y converted to the network's dtype (y in the loss's own form, e.g. one-hot).
+    outputs : (S, C) array
+    saved : list
+        What each layer saved.
+    losses : (S,) array
+    loss : float
+        Mean over the batch, without penalty.
+    samples : int
+        S.
+    deltas : list of arrays
+        For each layer, the gradient of every sample's own loss with respect to that layer's output (not divided by S).
+    gradient : (P,) array
+        Gradient of `loss`.
+
+    Raises
+    ------
+    FloatingPointError
+        If a layer's outputs, the losses or the gradient are not finite.
+    RuntimeError
+        If the parameters were changed between the forward pass and a later request.
+    """
+
+    def __init__(self, network, loss, x, y):
+        if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient", "hessian", "prepare_target")):
+            raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}")
+        self.network, self.loss_function = network, loss
+        self.x = network.check_input(x)
+        self.samples = len(self.x)
+        if len(network.output_shape) != 1:
+            raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
+        self.y = loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype)
+        self._theta = network.theta.copy()
+        self.outputs, self.saved = network.forward(self.x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.losses = loss.value(self.outputs, self.y)
+        if not np.isfinite(self.losses).all():
+            bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
+            raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is {self.losses[bad]} although the "
+                                     "outputs are finite")
+
+    @cached_property
+    def loss(self):
+        return self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
+
+    def require_current(self):
+        """Raise RuntimeError if the network's parameters are no longer those of this evaluation."""
+        if not np.array_equal(self._theta, self.network.theta):
+            raise RuntimeError("the network's parameters have changed since this evaluation; call network.evaluate again")
+
+    @cached_property
+    def deltas(self):
+        self.require_current()
+        y_bar = self.loss_function.gradient(self.outputs, self.y)
+        return self.network.chain.output_gradients(self.saved, y_bar)
+
+    @cached_property
+    def gradient(self):
+        self.network.require_parameters()
+        deltas = self.deltas
+        self.require_current()
+        gradient = self.network.chain.parameter_gradient_from(self.saved, deltas)
+        gradient /= self.samples
+        if not np.isfinite(gradient).all():
+            for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
+                if not np.isfinite(gradient[where]).all():
+                    raise FloatingPointError(f"the gradient in the parameters of layer {i}, {layer!r}, is not finite")
+        return gradient
+
+
+def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None, dtype="float64"):
+    """A fully-connected network.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Widths from input to output, e.g. ``[64, 32, 10]``.
+    activation : str or ActivationFunction
+        After every linear layer but the last.
+    output : str or ActivationFunction
+        After the last linear layer; ``"identity"`` adds no layer.
+    bias : bool
+    init : str, number or callable
+        ``"uniform"`` (+-1/sqrt(fan in)), ``"xavier"``, a half-width, or an initialiser.
+    rng : None, int or numpy.random.Generator
+    dtype : "float64" or "float32"
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
+    >>> net = mlp([64, 32, 10], rng=0)
+    >>> net.size
+    2410
+    """
+    sizes = list(sizes)
+    if len(sizes) < 2:
+        raise ValueError(f"sizes needs at least an input and an output width, got {sizes}")
+    rng = np.random.default_rng(rng)
+    hidden, last = activation_function(activation), activation_function(output)
+    layers = []
+    for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
+        layers.append(Linear(n_in, n_out, bias=bias, init=init, rng=rng))
+        if i < len(sizes) - 2:
+            layers.append(Activation(hidden))
+        elif getattr(last, "name", None) != "identity":
+            layers.append(Activation(last))
+    return Network(layers, dtype=dtype)
