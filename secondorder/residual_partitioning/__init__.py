@@ -1,0 +1,37 @@
+r"""Deep Residual Partitioning (Lawton, Ver Steeg, Galstyan): a bound on the second-order model with a diagonal Hessian.
+
+A change of the parameters changes every layer's output. The method writes each squared change of an output as a sum over
+everything that feeds it, gives each part a *fraction* of the change (the partitioning variables) and applies Jensen's
+inequality. What remains, layer by layer from the loss down to the input, is a sum of univariate quadratics: one for every
+parameter. Its minimiser is -gradient / curvature, parameter by parameter.
+
+==============================  ==========================  ===========================================================
+paper                           here                        meaning
+==============================  ==========================  ===========================================================
+y^(l)_sj                        ``y`` (S, m_l)              input of layer l, sample s, unit j; j = 0 is the bias, y = 1
+w^(l)_ij                        ``w`` (out, 1 + in)         weight of output i from input j, bias in column 0
+\dot Y, \ddot Y                 ``Y_dot``, ``Y_ddot``       linear and quadratic coefficient of the change of an output
+\dot W, \ddot W                 ``W_dot``, ``W_ddot``       the same for a parameter: gradient, and curvature of the bound
+epsilon_sij, varphi_sij         ``eps``, ``phi``            fractions that go to a weight, and further down; they sum to 1
+u^(l)_sj                        ``u``                       total gradient: how far an output can move (Eq. (11))
+P                               ``layer.trainable``         the layers that are trained
+lambda                          ``learning_rate``
+(not named)                     ``Z`` = ``Y_ddot * u``      what the fast path carries downwards; needs no division
+==============================  ==========================  ===========================================================
+
+The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the number of samples, so that
+sums over s are as printed and the objective is the mean.
+
+**What is bounded.** Equation (4) drops the product of a change of weight and a change of activation. The bound therefore
+holds for the quadratic with Hessian ``bounded_hessian``, not for the true Hessian; ``cross=True`` restores the latter.
+
+Reading order: ``total_gradient`` (11), ``partitions`` (5), (10), (19)-(24), (31), (37), (46), ``bounding`` (6)-(9), (12)-(18),
+(41), ``algorithm1`` (as printed, kept for its errata), ``bound`` (the corrected algorithm, one forward and one backward
+pass), ``hessian`` (what is bounded), ``optimizer``, ``equations`` (every number as a check that runs).
+"""
+
+from .bound import Bound, bound
+from .hessian import bounded_hessian
+from .optimizer import ResidualPartitioning
+
+__all__ = ["Bound", "ResidualPartitioning", "bound", "bounded_hessian"]

@@ -1,0 +1,289 @@
+"""The bound in one forward and one backward pass: the corrected Algorithm 1.
+
+Downwards it carries Z = Y_ddot * u instead of Y_ddot, so that nothing is divided by a total gradient that may be zero
+(inputs, dead units, saturated units, everything below the first trained layer). Replacing every map by its absolute value
+gives all rules: u_out = |A| u_in going up, Z_in = |A|^T Z_out going down.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..exact.curvature import check_l2, evaluate
+from ..naming import lookup
+from ..nets import Activation, Linear, Skip
+from ..rules import LayerRules
+
+rules = LayerRules("residual partitioning")
+
+NEGATIVE_CURVATURE = {"abs": False, "max": True}  # value: clip at zero instead of taking the absolute value
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A quadratic upper bound with a diagonal Hessian, at one point.
+
+    Attributes
+    ----------
+    loss : float
+        Objective at the point, penalty included.
+    gradient : (P,) array
+        Gradient of the objective.
+    curvature : (P,) array
+        Diagonal of the bound's Hessian, not negative.
+    total_gradients : list of (S, m_l) arrays or None
+        u at the input of every layer and, last, at the output; None where nothing below is trained (u = 0).
+    carried : list of (S, m_l) arrays or None
+        Z = Y_ddot * u (per-sample, not divided by S) at the same places; None where it is not needed.
+    output : str
+        The rule used at the output.
+    """
+
+    loss: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+    total_gradients: list
+    carried: list
+    output: str
+
+    def value(self, delta):
+        """The bound at parameters theta + delta: loss + gradient . delta + (1/2) sum curvature delta^2.
+
+        Parameters
+        ----------
+        delta : (P,) array
+
+        Raises
+        ------
+        ValueError
+            If delta has another shape.
+        """
+        delta = np.asarray(delta)
+        if delta.shape != self.gradient.shape:
+            raise ValueError(f"delta has shape {delta.shape}, expected {self.gradient.shape}")
+        return float(self.loss + self.gradient @ delta + 0.5 * np.sum(self.curvature * delta**2))
+
+
+# -- the loss ---------------------------------------------------------------------------------------------------------
+
+def _diagonal(loss, p, y, u):
+    """Z_i = |f_ii| u_i: nothing to partition where the loss's Hessian is diagonal."""
+    if not loss.diagonal_hessian:
+        raise ValueError(f"output='diagonal' needs a loss whose Hessian in the outputs is diagonal; that of {loss!r} is not, so the "
+                         "result would not be a bound; use 'jensen' or 'pairwise'")
+    return np.abs(loss.hessian_diagonal(p, y)) * u
+
+
+def _jensen(loss, p, y, u):
+    """Z_i = f_ii u_i / phi_i with phi of Eq. (46): r_i sum_i' r_i' u_i', r = sqrt(f_ii)."""
+    if not loss.convex:
+        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is not; use 'pairwise'")
+    r = np.sqrt(loss.hessian_diagonal(p, y))
+    return r * np.sum(r * u, axis=1, keepdims=True)
+
+
+def _pairwise(loss, p, y, u):
+    """Z_i = sum_i' |F_ii'| u_i': never above Jensen in sum, the same as diagonal for diagonal losses, right for any loss."""
+    return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
+
+
+OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _pairwise}
+
+
+def output_rule(loss, output):
+    """Name of the rule that `output` stands for: "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise
+    where the loss is not convex and Jensen's inequality has nothing to say."""
+    lookup(OUTPUTS, output, "output")
+    if output != "auto":
+        return output
+    if loss.diagonal_hessian:
+        return "diagonal"
+    return "jensen" if loss.convex else "pairwise"
+
+
+# -- the layers -------------------------------------------------------------------------------------------------------
+# forward(layer, saved, u) -> u of the output, and what backward needs. u = None stands for zero: nothing below is trained.
+# backward(layer, saved, kept, u, g, Z, options) -> g and Z of the input (None where u is None), sums over samples of the
+# gradient and of the curvature (layer.size,).
+
+@rules.register(Linear)
+class LinearRule:
+    """u_out = sum_{j>=0} |y_sj| + u |W|^T; Z_in = Z |W|; W_ddot = Z^T |y|. Layers that are not trained lack the first and last."""
+
+    @staticmethod
+    def forward(layer, saved, u):
+        below = None if u is None else u @ np.abs(layer.weight).T
+        if not layer.trainable:
+            return below, None
+        size_of_input = np.abs(saved.input)
+        own = size_of_input.sum(axis=1, keepdims=True)
+        if layer.bias is not None:
+            own += 1
+        if below is None:
+            return np.repeat(own, layer.out_features, axis=1), size_of_input
+        below += own
+        return below, size_of_input
+
+    @staticmethod
+    def backward(layer, saved, size_of_input, u, g, Z, options):
+        gradient = layer.parameter_gradient(saved, g)
+        curvature = np.empty_like(gradient)
+        if layer.trainable:
+            pieces = layer.split(curvature)
+            np.matmul(Z.T, size_of_input, out=pieces[0])
+            if layer.bias is not None:
+                Z.sum(axis=0, out=pieces[1])
+        if u is None:
+            return None, None, gradient, curvature
+        Z_in = Z @ np.abs(layer.weight)
+        if options.cross and layer.trainable:
+            size_of_g = np.abs(g)
+            pieces[0][...] += size_of_g.T @ u
+            Z_in += size_of_g.sum(axis=1, keepdims=True)
+        return layer.input_gradient(saved, g), Z_in, gradient, curvature
+
+
+@rules.register(Activation)
+class ActivationRule:
+    """u_out = |slope| u; Z_in = | |slope| Z + g curvature u |, or the part above zero."""
+
+    @staticmethod
+    def forward(layer, saved, u):
+        return (None if u is None else np.abs(saved.slope) * u), None
+
+    @staticmethod
+    def backward(layer, saved, kept, u, g, Z, options):
+        nothing = np.empty(0, dtype=g.dtype)
+        if u is None:
+            return None, None, nothing, nothing
+        if getattr(layer.function, "piecewise_linear", False):
+            return g * saved.slope, np.abs(saved.slope) * Z, nothing, nothing
+        g_in, Z_in = np.empty_like(saved.input, order="C"), np.empty_like(saved.input, order="C")
+        kernels.partition_activation(g.ravel(), Z.ravel(), saved.slope.ravel(), saved.curvature.ravel(), u.ravel(), options.clip,
+                                     g_in.ravel(), Z_in.ravel())
+        return g_in, Z_in, nothing, nothing
+
+
+@rules.register(Skip)
+class SkipRule:
+    """y = x + F(x): u adds, Z is copied to both branches and the branches' results add."""
+
+    @staticmethod
+    def forward(layer, saved, u):
+        us, kept = up(layer.inner, saved.inner, u)
+        inside = us[-1]
+        if u is None or inside is None:
+            return (inside if u is None else u), (us, kept)
+        return u + inside, (us, kept)
+
+    @staticmethod
+    def backward(layer, saved, kept, u, g, Z, options):
+        us, inner = kept
+        g_in, Z_in, gradient, curvature, _ = down(layer.inner, saved.inner, inner, us, g, Z, options)
+        if u is None:
+            return None, None, gradient, curvature
+        return g + g_in, Z + Z_in, gradient, curvature
+
+
+def up(chain, saved, u):
+    """Total gradients at the inputs of all layers of a chain and at its output, and what each rule kept."""
+    us, kept = [u], []
+    for layer, layer_saved in zip(chain.layers, saved):
+        u, own = rules(layer).forward(layer, layer_saved, u)
+        us.append(u)
+        kept.append(own)
+    return us, kept
+
+
+def down(chain, saved, kept, us, g, Z, options):
+    """Carry g and Z through a chain; return them at its input, the flat gradient and curvature sums, and all Z."""
+    gradients, curvatures, carried = [], [], [Z]
+    nothing = np.empty(0, dtype=Z.dtype)
+    for i in reversed(range(len(chain.layers))):
+        layer = chain.layers[i]
+        if us[i + 1] is None:  # nothing up to here is trained: no parameters, and nothing to carry
+            g, Z, gradient, curvature = None, None, nothing, nothing
+        else:
+            g, Z, gradient, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], g, Z, options)
+        gradients.append(gradient)
+        curvatures.append(curvature)
+        carried.append(Z)
+    return g, Z, np.concatenate(gradients[::-1]), np.concatenate(curvatures[::-1]), carried[::-1]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of :func:`bound` that the rules need."""
+
+    clip: bool
+    cross: bool
+
+
+def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=False, l2=0.0):
+    """Upper bound on the second-order model, with a diagonal Hessian ([residual-partitioning] (2)-(3), Algorithm 1 corrected).
+
+    Parameters
+    ----------
+    network : Network
+        Of `Linear` (trained or fixed), `Activation` and `Skip` layers.
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets of the loss
+    output : {"auto", "diagonal", "jensen", "pairwise"}
+        How the loss's Hessian F is bounded by a diagonal. ``"diagonal"``: it is diagonal. ``"jensen"``: Eq. (46), as the
+        paper, for convex losses. ``"pairwise"``: row sums of |F| weighted by u; tighter, and right for any loss. ``"auto"``:
+        diagonal where F is, else jensen (pairwise for losses that are not convex).
+    negative_curvature : {"abs", "max"}
+        What becomes of a negative coefficient below a curved activation: its absolute value (the paper), or zero (tighter).
+    cross : bool
+        False bounds the quadratic with Hessian :func:`bounded_hessian`, as the paper's derivation does; True adds the products
+        of changes of weights and activations that Eq. (4) drops, and bounds the true second-order model.
+    l2 : float
+        Penalty (l2/2)|theta|^2; it is separable, so that it enters exactly.
+
+    Returns
+    -------
+    Bound
+        ``gradient`` (P,), ``curvature`` (P,), ``value(delta)``.
+
+    Raises
+    ------
+    TypeError
+        A layer that has no rule.
+    ValueError
+        Unknown options, an output rule that gives no bound for this loss, bad x, y or l2, no trainable parameters.
+    FloatingPointError
+        If gradient or curvature is not finite; the layer is named.
+    """
+    return bound_at(evaluate(network, loss, x, y), output, negative_curvature, cross, l2)
+
+
+def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l2=0.0):
+    """:func:`bound` at an evaluation that was made before."""
+    l2 = check_l2(l2)
+    options = Options(clip=lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature"), cross=bool(cross))
+    network, loss = evaluation.network, evaluation.loss_function
+    network.require_parameters()
+    evaluation.require_current()
+    output = output_rule(loss, output)
+    us, kept = up(network.chain, evaluation.saved, None)
+    g = loss.gradient(evaluation.outputs, evaluation.y)
+    Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
+    _, _, gradient, curvature, carried = down(network.chain, evaluation.saved, kept, us, g, Z, options)
+    gradient, curvature = (_mean(network, sums, evaluation.samples) for sums in (gradient, curvature))
+    value = evaluation.loss
+    if l2:
+        value += l2 / 2 * float(network.theta @ network.theta)
+        gradient += l2 * network.theta
+        curvature += l2
+    return Bound(value, gradient, curvature, us, carried, output)
+
+
+def _mean(network, sums, samples):
+    sums /= samples
+    if not np.isfinite(sums).all():
+        for i, (layer, where) in enumerate(zip(network.layers, network.slices)):
+            if not np.isfinite(sums[where]).all():
+                raise FloatingPointError(f"residual partitioning: coefficients of layer {i}, {layer!r}, are not finite")
+    return sums
