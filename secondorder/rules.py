@@ -32,12 +32,14 @@ class LayerRules:
     def __init__(self, method):
         self.method = method
         self._dispatch = functools.singledispatch(_unsupported)
+        self._found = {}  # by layer class, as look-ups stand in the inner loop
 
     def register(self, layer_class):
         """Decorator: register a rule (any object) for a layer class."""
         def add(rule):
             # singledispatch wants functions; it only stores and returns them here
             self._dispatch.register(layer_class, rule)
+            self._found.clear()
             METHODS[self.method] = self
             return rule
         return add
@@ -50,6 +52,11 @@ class LayerRules:
     def __call__(self, layer):
         """The rule for `layer`; TypeError names the layer, the method and the supported layers."""
         cls = type(layer)
+        if cls not in self._found:
+            self._found[cls] = self._look_up(layer, cls)
+        return self._found[cls]
+
+    def _look_up(self, layer, cls):
         rule = self._dispatch.dispatch(cls)
         names = ", ".join(c.__name__ for c in self.supported)
         if rule is _unsupported:

@@ -104,8 +104,8 @@ def output_rule(loss, output):
 
 # -- the layers -------------------------------------------------------------------------------------------------------
 # forward(layer, saved, u) -> u of the output, and what backward needs. u = None stands for zero: nothing below is trained.
-# backward(layer, saved, kept, u, g, Z, options) -> g and Z of the input (None where u is None), sums over samples of the
-# gradient and of the curvature (layer.size,).
+# backward(layer, saved, kept, u, g, Z, options), with g the gradient in the layer's output -> Z of the input (None where u is
+# None), and the curvature summed over samples (layer.size,).
 
 @rules.register(Linear)
 class LinearRule:
@@ -127,21 +127,20 @@ class LinearRule:
 
     @staticmethod
     def backward(layer, saved, size_of_input, u, g, Z, options):
-        gradient = layer.parameter_gradient(saved, g)
-        curvature = np.empty_like(gradient)
+        curvature = np.empty(layer.size, dtype=Z.dtype)
         if layer.trainable:
             pieces = layer.split(curvature)
             np.matmul(Z.T, size_of_input, out=pieces[0])
             if layer.bias is not None:
                 Z.sum(axis=0, out=pieces[1])
         if u is None:
-            return None, None, gradient, curvature
+            return None, curvature
         Z_in = Z @ np.abs(layer.weight)
         if options.cross and layer.trainable:
             size_of_g = np.abs(g)
             pieces[0][...] += size_of_g.T @ u
             Z_in += size_of_g.sum(axis=1, keepdims=True)
-        return layer.input_gradient(saved, g), Z_in, gradient, curvature
+        return Z_in, curvature
 
 
 @rules.register(Activation)
@@ -154,15 +153,15 @@ class ActivationRule:
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
-        nothing = np.empty(0, dtype=g.dtype)
+        nothing = np.empty(0, dtype=Z.dtype)
         if u is None:
-            return None, None, nothing, nothing
+            return None, nothing
         if getattr(layer.function, "piecewise_linear", False):
-            return g * saved.slope, np.abs(saved.slope) * Z, nothing, nothing
-        g_in, Z_in = np.empty_like(saved.input, order="C"), np.empty_like(saved.input, order="C")
+            return np.abs(saved.slope) * Z, nothing
+        Z_in = np.empty(saved.input.shape, dtype=Z.dtype)
         kernels.partition_activation(g.ravel(), Z.ravel(), saved.slope.ravel(), saved.curvature.ravel(), u.ravel(), options.clip,
-                                     g_in.ravel(), Z_in.ravel())
-        return g_in, Z_in, nothing, nothing
+                                     Z_in.ravel())
+        return Z_in, nothing
 
 
 @rules.register(Skip)
@@ -180,10 +179,9 @@ class SkipRule:
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
         us, inner = kept
-        g_in, Z_in, gradient, curvature, _ = down(layer.inner, saved.inner, inner, us, g, Z, options)
-        if u is None:
-            return None, None, gradient, curvature
-        return g + g_in, Z + Z_in, gradient, curvature
+        deltas = layer.inner.output_gradients(saved.inner, g)
+        carried, curvature = down(layer.inner, saved.inner, inner, us, deltas, Z, options)
+        return (None if u is None else Z + carried[0]), curvature
 
 
 def up(chain, saved, u):
@@ -196,20 +194,22 @@ def up(chain, saved, u):
     return us, kept
 
 
-def down(chain, saved, kept, us, g, Z, options):
-    """Carry g and Z through a chain; return them at its input, the flat gradient and curvature sums, and all Z."""
-    gradients, curvatures, carried = [], [], [Z]
+def down(chain, saved, kept, us, deltas, Z, options):
+    """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat curvature sums.
+
+    `deltas` are the gradients in the outputs of all layers.
+    """
+    curvatures, carried = [], [Z]
     nothing = np.empty(0, dtype=Z.dtype)
     for i in reversed(range(len(chain.layers))):
-        layer = chain.layers[i]
         if us[i + 1] is None:  # nothing up to here is trained: no parameters, and nothing to carry
-            g, Z, gradient, curvature = None, None, nothing, nothing
+            Z, curvature = None, nothing
         else:
-            g, Z, gradient, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], g, Z, options)
-        gradients.append(gradient)
+            layer = chain.layers[i]
+            Z, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, options)
         curvatures.append(curvature)
         carried.append(Z)
-    return g, Z, np.concatenate(gradients[::-1]), np.concatenate(curvatures[::-1]), carried[::-1]
+    return carried[::-1], np.concatenate(curvatures[::-1])
 
 
 @dataclass(frozen=True)
@@ -268,22 +268,15 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
     evaluation.require_current()
     output = output_rule(loss, output)
     us, kept = up(network.chain, evaluation.saved, None)
-    g = loss.gradient(evaluation.outputs, evaluation.y)
     Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
-    _, _, gradient, curvature, carried = down(network.chain, evaluation.saved, kept, us, g, Z, options)
-    gradient, curvature = (_mean(network, sums, evaluation.samples) for sums in (gradient, curvature))
-    value = evaluation.loss
+    carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
+    curvature /= evaluation.samples
+    if not np.isfinite(curvature).all():
+        for i, (layer, where) in enumerate(zip(network.layers, network.slices)):
+            if not np.isfinite(curvature[where]).all():
+                raise FloatingPointError(f"residual partitioning: the curvature of layer {i}, {layer!r}, is not finite")
+    value, gradient = evaluation.loss, evaluation.gradient + l2 * network.theta
     if l2:
         value += l2 / 2 * float(network.theta @ network.theta)
-        gradient += l2 * network.theta
         curvature += l2
     return Bound(value, gradient, curvature, us, carried, output)
-
-
-def _mean(network, sums, samples):
-    sums /= samples
-    if not np.isfinite(sums).all():
-        for i, (layer, where) in enumerate(zip(network.layers, network.slices)):
-            if not np.isfinite(sums[where]).all():
-                raise FloatingPointError(f"residual partitioning: coefficients of layer {i}, {layer!r}, are not finite")
-    return sums
