@@ -59,7 +59,7 @@ class ResidualPartitioning(Optimizer):
                  penalty="implicit", damping=0.0):
         lookup(OUTPUTS, output, "output")
         lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
-        self.penalty = lookup(PENALTIES, penalty, "penalty")
+        self.penalty_form = lookup(PENALTIES, penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
         if learning_rate is None:
             learning_rate = LEARNING_RATES[output_rule(loss, output)]
@@ -72,7 +72,7 @@ class ResidualPartitioning(Optimizer):
         rate = self.learning_rate
         bound = bound_at(evaluation, **self.options)
         curvature = bound.curvature + self.damping if self.damping else bound.curvature
-        shrink = self.l2 * (rate if self.penalty == "implicit" else 1.0)
+        shrink = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
         gradient = bound.gradient
         if self.l2:
             gradient = gradient + self.l2 * self.network.theta

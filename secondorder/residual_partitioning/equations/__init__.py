@@ -6,3 +6,4 @@ holds the simplex lemma and the optimal fractions, ``theorem_2`` the proof of th
 Importing this package registers all of them with :mod:`secondorder.verify`.
 """
 
+from . import bounding  # noqa: F401

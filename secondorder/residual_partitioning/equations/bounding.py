@@ -62,23 +62,24 @@ def chain_of_bounds(at, built, delta):
     return np.array(values)
 
 
-def products_missed(claim_on, at=None):
-    """Counterexample: the true second-order model of y = w2 w1 x at zero, along (1, 0, -1, 0), against the bound."""
-    at = cases.product_of_weights() if at is None else at
-    delta = np.array([1.0, 0.0, -1.0, 0.0])
-    return Counterexample(AtMost(f"{claim_on} with the products kept: true second-order model of w2 w1 x at 0",
+def products_missed():
+    """Counterexample: y = w2 w1 x at zero, whose true second-order model along (1, 0, -1, 0) lies above the bound."""
+    at, delta = cases.product_of_weights(), np.array([1.0, 0.0, -1.0, 0.0])
+    return Counterexample(AtMost("true second-order model of w2 w1 x at zero, products kept, along (1, 0, -1, 0)",
                                  cases.model(at, delta, products=True), bound_at(at).value(delta)))
 
 
 def bias_missed(at):
-    """Counterexample: sums from j = 1 leave out the bias; a step of one bias of the last layer, uphill."""
-    built = bounding.explicit_bound(at)
-    delta = np.zeros(at.network.size)
+    """Counterexample: sums from j = 1 on, which leave the bias out; the step is one bias of the last layer, uphill."""
+    built, delta = bounding.explicit_bound(at), np.zeros(at.network.size)
     delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
-    without = [W[:, 1:] for W in built.W_ddot if W is not None]
-    assert sum(W.size for W in without) < built.curvature.size
-    return Counterexample(AtMost("with the bias column left out of the sums, at a step of one bias",
-                                 cases.model(at, delta), at.loss + 0.0))
+    total = at.loss
+    for layer, where, W_dot, W_ddot in zip(at.network.layers, at.network.slices, built.W_dot, built.W_ddot):
+        if W_dot is not None:
+            dW = bounding.unflatten(layer, delta[where])[:, 1:]
+            total += np.sum(W_dot[:, 1:] * dW + W_ddot[:, 1:] * dW**2 / 2)
+    return Counterexample(AtMost("model against the bound with sums from j = 1, no bias, at a step of one bias",
+                                 cases.model(at, delta), total))
 
 
 @equation(PAPER, "2",
@@ -91,12 +92,182 @@ def bias_missed(at):
           implements=(bounding.explicit_bound, bounding.affine, bounding.activation, bounding.output))
 def equation_2(rng):
     claims = []
-    for at in cases.variety(rng, samples=3):
+    for name, at in cases.variety(rng, samples=3).items():
         built = bounding.explicit_bound(at, bounding.partitions_of(at, rng))
         rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
         rows = np.array([row / np.abs(row).max() for row in rows])
-        name = f"{at.network.layers[1].function.name}, {type(at.loss_function).__name__}"
         claims.append(AtMost(f"{name}: model and bounds from the output down to the input, each at most the next",
-                             rows[:, :-1], rows[:, 1:]))
+                             [row[:-1] for row in rows], [row[1:] for row in rows]))
     at = cases.evaluation(rng)
-    return [*claims, products_missed("the model"), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
+    return [*claims, products_missed(), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
+
+
+@equation(PAPER, "3",
+          statement="Taken down to the input, the bound is a sum of univariate quadratics of single parameters.",
+          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_1 \equiv \sum_{\ell \in P} "
+                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
+          kind="inequality", verdict="conditional", condition=WITHOUT_PRODUCTS,
+          implements=(bounding.explicit_bound, bound_at, bounded_hessian))
+def equation_3(rng):
+    claims = []
+    for name, at in cases.variety(rng, samples=3).items():
+        H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
+        curvatures = bounding.explicit_bound(at, bounding.partitions_of(at, rng)).curvature, bound_at(at).curvature
+        least = [cases.least_eigenvalue(curvature, H) / curvature.max() for curvature in curvatures]
+        claims.append(AtMost(f"{name}: 0 against least eigenvalues of diag(W_ddot) - bounded Hessian, any and optimal "
+                             "partition, over max W_ddot", 0.0, least, scale=1.0))
+    v = rng.normal(size=at.network.size)
+    second = cases.model(at, v) + cases.model(at, -v) - 2 * cases.model(at, 0 * v)
+    claims.append(Equal("bounded Hessian along a direction against differences of the model", v @ H @ v, second, 1e-10))
+    at = cases.product_of_weights()
+    true = exact.hessian(at.network, at.loss_function, at.x, at.y)
+    claims.append(Counterexample(AtMost("0 against the least eigenvalue of diag(W_ddot) - true Hessian, w2 w1 x at zero",
+                                        0.0, cases.least_eigenvalue(bound_at(at).curvature, true), scale=1.0)))
+    at = cases.evaluation(rng)
+    return [*claims, products_missed(), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
+
+
+# -- through an affine layer ------------------------------------------------------------------------------------------
+
+def with_ones(y):
+    """y (S, in) with y_s0 = 1 in front."""
+    return np.hstack([np.ones((len(y), 1)), y])
+
+
+def change_by_loops(case):
+    """Eq. (4), sum by sum, (S, out)."""
+    y, w, (S, out) = with_ones(case.y), case.layer.weight, case.Y_dot.shape
+    change = np.zeros((S, out))
+    for s in range(S):
+        for i in range(out):
+            change[s, i] = (sum(case.dW[i, j] * y[s, j] for j in range(y.shape[1]))
+                            + sum(w[i, j] * case.dY[s, j] for j in range(w.shape[1])))
+    return change
+
+
+def squares_by_loops(case, dW=None, dY=None):
+    """Right side of (7), term by term, (S, out); a term with fraction zero is left out."""
+    dW, dY = case.dW if dW is None else dW, case.dY if dY is None else dY
+    y, w, (S, out) = with_ones(case.y), case.layer.weight, case.Y_dot.shape
+    total = np.zeros((S, out))
+    for s in range(S):
+        for i in range(out):
+            for j in range(y.shape[1]):
+                total[s, i] += (dW[i, j] * y[s, j]) ** 2 / case.partition.eps[s, i, j]
+            for j in range(w.shape[1]):
+                if case.partition.phi[s, i, j]:
+                    total[s, i] += (w[i, j] * dY[s, j]) ** 2 / case.partition.phi[s, i, j]
+    return total
+
+
+@equation(PAPER, "4",
+          statement="An affine output is the weighted sum of its inputs, bias included; its change is the change of the "
+                    "weights times the inputs plus the weights times the change of the inputs, to first order.",
+          formula=r"y_{si}^{(\ell+1)} \equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \quad "
+                  r"\Delta y_{si}^{(\ell+1)} \approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)} + "
+                  r"\sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}",
+          kind="approximation", verdict="holds", implements=(bounding.output_change,))
+def equation_4(rng):
+    case = cases.affine(rng)
+    layer, y = case.layer, with_ones(case.y)
+    w = np.hstack([layer.bias[:, None], layer.weight])
+    output, first = layer.forward(case.y)[0], bounding.output_change(layer, case.y, case.dW, case.dY)
+
+    def changed(t):
+        moved = np.hstack([np.ones((len(case.y), 1)), case.y + t * case.dY])
+        return np.array([[sum((w + t * case.dW)[i] * row) for i in range(len(w))] for row in moved])
+
+    steps = 2.0 ** -np.arange(6)
+    left_out = [np.abs(changed(t) - changed(0) - t * first).max() for t in steps]
+    return [Equal("output against a sum over inputs from j = 0", output, changed(0), tolerance=1e-14),
+            Equal("first-order change against sums over j", first, change_by_loops(case), tolerance=1e-14),
+            Rate("what is left out, against the size of the step", steps, left_out, order=2, tolerance=1e-3),
+            Equal("what is left out against the product of both changes", changed(1.0) - output - first,
+                  np.einsum("ij,sj->si", case.dW[:, 1:], case.dY), tolerance=1e-12),
+            Case(y=y, w=w, dW=case.dW, dY=case.dY)]
+
+
+def refusal(partition, case):
+    """Whether the room refuses these partitioning variables."""
+    try:
+        partitions.check(partition, case.layer, case.y, case.u)
+    except ValueError:
+        return True
+    return False
+
+
+@equation(PAPER, "5",
+          statement="For every sample and output, the fractions for the weights and for the inputs are not negative and "
+                    "add up to one.",
+          formula=r"\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} + \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)} = 1 "
+                  r"\quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} \geq 0 \quad "
+                  r"\varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
+          kind="definition", verdict="definition",
+          implements=(partitions.optimal, partitions.arbitrary, partitions.check))
+def equation_5(rng):
+    claims = []
+    for name, options in (("trained", {}), ("fixed", {"trainable": False}), ("first", {"first": True})):
+        case = cases.affine(rng, **options)
+        for made in (partitions.optimal(case.layer, case.y, case.u), case.partition):
+            totals = [[sum(eps) + sum(phi) for eps, phi in zip(*pair)] for pair in zip(*made)]
+            claims += [Equal(f"{name} layer: sums over j against one", totals, np.ones(case.Y_dot.shape), 1e-13),
+                       AtMost(f"{name} layer: 0 against eps and phi", 0.0, np.concatenate(made, axis=2)),
+                       Property(f"{name} layer: accepted", not refusal(made, case))]
+        eps, phi = made
+        claims.append(Property(f"{name} layer: some of it goes to the weights", bool(eps.any()), name != "fixed"))
+        claims.append(Property(f"{name} layer: some of it goes further down", bool(phi.any()), name != "first"))
+        claims.append(Property(f"{name} layer: refused when it adds up to 1.1",
+                               refusal(partitions.Partition(1.1 * eps, 1.1 * phi), case)))
+    shifted = partitions.Partition(eps - 2 * eps[..., :1] * [-1.0, 1.0, 0.0, 0.0], phi)
+    claims.append(Property("refused when an entry is negative although the sum is one", refusal(shifted, case)))
+    return [*claims, Case(eps=eps, phi=phi)]
+
+
+@equation(PAPER, "6",
+          statement="The squared change of an output, with every part of the change multiplied and divided by its fraction.",
+          formula=r"\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} "
+                  r"\frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} "
+                  r"\varphi_{sij}^{(\ell)} \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} "
+                  r"\right)^2",
+          kind="identity", verdict="holds", implements=(bounding.output_change, partitions.arbitrary, partitions.optimal))
+def equation_6(rng):
+    case, claims = cases.affine(rng), []
+    square = bounding.output_change(case.layer, case.y, case.dW, case.dY) ** 2
+    y, w = with_ones(case.y), case.layer.weight
+    for name, (eps, phi) in (("arbitrary", case.partition), ("optimal", partitions.optimal(case.layer, case.y, case.u))):
+        total = np.zeros_like(square)
+        for s, i in np.ndindex(square.shape):
+            own = sum(eps[s, i, j] * (case.dW[i, j] * y[s, j] / eps[s, i, j]) for j in range(y.shape[1]))
+            below = sum(phi[s, i, j] * (w[i, j] * case.dY[s, j] / phi[s, i, j]) for j in range(w.shape[1]))
+            total[s, i] = (own + below) ** 2
+        claims.append(Equal(f"{name} fractions: square of (4) against the sum over parts", square, total, 1e-13))
+    return [*claims, Case(eps=eps, phi=phi, dW=case.dW, dY=case.dY)]
+
+
+def squared_change(case, rng):
+    """Claims of (7) and (16): value, inequality for many steps, equality where all parts over their fractions agree."""
+    right = bounding.squared_change_bound(case.layer, case.y, case.dW, case.dY, case.partition)
+    claims = [Equal("bound on the squared change against a sum over parts", right, squares_by_loops(case), 1e-13)]
+    for size in (1.0, 0.01, 100.0):
+        dW, dY = size * rng.normal(size=case.dW.shape), rng.normal(size=case.dY.shape) * (case.dY != 0)
+        first = change_by_loops(case._replace(dW=dW, dY=dY))
+        claims.append(AtMost(f"squared change against its bound, changes of weights of size {size:g}", first**2,
+                             bounding.squared_change_bound(case.layer, case.y, dW, dY, case.partition)))
+    made = partitions.optimal(case.layer, case.y[:1], case.u[:1])
+    one = case._replace(y=case.y[:1], dY=case.u[:1] * np.sign(case.layer.weight[:1]), Y_dot=case.Y_dot[:1],
+                        dW=np.sign(with_ones(case.y[:1])) * np.ones_like(case.dW))
+    tight = bounding.squared_change_bound(case.layer, one.y, one.dW, one.dY, made)[0, 0]
+    return [*claims, Equal("equality where every part is in proportion to its fraction", tight,
+                           change_by_loops(one)[0, 0] ** 2, 1e-13)]
+
+
+@equation(PAPER, "7",
+          statement="Jensen's inequality: the squared change of an output is at most the sum of the squared parts, each "
+                    "over its fraction.",
+          formula=r"\Delta y_{si}^{(\ell+1)2} \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} "
+                  r"y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} "
+                  r"\Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}",
+          kind="inequality", verdict="holds", implements=(bounding.squared_change_bound,))
+def equation_7(rng):
+    case = cases.affine(rng)
+    return [*squared_change(case, rng), Case(y=case.y, dW=case.dW, dY=case.dY, eps=case.partition.eps)]

@@ -52,8 +52,9 @@ def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False
 
 
 def variety(rng, activations=("tanh", "softplus", "sigmoid", "relu", "identity"), losses=tuple(LOSSES), **options):
-    """An evaluation for every pair of activation and loss."""
-    return [evaluation(rng, activation, loss, **options) for activation, loss in product(activations, losses)]
+    """A dict with an evaluation for every pair of activation and loss, named by both."""
+    return {f"{activation}, {loss}": evaluation(rng, activation, loss, **options)
+            for activation, loss in product(activations, losses)}
 
 
 def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
@@ -162,6 +163,17 @@ def model(evaluation, delta, products=False):
     linear = np.sum(loss.gradient(p, y) * (first + second / 2), axis=1)
     square = np.einsum("si,sij,sj->s", first, loss.hessian(p, y), first)
     return float(np.mean(loss.value(p, y) + linear + square / 2))
+
+
+def outputs_by_hand(net, x, delta):
+    """Outputs (S, C) after the parameters changed by `delta` (P,), without the layers' own passes."""
+    for layer, where in zip(net.layers, net.slices):
+        if isinstance(layer, Activation):
+            x = layer.function.value(x)
+        else:
+            dW, db = weights_and_biases(layer, delta[where])
+            x = x @ (layer.weight + dW).T + db + (0 if layer.bias is None else layer.bias)
+    return x
 
 
 def losses_by_hand(name, p, y):

@@ -101,7 +101,8 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
         for piece, mask in zip(np.split(eta, ends[:-1]), occupied):
             logits = np.full(mask.shape, -np.inf)
             logits[mask] = piece
-            e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+            logits -= logits.max(axis=-1, keepdims=True)
+            e = np.where(mask, np.exp(np.maximum(logits, -60.0)), 0.0)  # a long trial step must not overflow 1 / p^2
             made.append(e / e.sum(axis=-1, keepdims=True))
         return made
 
