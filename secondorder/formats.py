@@ -1,0 +1,192 @@
+"""Readers of the public file formats: IDX, the CIFAR-10 binary version, and CSV tables of numbers.
+
+Every reader takes plain or gzip-compressed files (told apart by their first two bytes, not by their name) and
+either returns the whole content or raises an error that names the file: nothing is ever half-read.
+A pickled data set is never opened, since unpickling runs code.
+"""
+
+import csv
+import gzip
+import io
+import math
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+CIFAR_RECORD = 1 + 3 * 32 * 32
+
+
+def read_bytes(path):
+    """Content of a plain or gzip-compressed file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    bytes
+        The uncompressed content.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the compressed stream is truncated or corrupt; the message names the file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no such data file: {path}")
+    raw = path.read_bytes()
+    if raw[:2] != b"\x1f\x8b":
+        return raw
+    return decompress(raw, path)
+
+
+def decompress(raw, path):
+    """Content of a gzip stream; `path` is only named in the error."""
+    try:
+        return gzip.decompress(raw)
+    except EOFError as error:
+        raise ValueError(f"{path}: truncated gzip file ({len(raw)} bytes)") from error
+    except (OSError, zlib.error) as error:
+        raise ValueError(f"{path}: corrupt gzip file ({error})") from error
+
+
+def read_idx(path, dimensions=None):
+    """Array stored in an IDX file (the format of MNIST and Fashion-MNIST).
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or gzip-compressed file.
+    dimensions : int, optional
+        Number of dimensions that is expected (3 for images, 1 for labels).
+
+    Returns
+    -------
+    ndarray
+        With the shape and number type that the header names, in native byte order.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the magic number is not that of IDX, the number of dimensions is another one,
+        or the length disagrees with the header.
+    """
+    content = read_bytes(path)
+    if len(content) < 4:
+        raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least 4")
+    zero, code, ndim = struct.unpack(">HBB", content[:4])
+    if zero != 0 or code not in IDX_TYPES or ndim == 0:
+        raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file")
+    if dimensions is not None and ndim != dimensions:
+        raise ValueError(f"{path}: IDX array of {ndim} dimensions, expected {dimensions}")
+    header = 4 + 4 * ndim
+    if len(content) < header:
+        raise ValueError(f"{path}: truncated IDX header: {len(content)} bytes, expected {header}")
+    shape = struct.unpack(f">{ndim}I", content[4:header])
+    dtype = np.dtype(IDX_TYPES[code])
+    expected = header + math.prod(shape) * dtype.itemsize
+    if len(content) != expected:
+        fault = "truncated" if len(content) < expected else "too long"
+        raise ValueError(f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks for {expected}")
+    values = np.frombuffer(content, dtype, offset=header).reshape(shape)
+    return values.astype(dtype.newbyteorder("="))
+
+
+def read_cifar10(path):
+    """Images and labels of one file of the CIFAR-10 binary version.
+
+    A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32 pixels.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or gzip-compressed file.
+
+    Returns
+    -------
+    images : ndarray of uint8, shape (N, 3, 32, 32)
+    labels : ndarray of int64, shape (N,)
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the length is not a whole number of records or a label lies beyond 9.
+    """
+    content = read_bytes(path)
+    records, rest = divmod(len(content), CIFAR_RECORD)
+    if records == 0 or rest:
+        raise ValueError(
+            f"{path}: truncated or wrong CIFAR-10 binary file: {len(content)} bytes is not a whole number of "
+            f"records of {CIFAR_RECORD} bytes"
+        )
+    table = np.frombuffer(content, np.uint8).reshape(records, CIFAR_RECORD)
+    labels = table[:, 0].astype(np.int64)
+    if labels.max() > 9:
+        row = int(np.argmax(labels > 9))
+        raise ValueError(f"{path}: wrong CIFAR-10 binary file: record {row} has label {labels[row]}, beyond 0 to 9")
+    return table[:, 1:].reshape(records, 3, 32, 32).copy(), labels
+
+
+def parse_csv(content, path):
+    """Numbers of a CSV table; `path` is only named in the errors.
+
+    A first line that is not made of numbers is taken as the header.
+
+    Parameters
+    ----------
+    content : bytes
+        Uncompressed text in UTF-8.
+    path : str or Path
+
+    Returns
+    -------
+    names : tuple of str
+        The header, or ``column_0, column_1, ...`` where there is none.
+    values : ndarray of float64, shape (rows, columns)
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or a line has another number of entries or an entry that is not a finite number.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a text file in UTF-8 ({error})") from error
+    rows = [(number, row) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1) if row]
+    names = None
+    if rows and not any(_is_number(entry) for entry in rows[0][1]):
+        names = tuple(entry.strip() for entry in rows.pop(0)[1])
+    if not rows:
+        raise ValueError(f"{path}: empty table")
+    columns = len(names or rows[0][1])
+    values = np.array([_numbers(row, columns, f"{path}, line {number}") for number, row in rows])
+    return names or tuple(f"column_{i}" for i in range(columns)), values
+
+
+def _is_number(entry):
+    try:
+        float(entry)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(row, columns, place):
+    if len(row) != columns:
+        raise ValueError(f"{place}: {len(row)} entries, expected {columns} (truncated line?)")
+    for entry in row:
+        if not _is_number(entry) or not math.isfinite(float(entry)):
+            raise ValueError(f"{place}: {entry!r} is not a finite number")
+    return [float(entry) for entry in row]
