@@ -1,0 +1,83 @@
+"""Conjugate gradients that notice negative curvature, which SciPy's `cg` cannot report."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class CGResult(NamedTuple):
+    """What :func:`conjugate_gradients` found.
+
+    Attributes
+    ----------
+    solution : (P,) array
+    residual : (P,) array
+        b - A solution, as updated along the way.
+    iterations : int
+        Number of products with A.
+    negative_curvature : bool
+        Whether a direction p with p^T A p <= 0 ended the iterations.
+    curvature : float
+        p^T A p / p^T p of the last direction p that was tried.
+    """
+
+    solution: np.ndarray
+    residual: np.ndarray
+    iterations: int
+    negative_curvature: bool
+    curvature: float
+
+
+def dot(a, b):
+    """Inner product as a float, summed in float64."""
+    return float(np.dot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)))
+
+
+def conjugate_gradients(product, b, tolerance, max_iterations):
+    """Solve A x = b for a symmetric A, from x = 0, until |b - A x| <= tolerance |b|.
+
+    A direction p with p^T A p <= 0 ends the iterations with the x reached before it, which is 0 if p is the first.
+    As long as the curvature is positive, every x lowers the model x^T A x / 2 - b^T x below all its predecessors.
+
+    Parameters
+    ----------
+    product : callable
+        v (P,) -> A v (P,).
+    b : (P,) array
+    tolerance : float
+        Relative to |b|.
+    max_iterations : int
+
+    Returns
+    -------
+    CGResult
+
+    Raises
+    ------
+    FloatingPointError
+        If a direction or a product is not finite.
+    """
+    x = np.zeros_like(b)
+    r = b.copy()
+    p = r.copy()
+    rr = dot(r, r)
+    goal = max(tolerance**2 * rr, np.finfo(np.float64).tiny)  # a residual whose square underflows counts as zero
+    curvature, iteration = 0.0, 0
+    while iteration < max_iterations and rr > goal:
+        iteration += 1
+        pp = dot(p, p)
+        if not np.isfinite(pp):
+            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the direction overflows")
+        Ap = product(p)
+        pAp = dot(p, Ap)
+        if not np.isfinite(pAp):
+            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the curvature product is not finite")
+        curvature = pAp / pp
+        if pAp <= 0:
+            return CGResult(x, r, iteration, True, curvature)
+        alpha = rr / pAp
+        x += alpha * p
+        r -= alpha * Ap
+        rr, before = dot(r, r), rr
+        p = r + (rr / before) * p
+    return CGResult(x, r, iteration, False, curvature)

@@ -1,0 +1,152 @@
+"""Truncated Newton: conjugate gradients on exact curvature products, with damping that adapts."""
+
+import numpy as np
+
+from ..exact.operators import GaussNewtonOperator, HessianOperator
+from ..naming import lookup
+from .base import Optimizer, norm
+from .conjugate_gradients import conjugate_gradients, dot
+from .schedules import boolean, number_in, positive_number, whole_number
+
+CURVATURES = {"hessian": HessianOperator, "gauss-newton": GaussNewtonOperator}
+
+
+class TruncatedNewton(Optimizer):
+    """Newton's method with the linear system solved by a few iterations of conjugate gradients.
+
+        (H + damping I) direction = -g
+
+    H is the exact Hessian of the batch's objective, or its Gauss-Newton matrix, known by products with vectors only.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    learning_rate : float or schedule
+        1 is Newton's own step.
+    l2 : float
+        Penalty (l2 / 2) |theta|^2; it is part of g and of H.
+    curvature : {"hessian", "gauss-newton"}
+    damping : float
+        Where the damping starts, not negative.
+    max_cg : int
+        Most iterations a step.
+    tolerance : float
+        Iterations end when the residual has shrunk to this part of |g|; from 0 to below 1. Small values pay on full
+        batches; on small ones they fit the noise.
+    adapt_damping : bool
+        Whether the damping follows the reduction ratio.
+    smallest_damping : float
+        Positive. Adaptation does not shrink the damping below it. Small batches of a large network need it: each of them
+        can be fitted almost exactly, so that the ratio alone would let the damping vanish.
+    max_halvings : int
+        How often a step that raises the batch's objective is halved before it is given up; 0 takes every step as it is.
+
+    Attributes
+    ----------
+    damping : float
+        Of the next step.
+
+    Notes
+    -----
+    *Negative curvature.* Where p^T (H + damping I) p <= 0 for a direction p of conjugate gradients, the iterations end.
+    What was reached before is the direction; if nothing was (p is -g itself), the direction is -g / |k| with
+    k = g^T H g / |g|^2, the curvature along it, and no longer than max(1, |theta|).
+
+    *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T H s / 2), both on this
+    batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3 (Levenberg-Marquardt's rule as Martens 2010
+    uses it); where it has to grow from 0 it starts at `smallest_damping`. A step whose predicted decrease is lost in the
+    rounding of f, or is negative (rates above 1), leaves the damping as it is and reports no ratio.
+
+    *Steps that do not descend.* If f(theta + s) > f(theta), beyond rounding, s is halved up to `max_halvings` times; if
+    that does not help, the parameters stay and the damping is multiplied by 4 (unless `adapt_damping` is false).
+
+    ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``, ``damping`` (used in this
+    step), ``reduction_ratio`` (of the whole step; -1 stands for -1 and all below), ``halvings`` and ``accepted``.
+    """
+
+    state_names = ("damping",)
+
+    def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0, max_cg=50,
+                 tolerance=0.5, adapt_damping=True, smallest_damping=0.03, max_halvings=10):
+        super().__init__(network, loss, learning_rate, l2)
+        self.operator = lookup(CURVATURES, curvature, "curvature")
+        self.curvature = curvature
+        self.damping = number_in(damping, "damping", 0, np.inf)
+        self.max_cg = whole_number(max_cg, "max_cg", 1)
+        self.tolerance = number_in(tolerance, "tolerance", 0, 1)
+        self.adapt_damping = boolean(adapt_damping, "adapt_damping")
+        self.smallest_damping = positive_number(smallest_damping, "smallest_damping")
+        self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
+
+    def direction(self, evaluation):
+        """What the damped Newton system gives; it takes up to `max_cg` products with the curvature."""
+        g = self.gradient(evaluation)
+        H = self.operator.at(evaluation, l2=self.l2)
+        damping = self.damping
+        found = conjugate_gradients(lambda v: H.matvec(v) + damping * v, -g, self.tolerance, self.max_cg)
+        size = norm(g)
+        self.details.update(cg_iterations=found.iterations, residual=norm(found.residual) / size if size else 0.0,
+                            negative_curvature=found.negative_curvature, damping=damping)
+        if found.negative_curvature and found.iterations == 1:
+            return self._steepest(g, found.curvature - damping)
+        return found.solution
+
+    def _steepest(self, g, curvature):
+        """-g / |curvature|, no longer than max(1, |theta|)."""
+        longest = max(1.0, norm(self.network.theta)) / norm(g)
+        return -(longest if curvature == 0 else min(longest, 1 / abs(curvature))) * g
+
+    def change(self, evaluation, direction, rate):
+        """rate * direction, halved until the batch's objective does not rise; adapts the damping."""
+        s = rate * direction
+        before = self.objective(evaluation)
+        rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
+        predicted = self._predicted_decrease(evaluation, direction, rate)
+        decrease = before - self._objective_after(evaluation, s)
+        if predicted > rounding:
+            ratio = decrease / predicted
+            self.details["reduction_ratio"] = max(ratio, -1.0)
+            if self.adapt_damping:
+                self._adapt(ratio)
+        halvings = 0
+        while decrease < -rounding and halvings < self.max_halvings:
+            halvings += 1
+            s = 0.5 * s
+            decrease = before - self._objective_after(evaluation, s)
+        accepted = decrease >= -rounding or self.max_halvings == 0
+        self.details.update(halvings=halvings, accepted=accepted)
+        if accepted:
+            return s
+        if self.adapt_damping:
+            self._grow(4.0)
+        return np.zeros_like(s)
+
+    def _adapt(self, ratio):
+        if ratio < 0.25:
+            self._grow(1.5)
+        elif ratio > 0.75:
+            self.damping = min(self.damping, max(2 / 3 * self.damping, self.smallest_damping))
+
+    def _grow(self, factor):
+        self.damping = max(factor * self.damping, self.smallest_damping)
+
+    def _predicted_decrease(self, evaluation, direction, rate):
+        """-g^T s - s^T H s / 2 with s = rate * direction, without the damping."""
+        slope = dot(self.gradient(evaluation), direction)
+        bend = dot(direction, self.operator.at(evaluation, l2=self.l2).matvec(direction))
+        return -rate * (slope + rate * bend / 2)
+
+    def _objective_after(self, evaluation, s):
+        """Objective of the same batch at theta + s, or inf where it overflows; theta is put back."""
+        network = self.network
+        theta = network.theta.copy()
+        try:
+            network.theta = theta + s
+            losses = self.loss.value(network(evaluation.x), evaluation.y)
+            value = losses.mean(dtype=np.float64).item() + self.penalty()
+        except FloatingPointError:  # the outputs overflow: as bad as a step can be
+            value = np.inf
+        finally:
+            network.theta = theta
+        return value if np.isfinite(value) else np.inf

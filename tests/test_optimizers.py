@@ -1,0 +1,623 @@
+"""Optimizers: every first-order method against its steps written out by hand, the contract, and truncated Newton."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import cg
+
+import secondorder as so
+from secondorder.exact.finite_differences import central
+from secondorder.optimizers import Constant, ExponentialDecay, Optimizer, conjugate_gradients
+
+METHODS = {
+    "sgd": (so.SGD, {"learning_rate": 0.1}),
+    "momentum": (so.Momentum, {"learning_rate": 0.1, "momentum": 0.8}),
+    "nesterov": (so.Momentum, {"learning_rate": 0.1, "momentum": 0.8, "nesterov": True}),
+    "adagrad": (so.Adagrad, {"learning_rate": 0.1, "initial_accumulator": 0.1}),
+    "adadelta": (so.Adadelta, {"learning_rate": 1.0, "rho": 0.8}),
+    "adam": (so.Adam, {"learning_rate": 0.1, "betas": (0.8, 0.95)}),
+    "truncated-newton": (so.TruncatedNewton, {"damping": 0.5}),
+    "gauss-newton": (so.TruncatedNewton, {"curvature": "gauss-newton", "learning_rate": 0.7}),
+}
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    kind, settings = METHODS[request.param]
+    return lambda network, loss, **more: kind(network, loss, **(settings | more))
+
+
+def linear(rng=0, dtype="float64"):
+    """One linear layer, 3 -> 2: eight parameters and a gradient known in closed form."""
+    return so.mlp([3, 2], rng=rng, dtype=dtype)
+
+
+def batches(count, samples=7, seed=5):
+    rng = np.random.default_rng(seed)
+    return [(rng.normal(size=(samples, 3)), rng.normal(size=(samples, 2))) for _ in range(count)]
+
+
+def gradient_by_hand(theta, x, y, l2):
+    """Of mean 0.5 |W x + b - y|^2 + (l2 / 2) |theta|^2, in plain Python."""
+    g = [l2 * t for t in theta]
+    for row, target in zip(x.tolist(), y.tolist()):
+        for i in range(2):
+            error = sum(theta[3 * i + j] * row[j] for j in range(3)) + theta[6 + i] - target[i]
+            for j in range(3):
+                g[3 * i + j] += error * row[j] / len(x)
+            g[6 + i] += error / len(x)
+    return g
+
+
+class Scalar:
+    """One parameter's memory and update, straight from the published formulas."""
+
+    def __init__(self, name):
+        self.name, self.a, self.b, self.t = name, 0.1 if name == "adagrad" else 0.0, 0.0, 0
+
+    def update(self, g, rate):
+        self.t += 1
+        if self.name == "sgd":
+            return -rate * g
+        if self.name in ("momentum", "nesterov"):
+            self.a = 0.8 * self.a + g
+            return -rate * (g + 0.8 * self.a) if self.name == "nesterov" else -rate * self.a
+        if self.name == "adagrad":
+            self.a += g**2
+            return -rate * g / (math.sqrt(self.a) + 1e-10)
+        if self.name == "adadelta":
+            self.a = 0.8 * self.a + 0.2 * g**2
+            change = -math.sqrt(self.b + 1e-6) / math.sqrt(self.a + 1e-6) * g
+            self.b = 0.8 * self.b + 0.2 * change**2
+            return rate * change
+        self.a = 0.8 * self.a + 0.2 * g
+        self.b = 0.95 * self.b + 0.05 * g**2
+        return -rate * (self.a / (1 - 0.8**self.t)) / (math.sqrt(self.b / (1 - 0.95**self.t)) + 1e-8)
+
+
+@pytest.mark.parametrize("name", ["sgd", "momentum", "nesterov", "adagrad", "adadelta", "adam"])
+def test_steps_written_out(name):
+    kind, settings = METHODS[name]
+    rate = settings["learning_rate"]
+    net = linear()
+    schedule = ExponentialDecay(rate, 0.5, every=2)
+    optimizer = kind(net, so.SquaredError(), **(settings | {"learning_rate": schedule, "l2": 0.3}))
+    theta = net.theta.tolist()
+    memory = [Scalar(name) for _ in theta]
+    for step, (x, y) in enumerate(batches(7)):
+        optimizer.step(x, y)
+        g = gradient_by_hand(theta, x, y, 0.3)
+        theta = [t + m.update(gi, rate * 0.5 ** (step / 2)) for t, m, gi in zip(theta, memory, g)]
+        np.testing.assert_allclose(net.theta, theta, rtol=1e-12, atol=1e-13)
+
+
+def test_defaults():
+    net, loss = linear(), so.SquaredError()
+    assert so.SGD(net, loss).learning_rate == 1e-3
+    momentum = so.Momentum(net, loss)
+    assert (momentum.learning_rate, momentum.momentum, momentum.nesterov) == (1e-3, 0.9, False)
+    adagrad = so.Adagrad(net, loss)
+    assert (adagrad.learning_rate, adagrad.epsilon, adagrad.initial_accumulator) == (0.01, 1e-10, 0.0)
+    adadelta = so.Adadelta(net, loss)
+    assert (adadelta.learning_rate, adadelta.rho, adadelta.epsilon) == (1.0, 0.9, 1e-6)
+    adam = so.Adam(net, loss)
+    assert (adam.learning_rate, adam.betas, adam.epsilon) == (1e-3, (0.9, 0.999), 1e-8)
+
+
+# -- the contract ----------------------------------------------------------------------------------------------------
+
+
+def test_info(method):
+    net = so.mlp([3, 4, 2], rng=0)
+    optimizer = method(net, so.SquaredError(), l2=0.2)
+    (x, y), before = batches(1)[0], net.theta.copy()
+    expected = net.evaluate(so.SquaredError(), x, y)
+    gradient = so.exact.gradient(net, so.SquaredError(), x, y, l2=0.2)
+    info = optimizer.step(x, y)
+    assert info["loss"] == expected.loss
+    assert info["objective"] == pytest.approx(expected.loss + 0.1 * before @ before, rel=1e-14)
+    assert info["gradient_norm"] == pytest.approx(np.linalg.norm(gradient), rel=1e-13)
+    assert info["step_norm"] == pytest.approx(np.linalg.norm(net.theta - before), rel=1e-10) and info["step_norm"] > 0
+    assert info["learning_rate"] == optimizer.learning_rate and optimizer.steps == 1
+    if info.get("halvings", 0) == 0:
+        assert info["step_norm"] == pytest.approx(info["learning_rate"] * info["direction_norm"], rel=1e-13)
+    assert all(type(value) in (bool, int, float) for value in info.values())
+
+
+def test_direction_descends_and_is_nobody_elses(method):
+    net = so.mlp([3, 4, 2], rng=0)
+    optimizer = method(net, so.SquaredError())
+    (x, y), (x2, y2) = batches(2)
+    evaluation = optimizer.evaluate(x, y)
+    direction = optimizer.direction(evaluation)
+    assert direction @ evaluation.gradient < 0
+    kept, theta, gradient = direction.copy(), net.theta.copy(), evaluation.gradient.copy()
+    optimizer.direction(optimizer.evaluate(x2, y2))
+    optimizer.step(x2, y2)
+    assert np.array_equal(direction, kept)
+    net.theta = theta
+    state = optimizer.state_dict()
+    direction[...] = np.nan
+    assert np.array_equal(net.theta, theta) and np.array_equal(evaluation.gradient, gradient)
+    assert all(np.isfinite(value).all() for value in state.values() if not isinstance(value, str))
+    assert all(np.array_equal(value, optimizer.state_dict()[name]) for name, value in state.items())
+
+
+def test_float32_stays(method):
+    net = so.mlp([3, 4, 2], rng=0, dtype="float32")
+    twin = so.mlp([3, 4, 2], rng=0)
+    twin.theta = net.theta
+    single, double = method(net, so.SquaredError(), l2=0.1), method(twin, so.SquaredError(), l2=0.1)
+    for x, y in batches(5):
+        single.step(x, y)
+        double.step(x, y)
+        assert single.direction(single.evaluate(x, y)).dtype == np.float32
+        double.direction(double.evaluate(x, y))
+    assert net.theta.dtype == np.float32
+    assert all(v.dtype == np.float32 for v in single.state_dict().values() if isinstance(v, np.ndarray))
+    np.testing.assert_allclose(net.theta, twin.theta, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("how", ["pickle", "deepcopy", "state"])
+def test_going_on_from_a_copy(method, how):
+    net = so.mlp([3, 4, 2], rng=0)
+    optimizer = method(net, so.SquaredError(), l2=0.01)
+    data = batches(8)
+    for x, y in data[:4]:
+        optimizer.step(x, y)
+    if how == "pickle":
+        twin = pickle.loads(pickle.dumps(optimizer))
+    elif how == "deepcopy":
+        twin = copy.deepcopy(optimizer)
+    else:
+        twin = method(net.copy(), so.SquaredError(), l2=0.01)
+        twin.load_state_dict(pickle.loads(pickle.dumps(optimizer.state_dict())))
+    assert twin.network is not net
+    for x, y in data[4:]:
+        first, second = optimizer.step(x, y), twin.step(x, y)
+        assert first == second
+    assert np.array_equal(net.theta, twin.network.theta)
+
+
+def test_state_is_a_copy(method):
+    optimizer = method(linear(), so.SquaredError())
+    x, y = batches(1)[0]
+    optimizer.step(x, y)
+    state = optimizer.state_dict()
+    kept = copy.deepcopy(state)
+    for load in (False, True):
+        if load:
+            optimizer.load_state_dict(state)
+        optimizer.step(x, y)
+        assert state["steps"] == 1 and all(np.array_equal(state[name], kept[name]) for name in kept)
+
+
+def test_wrong_state_changes_nothing():
+    adam = so.Adam(linear(), so.SquaredError())
+    state = adam.state_dict()
+    wrong = [so.SGD(linear(), so.SquaredError()).state_dict(), so.Adam(so.mlp([3, 3]), so.SquaredError()).state_dict(),
+             so.Adam(linear(dtype="float32"), so.SquaredError()).state_dict(), state | {"method": "Adagrad"},
+             state | {"first": 0.0}, state | {"updates": np.zeros(3)}]
+    for other in wrong:
+        with pytest.raises(ValueError, match="state"):
+            adam.load_state_dict(other | {"steps": 9})
+    assert adam.steps == 0 and adam.state_dict().keys() == state.keys()
+
+
+def test_two_take_turns(method):
+    """Two optimizers on one network do what each would do on a copy that is told where the other went."""
+    net = so.mlp([3, 4, 2], rng=0)
+    alone, other = net.copy(), net.copy()
+    first, second = method(net, so.SquaredError()), so.Adam(net, so.SquaredError())
+    first_alone, second_alone = method(alone, so.SquaredError()), so.Adam(other, so.SquaredError())
+    for i, (x, y) in enumerate(batches(6)):
+        samples = 7 if i % 3 else 4
+        x, y = x[:samples], y[:samples]
+        first.step(x, y)
+        first_alone.step(x, y)
+        assert np.array_equal(net.theta, alone.theta)
+        other.theta = net.theta
+        second.step(x, y)
+        second_alone.step(x, y)
+        assert np.array_equal(net.theta, other.theta)
+        alone.theta = net.theta
+
+
+def test_follows_assigned_parameters():
+    net = linear()
+    optimizer = so.SGD(net, so.SquaredError(), learning_rate=0.5)
+    x, y = batches(1)[0]
+    optimizer.step(x, y)
+    net.theta = np.arange(8.0)
+    net.layers[0].bias = [3.0, -1.0]
+    expected = np.array([0, 1, 2, 3, 4, 5, 3, -1.0])
+    expected -= 0.5 * np.array(gradient_by_hand(expected.tolist(), x, y, 0.0))
+    optimizer.step(x, y)
+    np.testing.assert_allclose(net.theta, expected, rtol=1e-13)
+
+
+def test_evaluation_of_another_point_or_network(method):
+    net = linear()
+    optimizer = method(net, so.SquaredError())
+    x, y = batches(1)[0]
+    with pytest.raises(ValueError, match="another network"):
+        optimizer.direction(net.copy().evaluate(so.SquaredError(), x, y))
+    evaluation = optimizer.evaluate(x, y)
+    assert evaluation.gradient.any()
+    net.theta = net.theta + 1
+    with pytest.raises(RuntimeError, match="changed"):
+        optimizer.direction(evaluation)
+
+
+@pytest.mark.parametrize("kind, settings", [(so.SGD, {}), (so.Momentum, {}), (so.TruncatedNewton, {"max_halvings": 0})])
+def test_not_finite_step_leaves_parameters(kind, settings):
+    net = linear()
+    optimizer = kind(net, so.SquaredError(), learning_rate=1e308, **settings)
+    theta = net.theta.copy()
+    x, y = batches(1)[0]
+    with pytest.raises(FloatingPointError, match=rf"{kind.__name__}, step 1: the new parameters of layer 0"):
+        optimizer.step(x, 1e3 * y)
+    assert np.array_equal(net.theta, theta) and optimizer.steps == 0
+    with pytest.raises(FloatingPointError, match="Wrong, step 1: the direction of layer 0"):
+        Wrong(net, so.SquaredError(), np.full(8, np.nan)).step(x, y)
+    assert np.array_equal(net.theta, theta)
+
+
+def test_huge_parameters_have_no_penalty_without_l2():
+    net = linear()
+    net.theta = np.zeros(8)
+    net.layers[0].bias = [1e150, -1e160]
+    x, y = np.zeros((1, 3)), np.array([[1e150, -1e160]])
+    assert so.SGD(net, so.SquaredError()).step(x, y)["objective"] == 0
+    assert so.SGD(net, so.SquaredError(), l2=1.0).step(x, y)["objective"] == np.inf
+
+
+@pytest.mark.parametrize("kind", [so.Adagrad, so.Adadelta, so.Adam])
+def test_overflowing_squares_are_named(kind):
+    net = linear(dtype="float32")
+    net.theta = np.zeros(8)
+    theta = net.theta.copy()
+    x = batches(1)[0][0]
+    with pytest.raises(FloatingPointError, match=f"{kind.__name__}, step 1.*float32"):
+        # the gradient is finite, its square is not
+        kind(net, so.SoftmaxCrossEntropy()).step(1e25 * x, np.arange(7) % 2)
+    assert np.array_equal(net.theta, theta)
+
+
+def test_zero_gradient_stays(method):
+    """No 0/0 where the gradient is exactly zero."""
+    net = linear()
+    optimizer = method(net, so.SquaredError())
+    x = batches(1)[0][0]
+    y, theta = net(x), net.theta.copy()
+    for _ in range(3):
+        info = optimizer.step(x, y)
+    assert np.array_equal(net.theta, theta) and info["gradient_norm"] == 0
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-160, 1e-300])
+def test_tiny_gradients(method, size):
+    """Gradients whose squares underflow move nothing far and become no NaN."""
+    net = linear()
+    net.theta = np.zeros(8)
+    info = method(net, so.SquaredError()).step(batches(1)[0][0], np.full((7, 2), size))
+    assert np.all(np.abs(net.theta) <= 1e9 * size) and np.isfinite(list(info.values())).all()
+
+
+class Wrong(Optimizer):
+    def __init__(self, network, loss, result):
+        super().__init__(network, loss, 0.1)
+        self.result = result
+
+    def direction(self, evaluation):
+        self.details["answer"] = 42
+        return self.result
+
+
+def test_own_method():
+    net, (x, y) = linear(), batches(1)[0]
+    optimizer = Wrong(net, so.SquaredError(), np.ones(8))
+    before = net.theta.copy()
+    assert optimizer.step(x, y)["answer"] == 42
+    np.testing.assert_allclose(net.theta, before + 0.1, rtol=1e-14)
+    for wrong in (np.ones(7), np.ones(8, np.float32), [1.0] * 8, None):
+        with pytest.raises(TypeError, match=r"direction of Wrong must be a float64 array \(8,\)"):
+            Wrong(linear(), so.SquaredError(), wrong).step(x, y)
+    with pytest.raises(TypeError, match="does not define direction"):
+        Optimizer(linear(), so.SquaredError(), 0.1).step(x, y)
+
+
+BAD = [({"learning_rate": 0.0}, ValueError), ({"learning_rate": -1}, ValueError),
+       ({"learning_rate": np.nan}, ValueError), ({"learning_rate": np.inf}, ValueError),
+       ({"learning_rate": "fast"}, TypeError), ({"learning_rate": True}, TypeError),
+       ({"l2": -0.1}, ValueError), ({"l2": np.inf}, ValueError)]
+
+
+@pytest.mark.parametrize("settings, error", BAD)
+def test_bad_rates(method, settings, error):
+    with pytest.raises(error, match=next(iter(settings))):
+        method(linear(), so.SquaredError(), **settings)
+
+
+@pytest.mark.parametrize("kind, settings, error", [
+    (so.Momentum, {"momentum": 1.0}, ValueError), (so.Momentum, {"momentum": -0.1}, ValueError),
+    (so.Momentum, {"nesterov": 1}, TypeError), (so.Adagrad, {"initial_accumulator": -1}, ValueError),
+    (so.Adagrad, {"epsilon": 0}, ValueError), (so.Adadelta, {"rho": 1}, ValueError),
+    (so.Adadelta, {"epsilon": 0}, ValueError), (so.Adam, {"betas": (0.9, 1.0)}, ValueError),
+    (so.Adam, {"betas": 0.9}, TypeError), (so.Adam, {"epsilon": -1}, ValueError),
+    (so.TruncatedNewton, {"curvature": "hesian"}, ValueError), (so.TruncatedNewton, {"damping": -1}, ValueError),
+    (so.TruncatedNewton, {"max_cg": 0}, ValueError), (so.TruncatedNewton, {"max_cg": 2.5}, TypeError),
+    (so.TruncatedNewton, {"tolerance": 1.0}, ValueError), (so.TruncatedNewton, {"adapt_damping": "yes"}, TypeError),
+    (so.TruncatedNewton, {"smallest_damping": 0}, ValueError), (so.TruncatedNewton, {"max_halvings": -1}, ValueError)])
+def test_bad_settings(kind, settings, error):
+    with pytest.raises(error, match=next(iter(settings))):
+        kind(linear(), so.SquaredError(), **settings)
+
+
+def test_epsilon_that_vanishes_in_float32():
+    with pytest.raises(ValueError, match="epsilon.*float32"):
+        so.Adam(linear(dtype="float32"), so.SquaredError(), epsilon=1e-60)
+
+
+def test_bad_networks_and_losses(method):
+    with pytest.raises(ValueError, match="no trainable parameters"):
+        method(so.Network([so.Linear(3, 2, trainable=False)]), so.SquaredError())
+    with pytest.raises(ValueError, match="real"):
+        method(linear().astype("complex128"), so.SquaredError())
+    with pytest.raises(TypeError, match="network"):
+        method(so.SquaredError(), linear())
+    with pytest.raises(TypeError, match="loss"):
+        method(linear(), "squared")
+
+
+def test_bad_batches(method):
+    net = linear()
+    optimizer = method(net, so.SoftmaxCrossEntropy())
+    theta, x = net.theta.copy(), batches(1)[0][0]
+    for bad_x, bad_y, error, words in [
+            (x, np.full(7, 2), ValueError, "out of range"), (x, np.full(7, -1), ValueError, "out of range"),
+            (x[:0], np.zeros(0, int), ValueError, "empty"), (x[:, :2], np.zeros(7, int), ValueError, r"\(7, 2\)"),
+            (np.full_like(x, np.nan), np.zeros(7, int), ValueError, "NaN"),
+            (x, np.zeros(6, int), ValueError, r"\(6,\)")]:
+        with pytest.raises(error, match=words):
+            optimizer.step(bad_x, bad_y)
+    assert np.array_equal(net.theta, theta) and optimizer.steps == 0
+
+
+# -- schedules -------------------------------------------------------------------------------------------------------
+
+
+def test_schedules():
+    smooth, stairs = ExponentialDecay(0.2, 0.25, every=10), ExponentialDecay(0.2, 0.25, every=10, staircase=True)
+    np.testing.assert_allclose([smooth(0), smooth(5), smooth(10), smooth(20)], [0.2, 0.1, 0.05, 0.0125], rtol=1e-14)
+    np.testing.assert_allclose([stairs(0), stairs(9), stairs(10), stairs(20)], [0.2, 0.2, 0.05, 0.0125], rtol=1e-14)
+    assert Constant(0.3)(0) == Constant(0.3)(10**6) == 0.3
+
+
+def test_rate_follows_steps_and_assignment():
+    net, data = linear(), batches(4)
+    optimizer = so.SGD(net, so.SquaredError(), learning_rate=lambda step: 0.1 / (1 + step))
+    rates = [optimizer.step(x, y)["learning_rate"] for x, y in data[:3]]
+    np.testing.assert_allclose(rates, [0.1, 0.05, 0.1 / 3], rtol=1e-14)
+    optimizer.learning_rate = 0.7
+    assert optimizer.step(*data[3])["learning_rate"] == 0.7
+    optimizer.learning_rate = lambda step: 1.0 - step / 4
+    with pytest.raises(ValueError, match="learning_rate at step 4"):
+        optimizer.step(*data[0])
+    with pytest.raises(ValueError, match="learning_rate"):
+        optimizer.learning_rate = -1
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ((0, 0.5, 10), ValueError), ((0.1, 0, 10), ValueError), ((0.1, 0.5, 0), ValueError), ((0.1, 0.5, 1.5), TypeError),
+    ((0.1, 0.5, 10, "yes"), TypeError)])
+def test_bad_schedules(arguments, error):
+    with pytest.raises(error):
+        ExponentialDecay(*arguments)
+
+
+# -- conjugate gradients and truncated Newton ------------------------------------------------------------------------
+
+
+def symmetric(eigenvalues, seed=0):
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(eigenvalues), len(eigenvalues))))[0]
+    return Q @ np.diag(eigenvalues) @ Q.T
+
+
+def test_cg_against_scipy_and_solve():
+    A, b = symmetric(np.linspace(0.5, 20, 12)), np.random.default_rng(1).normal(size=12)
+    for iterations in (1, 2, 5):
+        ours = conjugate_gradients(lambda v: A @ v, b, 0.0, iterations)
+        theirs, _ = cg(A, b, rtol=0, atol=0, maxiter=iterations)
+        np.testing.assert_allclose(ours.solution, theirs, rtol=1e-11)
+        np.testing.assert_allclose(ours.residual, b - A @ ours.solution, atol=1e-12)
+        assert ours.iterations == iterations and not ours.negative_curvature
+    full = conjugate_gradients(lambda v: A @ v, b, 1e-13, 100)
+    np.testing.assert_allclose(full.solution, np.linalg.solve(A, b), rtol=1e-11)
+    for tolerance in (0.5, 0.1, 1e-3):
+        found = conjugate_gradients(lambda v: A @ v, b, tolerance, 100)
+        before = conjugate_gradients(lambda v: A @ v, b, 0.0, found.iterations - 1)
+        assert np.linalg.norm(found.residual) <= tolerance * np.linalg.norm(b) < np.linalg.norm(before.residual)
+
+
+def test_cg_reports_negative_curvature():
+    A, b = symmetric([-1.0, 1, 2, 5, 9, 14]), np.random.default_rng(4).normal(size=6)
+    found = conjugate_gradients(lambda v: A @ v, b, 1e-12, 50)
+    assert found.negative_curvature and 1 < found.iterations <= 6 and found.curvature <= 0
+    before = conjugate_gradients(lambda v: A @ v, b, 0.0, found.iterations - 1)
+    assert not before.negative_curvature and np.array_equal(found.solution, before.solution)
+    first = conjugate_gradients(lambda v: -(A @ A) @ v, b, 1e-12, 50)
+    assert first.negative_curvature and first.iterations == 1 and not first.solution.any()
+    assert first.curvature == pytest.approx(-(b @ A @ A @ b) / (b @ b), rel=1e-13)
+
+
+def test_cg_of_zero_and_not_finite():
+    found = conjugate_gradients(lambda v: v, np.zeros(3), 0.1, 10)
+    assert found.iterations == 0 and not found.solution.any()
+    with pytest.raises(FloatingPointError, match="iteration 1"):
+        conjugate_gradients(lambda v: np.full(3, np.nan), np.ones(3), 0.1, 10)
+
+
+@pytest.mark.parametrize("curvature", ["hessian", "gauss-newton"])
+def test_direction_solves_the_damped_system(curvature):
+    net, loss = so.mlp([3, 4, 2], rng=2), so.SquaredError()
+    x, y = batches(1, samples=40)[0]
+    optimizer = so.TruncatedNewton(net, loss, l2=0.1, damping=4.0, curvature=curvature, tolerance=1e-13, max_cg=500)
+    dense = so.exact.hessian if curvature == "hessian" else so.exact.gauss_newton
+    A = dense(net, loss, x, y, l2=0.1) + 4.0 * np.eye(net.size)
+    assert np.linalg.eigvalsh(A)[0] > 0
+    expected = -np.linalg.solve(A, so.exact.gradient(net, loss, x, y, l2=0.1))
+    np.testing.assert_allclose(optimizer.direction(optimizer.evaluate(x, y)), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("curvature", ["hessian", "gauss-newton"])
+def test_one_step_solves_least_squares(curvature):
+    net, l2 = linear(), 0.05
+    x, y = batches(1, samples=30)[0]
+    optimizer = so.TruncatedNewton(net, so.SquaredError(), l2=l2, curvature=curvature, damping=0, tolerance=1e-14)
+    info = optimizer.step(x, y)
+    extended = np.hstack([x, np.ones((30, 1))])
+    solution = np.linalg.solve(extended.T @ extended / 30 + l2 * np.eye(4), extended.T @ y / 30)  # (4, 2)
+    np.testing.assert_allclose(net.layers[0].weight, solution[:3].T, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(net.layers[0].bias, solution[3], rtol=1e-10, atol=1e-12)
+    assert info["reduction_ratio"] == pytest.approx(1, rel=1e-9) and info["halvings"] == 0 and info["accepted"]
+
+
+class Hill(so.SquaredError):
+    """Minus the squared error plus a quartic: negative curvature at small errors."""
+
+    convex = False
+
+    def value(self, p, target):
+        return np.sum(-0.5 * (p - target) ** 2 + 0.25 * (p - target) ** 4, axis=1)
+
+    def gradient(self, p, target):
+        return -(p - target) + (p - target) ** 3
+
+    def hessian_diagonal(self, p, target):
+        return -1 + 3 * (p - target) ** 2
+
+
+@pytest.mark.parametrize("error, damping, limited", [(0.1, 0.2, False), (0.577, 0.0, True)])
+def test_negative_curvature_at_once(error, damping, limited):
+    net, loss = linear(), Hill()
+    x = batches(1)[0][0]
+    y = net(x) + error
+    optimizer = so.TruncatedNewton(net, loss, damping=damping, max_halvings=30)
+    evaluation = optimizer.evaluate(x, y)
+    g, H = evaluation.gradient, so.exact.hessian(net, loss, x, y)
+    k = g @ H @ g / (g @ g)
+    assert k < -damping
+    direction = optimizer.direction(evaluation)
+    limit = max(1, np.linalg.norm(net.theta)) / np.linalg.norm(g)
+    assert (limit < 1 / -k) == limited
+    np.testing.assert_allclose(direction, -min(1 / -k, limit) * g, rtol=1e-12)
+    info = optimizer.step(x, y)
+    assert info["negative_curvature"] and info["cg_iterations"] == 1 and info["residual"] == pytest.approx(1)
+    assert optimizer.evaluate(x, y).loss < info["loss"]
+
+
+def test_damping_follows_the_ratio():
+    net, loss = so.mlp([3, 5, 2], rng=1), so.SquaredError()
+    optimizer = so.TruncatedNewton(net, loss, damping=1.0)
+    x, y = batches(1)[0]
+    seen = set()
+    for step in range(30):
+        rate = 1.9 if 6 < step < 12 else 1.0  # rates near 2 make the ratio small
+        optimizer.learning_rate = rate
+        before = net.theta.copy()
+        evaluation = optimizer.evaluate(x, y)
+        used, value, g = optimizer.damping, evaluation.loss, evaluation.gradient
+        Hessian = so.exact.hessian(net, loss, x, y)
+        s = rate * optimizer.direction(evaluation)
+        info = optimizer.step(x, y)
+        assert info["damping"] == used
+        if info["halvings"] == 0:
+            np.testing.assert_allclose(net.theta - before, s, rtol=1e-7, atol=1e-12)
+        net.theta = before + s
+        ratio = (value - optimizer.evaluate(x, y).loss) / -(g @ s + s @ Hessian @ s / 2)
+        net.theta = before + (s if info["halvings"] == 0 else 0.5 ** info["halvings"] * s)
+        if "reduction_ratio" not in info:
+            assert optimizer.damping == used
+            continue
+        assert info["reduction_ratio"] == pytest.approx(max(ratio, -1), rel=1e-6, abs=1e-6)
+        growth = 1.5 if ratio < 0.25 else 2 / 3 if ratio > 0.75 else 1.0
+        assert optimizer.damping == pytest.approx(max(growth * used, 0.03), rel=1e-12)
+        seen.add(growth)
+    assert {1.5, 2 / 3} <= seen
+
+
+@pytest.mark.parametrize("ratio, factor", [(0.2, 1.5), (0.24, 1.5), (0.26, 1), (0.74, 1), (0.76, 2 / 3), (1.0, 2 / 3)])
+def test_thresholds_of_the_ratio(ratio, factor):
+    """A quadratic f whose curvature the method is told to be c times the true one: its step is 1/c of Newton's, so that
+    f falls by 1/c - 1/(2 c^2) in the units in which the model falls by 1/(2 c), and the ratio is 2 - 1/c."""
+
+    class Told(so.SquaredError):
+        def hessian_diagonal(self, p, target):
+            return np.full_like(p, 1 / (2 - ratio))
+
+    x, y = batches(1, samples=30)[0]
+    optimizer = so.TruncatedNewton(linear(), Told(), damping=1e-6, smallest_damping=1e-9, tolerance=1e-13)
+    assert optimizer.step(x, y)["reduction_ratio"] == pytest.approx(ratio, abs=1e-4)
+    assert optimizer.damping == pytest.approx(factor * 1e-6, rel=1e-12, abs=0)
+
+
+def test_damping_bounds_and_switch():
+    x, y = batches(1, samples=30)[0]
+    for damping, adapt, expected in [(0.0, True, 0.0), (0.04, True, 0.03), (0.5, False, 0.5), (0.01, True, 0.01)]:
+        optimizer = so.TruncatedNewton(linear(), so.SquaredError(), damping=damping, adapt_damping=adapt)
+        info = optimizer.step(x, y)  # a quadratic: the ratio is 1
+        assert info["reduction_ratio"] > 0.75 and optimizer.damping == pytest.approx(expected)
+
+
+def test_steps_that_rise_are_halved_or_refused():
+    x, y = batches(1, samples=30)[0]
+    net, loss = linear(), so.SquaredError()
+    start = net.evaluate(loss, x, y).loss
+    optimizer = so.TruncatedNewton(net, loss, learning_rate=6.0, damping=0, tolerance=1e-12)
+    theta = net.theta.copy()
+    direction = optimizer.direction(optimizer.evaluate(x, y))
+    info = optimizer.step(x, y)  # 6 and 3 times Newton's step rise, 1.5 times falls
+    assert info["halvings"] == 2 and info["accepted"] and optimizer.evaluate(x, y).loss < start
+    np.testing.assert_allclose(net.theta - theta, 1.5 * direction, rtol=1e-9)
+    for adapt, after in ((True, 8.0), (False, 2.0)):
+        net = linear()
+        theta = net.theta.copy()
+        optimizer = so.TruncatedNewton(net, loss, learning_rate=1e6, damping=2.0, max_halvings=3, adapt_damping=adapt)
+        info = optimizer.step(x, y)
+        assert not info["accepted"] and info["halvings"] == 3 and info["step_norm"] == 0
+        assert np.array_equal(net.theta, theta) and optimizer.damping == after
+    plain = so.TruncatedNewton(linear(), loss, learning_rate=6.0, damping=0, tolerance=1e-12, max_halvings=0)
+    plain.step(x, y)
+    assert plain.evaluate(x, y).loss > start
+
+
+def test_overflowing_trial_counts_as_worse():
+    """A trial at which the outputs overflow is shortened, not raised."""
+    x, y = batches(1)[0]
+    net = linear()
+    start = net.evaluate(so.SquaredError(), x, y).loss
+    optimizer = so.TruncatedNewton(net, so.SquaredError(), learning_rate=1e308, max_halvings=1100)
+    info = optimizer.step(x, y)
+    assert info["accepted"] and info["halvings"] > 900 and optimizer.evaluate(x, y).loss < start
+
+
+def test_truncated_newton_reaches_a_minimum():
+    net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
+    x, y = batches(1, samples=20)[0]
+    optimizer = so.TruncatedNewton(net, loss, l2=0.05, tolerance=0.01, max_cg=200, smallest_damping=1e-6)
+    for _ in range(60):
+        info = optimizer.step(x, y)
+    assert info["gradient_norm"] < 1e-8
+    assert np.linalg.eigvalsh(so.exact.hessian(net, loss, x, y, l2=0.05))[0] > -1e-9
+
+    def objective(theta):
+        other = net.copy()
+        other.theta = theta
+        return other.evaluate(loss, x, y).loss + 0.025 * theta @ theta
+
+    found = central(objective, net.theta.copy())
+    assert np.all(np.abs(found.value) <= found.error + 1e-8)

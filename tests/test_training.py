@@ -1,0 +1,334 @@
+"""The training loop: batches, records, callback, progress, and what happens when numbers are no longer finite."""
+
+import io
+import json
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import datasets
+from secondorder.optimizers import Optimizer
+from secondorder.training import History, Record, TrainingStopped, evaluate, train
+
+
+def problem(samples=23, seed=3):
+    """Labels of three overlapping clusters, inputs (samples, 4)."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, size=samples)
+    return rng.normal(size=(samples, 4)) + np.eye(3, 4)[y], y
+
+
+def make(kind=so.SGD, rng=0, dtype="float64", **settings):
+    net = so.mlp([4, 5, 3], rng=rng, dtype=dtype)
+    return kind(net, so.SoftmaxCrossEntropy(), **({"learning_rate": 0.1} | settings))
+
+
+class Spy(so.SGD):
+    """SGD that keeps the batches it was given."""
+
+    def step(self, x, y):
+        if not hasattr(self, "batches"):
+            self.batches = []
+        self.batches.append((x.copy(), y.copy()))
+        return super().step(x, y)
+
+
+def test_batches_cover_every_epoch_once():
+    x, y = problem()
+    optimizer = make(Spy)
+    history = train(optimizer, x, y, epochs=2, batch_size=10, rng=7)
+    assert [len(b[0]) for b in optimizer.batches] == [10, 10, 3] * 2
+    rng = np.random.default_rng(7)
+    for epoch in range(2):
+        order = rng.permutation(23)
+        seen_x, seen_y = zip(*optimizer.batches[3 * epoch:3 * epoch + 3])
+        np.testing.assert_array_equal(np.concatenate(seen_x), x[order])
+        np.testing.assert_array_equal(np.concatenate(seen_y), y[order])
+    assert [record.step for record in history.records] == [0, 3, 6]
+    still = make(Spy)
+    train(still, x, y, epochs=1, batch_size=100, shuffle=False)
+    assert len(still.batches) == 1 and np.array_equal(still.batches[0][0], x)
+
+
+def test_same_as_the_steps_by_hand():
+    x, y = problem()
+    optimizer, by_hand = make(so.Adam, l2=0.01), make(so.Adam, l2=0.01)
+    train(optimizer, x, y, epochs=3, batch_size=10, rng=1)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        order = rng.permutation(23)
+        for start in (0, 10, 20):
+            by_hand.step(x[order[start:start + 10]], y[order[start:start + 10]])
+    assert np.array_equal(optimizer.network.theta, by_hand.network.theta)
+
+
+def test_records():
+    (x, y), (xv, yv) = problem(), problem(9, seed=4)
+    optimizer = make(so.TruncatedNewton, learning_rate=1.0, l2=0.1)
+    seen = []
+    history = train(optimizer, x, y, epochs=3, batch_size=10, validation=(xv, yv), rng=0, callback=seen.append)
+    net, loss = optimizer.network, optimizer.loss
+    assert history.method == "TruncatedNewton" and history.stopped is None and len(history) == 4
+    assert history.column("epoch").tolist() == [0, 1, 2, 3] and history.column("step").tolist() == [0, 3, 6, 9]
+    start, last = history.records[0], history.records[-1]
+    assert start.train_loss == pytest.approx(so.mlp([4, 5, 3], rng=0).evaluate(loss, x, y).loss, rel=1e-14)
+    assert last["train_loss"] == pytest.approx(net.evaluate(loss, x, y).loss, rel=1e-14)
+    assert last["validation_loss"] == pytest.approx(net.evaluate(loss, xv, yv).loss, rel=1e-14)
+    assert last["train_accuracy"] == np.mean(net(x).argmax(1) == y)
+    assert last["validation_accuracy"] == np.mean(net(xv).argmax(1) == yv)
+    assert start.seconds == 0 and np.all(np.diff(history.column("seconds")) > 0)
+    assert "gradient_norm" not in start and last.learning_rate == 1.0 and 0 < last.cg_iterations <= 50
+    assert np.isnan(history.column("cg_iterations")[0]) and not np.isnan(history.column("cg_iterations")[1:]).any()
+    assert seen == history.records and seen[0] is not history.records[0]
+    assert json.loads(json.dumps(history.to_dict()))["records"] == [dict(record) for record in history.records]
+    copied = pickle.loads(pickle.dumps(history))
+    assert copied.to_dict() == history.to_dict() and copied.records[1].epoch == 1
+
+
+class Counter(so.SGD):
+    """SGD that reports the number of the step, and something else at every second step."""
+
+    def direction(self, evaluation):
+        self.details["number"] = self.steps
+        self.details["name"] = "counter"
+        if self.steps % 2:
+            self.details["odd"] = True
+        return super().direction(evaluation)
+
+
+def test_own_numbers_are_averaged_over_the_epoch():
+    x, y = problem()
+    history = train(make(Counter), x, y, epochs=2, batch_size=10)
+    assert history.column("number")[1:].tolist() == [1.0, 4.0]
+    assert history.column("odd")[1:].tolist() == [1.0, 1.0] and "name" not in history.names
+
+
+def test_evaluate_every():
+    x, y = problem()
+    optimizer = make(Counter)
+    history = train(optimizer, x, y, epochs=5, batch_size=10, evaluate_every=2)
+    assert history.column("epoch").tolist() == [0, 2, 4, 5]
+    assert history.column("number")[1:].tolist() == [2.5, 8.5, 13.0]
+
+
+def test_regression_has_no_accuracy():
+    x = problem()[0]
+    net = so.mlp([4, 3], rng=0)
+    history = train(so.SGD(net, so.SquaredError()), x, x[:, :3], epochs=1)
+    assert not any("accuracy" in name for name in history.names)
+
+
+def test_evaluation_in_chunks(monkeypatch):
+    x, y = problem(50)
+    optimizer = make()
+    whole = evaluate(optimizer.network, optimizer.loss, x, y)
+    monkeypatch.setattr("secondorder.training.CHUNK", 7)
+    sizes, forward = [], optimizer.network.forward
+    monkeypatch.setattr(optimizer.network, "forward", lambda x: sizes.append(len(x)) or forward(x))
+    parts = evaluate(optimizer.network, optimizer.loss, x, y)
+    assert sizes == [7] * 7 + [1]
+    assert parts[0] == pytest.approx(whole[0], rel=1e-14) and parts[1] == whole[1]
+
+
+def test_float32():
+    x, y = problem()
+    optimizer = make(so.Adam, dtype="float32")
+    history = train(optimizer, x, y, epochs=3, rng=0)
+    assert optimizer.network.theta.dtype == np.float32
+    assert all(type(value) in (int, float) for record in history.records for value in record.values())
+
+
+def test_callback_may_stop():
+    x, y = problem()
+    optimizer = make()
+
+    def stop(intermediate_result):
+        if intermediate_result.epoch == 2:
+            raise StopIteration
+
+    history = train(optimizer, x, y, epochs=10, batch_size=10, callback=stop)
+    assert history.stopped == "callback" and history.column("epoch").tolist() == [0, 1, 2] and optimizer.steps == 6
+
+
+def test_callback_cannot_spoil_the_history():
+    x, y = problem()
+    history = train(make(), x, y, epochs=1, callback=lambda intermediate_result: intermediate_result.clear())
+    assert history.records[1].epoch == 1
+    with pytest.raises(ZeroDivisionError):
+        train(make(), x, y, epochs=1, callback=lambda intermediate_result: 1 / 0)
+
+
+class Exploding(so.SGD):
+    """SGD whose fifth step goes far away, or fails on the spot."""
+
+    def __init__(self, network, loss, learning_rate, how):
+        super().__init__(network, loss, learning_rate)
+        self.how = how
+
+    def direction(self, evaluation):
+        direction = super().direction(evaluation)
+        if self.steps == 4:
+            direction[:] = {"far": 1e308, "nan": np.nan}[self.how]
+        return direction
+
+
+@pytest.mark.parametrize("how, step", [("far", 6), ("nan", 5)])
+def test_not_finite(how, step):
+    (x, y), optimizer = problem(), make(Exploding, learning_rate=1.0, how=how)
+    thetas = []
+    step_before = optimizer.step
+    optimizer.step = lambda x, y: thetas.append(optimizer.network.theta.copy()) or step_before(x, y)
+    with pytest.raises(TrainingStopped, match=rf"epoch 2, step {step}: .*layer") as caught:
+        train(optimizer, x, y, epochs=4, batch_size=10, rng=0)
+    error = caught.value
+    assert isinstance(error, FloatingPointError) and isinstance(error.__cause__, FloatingPointError)
+    assert (error.epoch, error.step) == (2, step) and error.history.column("epoch").tolist() == [0, 1]
+    theta = optimizer.network.theta
+    assert np.abs(theta).max() < 100 and any(np.array_equal(theta, other) for other in thetas[3:5])
+    assert np.isfinite(evaluate(optimizer.network, optimizer.loss, x, y)[0])
+    copied = pickle.loads(pickle.dumps(error))
+    assert copied.step == step and copied.history.to_dict() == error.history.to_dict() and str(copied) == str(error)
+
+
+def test_not_finite_at_the_end_of_an_epoch():
+    (x, y), optimizer = problem(), make(Exploding, learning_rate=1.0, how="far")
+    with pytest.raises(TrainingStopped, match="epoch 5, step 5") as caught:
+        train(optimizer, x, y, epochs=9, batch_size=50)
+    assert caught.value.history.column("epoch").tolist() == [0, 1, 2, 3, 4]
+    assert np.isfinite(evaluate(optimizer.network, optimizer.loss, x, y)[0])
+
+
+def test_not_finite_before_the_first_step():
+    (x, y), optimizer = problem(), make()
+    optimizer.network.layers[2].weight = np.full((3, 5), 1e308)
+    optimizer.network.layers[0].bias = np.full(5, 5.0)
+    theta = optimizer.network.theta.copy()
+    with pytest.raises(TrainingStopped, match="epoch 0, step 0.*layer 2"):
+        train(optimizer, x, y)
+    assert np.array_equal(optimizer.network.theta, theta)
+
+
+def test_loss_that_a_method_reports_as_not_finite():
+    class Odd(so.SGD):
+        def step(self, x, y):
+            return super().step(x, y) | {"loss": np.nan}
+
+    x, y = problem()
+    with pytest.raises(TrainingStopped, match="step 1: the loss is nan"):
+        train(make(Odd), x, y)
+
+
+def test_interrupt_keeps_the_history():
+    x, y = problem()
+    optimizer = make()
+
+    def interrupt(intermediate_result):
+        if intermediate_result.epoch == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        train(optimizer, x, y, epochs=10, callback=interrupt)
+    assert caught.value.history.column("epoch").tolist() == [0, 1, 2, 3] and caught.value.history.stopped == "interrupt"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream, progress, lines", [
+    (Terminal(), None, 1), (io.StringIO(), None, 0), (io.StringIO(), True, 1), (Terminal(), False, 0)])
+def test_progress(monkeypatch, stream, progress, lines):
+    monkeypatch.setattr("sys.stderr", stream)
+    x, y = problem()
+    train(make(), x, y, epochs=2, batch_size=10, validation=(x, y), progress=progress)
+    text = stream.getvalue()
+    assert text.count("\n") == lines and text.count("\r") == 3 * lines
+    assert not lines or ("epoch 2/2  step 6  train loss " in text and text.endswith("\n"))
+
+
+def test_progress_ends_its_line_on_an_error(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with pytest.raises(TrainingStopped):
+        train(make(Exploding, how="nan"), *problem(), epochs=9)
+    assert stream.getvalue().endswith("\n")
+
+
+x, y = problem()
+BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epochs"),
+       ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"), ({"batch_size": -3}, ValueError, "batch_size"),
+       ({"batch_size": "all"}, TypeError, "batch_size"), ({"evaluate_every": 0}, ValueError, "evaluate_every"),
+       ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
+       ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),
+       ({"validation": (x, y, y)}, TypeError, "validation"),
+       ({"validation": (x, y[:5])}, ValueError, "validation: .*23.*5"),
+       ({"validation": (x[:, :3], y)}, ValueError, r"validation: .*\(23, 3\)"),
+       ({"validation": (x, y + 9)}, ValueError, "validation: .*out of range"),
+       ({"x": x[:9]}, ValueError, "9 samples.*23"), ({"x": x[:0], "y": y[:0]}, ValueError, "empty"),
+       ({"x": np.full_like(x, np.nan)}, ValueError, "NaN"),
+       ({"x": np.array([["a"] * 4] * 23)}, TypeError, "real numbers"),
+       ({"y": y + 1}, ValueError, "out of range"), ({"y": y.astype(float)}, TypeError, "integers"),
+       ({"y": np.where(np.arange(23) == 22, -1, y)}, ValueError, "sample 22"), ({"y": 3}, ValueError, r"\(\)"),
+       ({"rng": "seed"}, TypeError, "seed|Seed"), ({"rng": -1}, ValueError, "non-negative")]
+
+
+@pytest.mark.parametrize("change, error, words", BAD)
+def test_bad_arguments_are_refused_before_any_work(change, error, words):
+    optimizer = make()
+    theta = optimizer.network.theta.copy()
+    called = []
+    arguments = {"x": x, "y": y, "callback": called.append} | change
+    with pytest.raises(error, match=words):
+        train(optimizer, **arguments)
+    assert np.array_equal(optimizer.network.theta, theta) and optimizer.steps == 0 and not called
+
+
+def test_something_else_than_an_optimizer():
+    with pytest.raises(TypeError, match="optimizer"):
+        train(so.mlp([4, 3], rng=0), x, y)
+
+
+def test_history_and_record():
+    history = History("SGD", [Record(epoch=0, train_loss=2.0), Record(epoch=1, train_loss=1.0)])
+    assert history.column("train_loss").tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="did you mean 'train_loss'"):
+        history.column("trainloss")
+    with pytest.raises(AttributeError, match="train_loss"):
+        history.records[0].validation_loss
+
+
+def work(name):
+    """One short run, as a worker of a process pool would do it."""
+    kind = getattr(so, name)
+    optimizer = make(kind, rng=5, learning_rate=0.5)
+    history = train(optimizer, x, y, epochs=3, batch_size=10, rng=6)
+    return optimizer, history.column("train_loss")
+
+
+def test_process_pool_gives_the_same_numbers():
+    names = ["Adam", "TruncatedNewton"]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        results = list(pool.map(work, names))
+    for name, (optimizer, losses) in zip(names, results):
+        here, losses_here = work(name)
+        assert np.array_equal(losses, losses_here) and np.array_equal(optimizer.network.theta, here.network.theta)
+        assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
+
+
+@pytest.mark.parametrize("kind, settings", [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
+                                            (so.TruncatedNewton, {"curvature": "gauss-newton"})])
+def test_digits(kind, settings):
+    """The defaults (and a usual rate of Adam) learn the embedded digits in ten epochs."""
+    training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
+    training, validation = datasets.scale(training, (-1.0, 1.0)), datasets.scale(validation, (-1.0, 1.0))
+    net = so.mlp([64, 32, 10], rng=0)
+    optimizer = kind(net, so.SoftmaxCrossEntropy(), **settings)
+    history = train(optimizer, training.inputs, training.targets, epochs=10, rng=0,
+                    validation=(validation.inputs, validation.targets))
+    assert history.records[0].train_loss > 2 and history.records[-1].train_loss < 0.1
+    assert history.records[-1].validation_accuracy > 0.94
