@@ -1,0 +1,247 @@
+"""The checker for an activation function of one's own: value, slope, curvature, and where it has kinks."""
+
+import numpy as np
+
+from ..exact.finite_differences import central
+from .channels import check_slope
+from .differences import column, nested
+from .findings import Recorder, pure_call
+
+METHODS = ("value", "slope", "curvature")
+_RANGE = 6.0
+_POINTS = 60
+_DISTANCE = 0.02
+_CELL = 1 / 64
+_FINEST = 1e-4
+_SUSPECTS = 12
+
+
+def activation(function, rng=0, tolerance=1e-8):
+    """Check an activation function: value, slope and curvature against each other, off its kinks, and the kinks.
+
+    Parameters
+    ----------
+    function : ActivationFunction
+        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`, `piecewise_linear`.
+    rng : None, int or numpy.random.Generator
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong.
+
+    Raises
+    ------
+    TypeError
+        If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
+    ValueError
+        If `tolerance` is not positive or `kinks` are not numbers.
+    """
+    _require_methods(function)
+    recorder = Recorder(repr(function), tolerance)
+    return _ActivationChecks(function, recorder, np.random.default_rng(rng)).run()
+
+
+def _require_methods(function):
+    from ..nets import ActivationFunction
+    if isinstance(function, type):
+        raise TypeError(f"function must be an instance, got the class {function.__name__}: call it first")
+    missing = [name for name in METHODS if not callable(getattr(function, name, None))
+               or getattr(type(function), name, None) is getattr(ActivationFunction, name)]
+    if missing:
+        raise TypeError(f"activation {type(function).__name__} lacks {', '.join(f'{name}(x)' for name in missing)}")
+
+
+class _ActivationChecks:
+    """One activation function with points off its declared kinks."""
+
+    def __init__(self, function, recorder, rng):
+        self.function, self.recorder, self.rng = function, recorder, rng
+        self.kinks = np.asarray(getattr(function, "kinks", ()), dtype=float).ravel()
+        if not np.isfinite(self.kinks).all():
+            raise ValueError(f"kinks must be finite numbers, got {getattr(function, 'kinks')!r}")
+        reach = max(_RANGE, *(np.abs(self.kinks) + 2)) if self.kinks.size else _RANGE
+        points = np.concatenate([rng.uniform(-reach, reach, _POINTS), rng.standard_normal(_POINTS)])
+        points = points[self._distance(points) > _DISTANCE]
+        self.reach, self.x = reach, np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
+
+    def _distance(self, points):
+        points = np.asarray(points)
+        if not self.kinks.size:
+            return np.full(points.shape, np.inf)
+        return np.abs(points[..., None] - self.kinks).min(axis=-1)
+
+    def of(self, name, x):
+        """One method on a copy of x, as an array."""
+        return np.asarray(getattr(self.function, name)(np.array(x)))
+
+    def run(self):
+        usable = [self._usable(name) for name in METHODS]
+        if usable[0]:
+            self._kinks()
+            self._derivative("slope", "value", usable[1])
+            slope_right = usable[1] and not self.recorder.wrong("slope")
+            self._derivative("curvature", "slope" if slope_right else None, usable[2])
+        if all(usable):
+            self._jet()
+            self._flags()
+            self._at_kinks()
+            if not self.recorder.report.findings:
+                self._rates()
+            self._curves()
+        return self.recorder.sorted_report()
+
+    # -- what every method owes -----------------------------------------------------------------------------------
+
+    def _usable(self, name):
+        """Shape, dtype, purity, entry by entry; whether the numbers can be compared at all."""
+        recorder, x = self.recorder, self.x
+        try:
+            result = np.asarray(pure_call(recorder, name, getattr(self.function, name), ("x",), (x,)))
+            narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
+            part = self.of(name, x[:, ::-3])
+            extreme = self._extremes(name)
+        except Exception as problem:  # whatever a user's method raises is the finding
+            return recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+        if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
+                             f"x has shape {x.shape}, the result {result.shape}"):
+            return False
+        for given, got in (("float64", result), ("float32", narrow)):
+            recorder.fact(name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
+                          hint="write constants as Python numbers and make arrays with the dtype of x")
+        recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
+                      hint="inf / inf or inf - inf: choose the form by the sign of x")
+        return (recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary inputs")
+                and recorder.compare(name, f"{name} of some entries against the same entries of {name}", part,
+                                     result[:, ::-3], names=("of some", "of all"), hint="must act entry by entry"))
+
+    def _extremes(self, name):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self.of(name, np.array([-750.0, 750.0]))
+
+    # -- derivatives ----------------------------------------------------------------------------------------------
+
+    def _slope_reference(self, x):
+        return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
+
+    def _derivative(self, name, source, usable):
+        """slope against differences of value; curvature against those of slope, or of value twice."""
+        if not usable:
+            return
+        if source == "value":
+            reference, against = self._slope_reference(self.x), "differences of value"
+        elif source == "slope":
+            reference = column(central(lambda t: self.of("slope", self.x + t[0]), np.zeros(1)))
+            against = "differences of slope"
+        else:
+            reference = nested(lambda t: self._slope_reference(self.x + t))
+            against = "differences of value, twice"
+        computed = self.of(name, self.x)
+        # undeclared kinks are told as kinks, not as wrong entries beside them
+        near = np.zeros(self.x.shape, dtype=bool)
+        for kink in self.found:
+            near |= np.abs(self.x - kink) < _DISTANCE
+        error = np.where(near, np.inf, reference.error)
+        if not self.recorder.compare(name, f"{name} against {against}", computed, reference.value, error,
+                                     names=(name, "differences")):
+            finding = self.recorder.report.findings[-1]
+            worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
+            finding.entries += f"\n  the largest difference is at x = {self.x.flat[worst]:.6g}"
+
+    def _jet(self):
+        if not callable(getattr(self.function, "jet", None)):
+            return
+        for name, got in zip(METHODS, self.function.jet(self.x.copy())):
+            self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got), self.of(name, self.x),
+                                  names=("jet", name))
+
+    def _rates(self):
+        """Taylor remainders over all points at once, along one line that stays off the kinks."""
+        steps = _DISTANCE / 2 * 2.0 ** -np.arange(5)
+        direction = self.rng.uniform(0.5, 1.0, self.x.shape)
+        value, slope, curvature = (self.of(name, self.x) for name in METHODS)
+        for name, order in (("slope", 2), ("curvature", 3)):
+            remainders = []
+            for t in steps:
+                model = value + t * direction * slope
+                if order == 3:
+                    model = model + (t * direction) ** 2 / 2 * curvature
+                remainders.append(np.abs(self.of("value", self.x + t * direction) - model).max())
+            check_slope(self.recorder, name, np.array(remainders), steps, order, scale=np.abs(value).max() + 1)
+
+    def _curves(self):
+        steps = np.logspace(-1, -9, 33)
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            expected = self.of(name, self.x)
+            size = float(np.linalg.norm(expected)) or 1.0
+            errors = [np.linalg.norm((self.of(source, self.x + h) - self.of(source, self.x - h)) / (2 * h) - expected)
+                      / size for h in steps]
+            self.recorder.report.curves[name] = steps, np.array(errors)
+
+    # -- kinks and flags ------------------------------------------------------------------------------------------
+
+    def _kinks(self):
+        """Look for kinks and jumps of value that are not declared."""
+        edges = np.arange(-self.reach, self.reach, _CELL) + _CELL / np.e
+        self.found = []
+        jumps = self._jump(edges[:-1], edges[1:])
+        for cell in np.argsort(-jumps)[:_SUSPECTS]:
+            place, jump = self._refine(edges[cell], edges[cell + 1])
+            known = np.concatenate([self.kinks, self.found])
+            if jump > max(0.3 * jumps[cell], 1e-3) and not np.any(np.abs(known - place) < 1e-3):
+                self.found.append(place)
+        for place in sorted(self.found):
+            left, right = self._one_sided(place)
+            self.recorder.fact("kinks", f"kink at {place:.4g} declared", False, f"undeclared kink at x = {place:.4g}",
+                               f"the slope of value jumps from {left:.6g} to {right:.6g}",
+                               f"declare it: kinks = ({place:.4g},)")
+        if not self.found:
+            self.recorder.fact("kinks", "no undeclared kink", True, "")
+
+    def _jump(self, left, right):
+        """Change of the slope between the ends of cells, by differences of value just outside of them."""
+        h = 1e-5
+        outer = (self.of("value", right + h) - self.of("value", right)) / h
+        inner = (self.of("value", left) - self.of("value", left - h)) / h
+        return np.abs(outer - inner)
+
+    def _refine(self, left, right):
+        """Bisect a cell towards the larger jump."""
+        while right - left > _FINEST:
+            middle = (left + right) / 2
+            halves = self._jump(np.array([left, middle]), np.array([middle, right]))
+            left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)
+        return (left + right) / 2, float(self._jump(np.array([left]), np.array([right]))[0])
+
+    def _one_sided(self, place):
+        near, h = 2 * _FINEST, 1e-5
+        at = self.of("value", np.array([place - near - h, place - near, place + near, place + near + h]))
+        return (at[1] - at[0]) / h, (at[3] - at[2]) / h
+
+    def _at_kinks(self):
+        """At a kink the slope is one of the one-sided slopes or between them, and nothing is NaN."""
+        for kink in self.kinks:
+            at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
+            self.recorder.fact("kinks", f"finite at {kink:.4g}", all(np.isfinite(list(at.values()))),
+                               f"not finite at the kink x = {kink:.4g}", str(at))
+            left, right = self._one_sided(kink)
+            low, high = min(left, right), max(left, right)
+            slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
+            self.recorder.fact("slope", f"between the sides at {kink:.4g}", low - slack <= at["slope"] <= high + slack,
+                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, outside the one-sided "
+                               "slopes",
+                               f"left {left:.6g}, right {right:.6g}")
+
+    def _flags(self):
+        """`piecewise_linear` and `monotone`, where they are stated, must be true of the function."""
+        if getattr(self.function, "piecewise_linear", False):
+            bent = nested(lambda t: self._slope_reference(self.x + t))
+            self.recorder.compare("piecewise_linear", "curvature of a function declared piecewise linear",
+                                  np.zeros(self.x.shape), bent.value, bent.error, names=("zero", "differences"),
+                                  scale=1.0)
+        if getattr(self.function, "monotone", False):
+            lowest = float(self._slope_reference(self.x).value.min())
+            self.recorder.fact("monotone", "slope >= 0", lowest > -1e-6,
+                               f"declared monotone, but its slope goes down to {lowest:.6g}")

@@ -1,0 +1,140 @@
+"""The checker for a layer, an activation or a loss of one's own.
+
+Three channels, none of which shares code with what it checks: differences with a predicted error, rates of Taylor
+remainders, identities between the passes.  The report names the pass that is wrong, the entries, and their ratio to
+what they should be; a pass is held only against passes that were found right before it.
+"""
+
+import copy
+
+import numpy as np
+
+from ..nets import Layer
+from .channels import check_identities, check_in_network, check_rates, check_single_precision, difference_curves
+from .findings import Recorder
+from .forward_checks import check_copy, check_forward
+from .activation_checks import activation
+from .layer_checks import LayerChecks
+from .loss_checks import loss
+from .subject import PASSES, Subject
+
+__all__ = ["activation", "layer", "loss"]
+
+
+def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
+    """Check all seven passes of a layer.
+
+    Parameters
+    ----------
+    layer : Layer
+        An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes and a dictionary
+        `parameters`.  It is not changed: the checks work on a deep copy.
+    input_shape : tuple of int, optional
+        Shape of one sample; default the layer's own `input_shape`, or (5,) where it takes any width.
+    samples : int >= 2
+        Rows of the batch.  A factor of 1 / samples in a finding is a mean where a sum is meant.
+    rng : None, int or numpy.random.Generator
+        Draws inputs, directions and new values of the parameters (biases off zero).
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong; its text names the wrong passes, causes before consequences.
+
+    Raises
+    ------
+    TypeError
+        If a pass is missing, or a class was given instead of an instance.
+    ValueError
+        If `samples` is less than 2, `tolerance` not positive or `input_shape` not a shape.
+    """
+    _require_passes(layer)
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
+        raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak shows")
+    shape = _shape(layer, input_shape)
+    recorder = Recorder(repr(layer), tolerance)
+    rng = np.random.default_rng(rng)
+    subject = _prepare(layer, recorder, shape, samples, rng)
+    if subject is None:
+        return recorder.sorted_report()
+    checks = LayerChecks(subject)
+    checks.run()
+    if recorder.report.findings:
+        _tell_stale(recorder, layer, shape, samples)
+        recorder.report.notes.append("identities, rates and the check inside a network were left out: they would "
+                                     "only name the wrong passes again")
+    else:
+        _further_channels(checks, isinstance(layer, Layer))
+    recorder.report.curves = difference_curves(checks)
+    return recorder.sorted_report()
+
+
+def _prepare(layer, recorder, shape, samples, rng):
+    """The layer on the bench with moved parameters, or None if `forward` is too wrong to judge the rest."""
+    own = check_copy(recorder, layer)
+    if own is None:
+        return None
+    subject = Subject(own, recorder, shape, samples, rng)
+    try:
+        subject.move_parameters()
+        judged = check_forward(subject, isinstance(layer, Layer))
+    except Exception as problem:  # whatever a user's forward raises is the finding
+        recorder.fact("forward", "runs", False, hint="is input_shape right?",
+                      compared=f"raised {type(problem).__name__} for x of shape {subject.shape}: {problem}")
+        judged = False
+    if not judged:
+        recorder.report.notes.append("the other passes were not judged: they are held against forward")
+        return None
+    return subject
+
+
+def _further_channels(checks, in_network):
+    channels = {"identities": check_identities, "rates": check_rates, "float32": check_single_precision}
+    if in_network:
+        channels["network"] = check_in_network
+    for name, channel in channels.items():
+        try:
+            channel(checks)
+        except Exception as problem:  # a pass that does not stand this use is a finding, whatever it raises
+            checks.recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+    if not in_network:
+        checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network was left out")
+
+
+def _tell_stale(recorder, layer, shape, samples):
+    """Passes that are wrong now but right with the parameters the layer was made with keep a stale copy of them."""
+    again = Recorder("", recorder.tolerance)
+    subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
+    if not subject.theta.size:
+        return
+    try:
+        LayerChecks(subject).run()
+    except Exception:  # no second opinion; the findings stand as they are
+        return
+    for finding in recorder.report.findings:
+        if not again.wrong(finding.pass_name):
+            finding.hint = ("stale parameters: the pass is right with the parameters the layer was made with and wrong "
+                            "after they were changed in place; it keeps a copy of them, or leaves one out")
+
+
+def _require_passes(layer):
+    if isinstance(layer, type):
+        raise TypeError(f"layer must be an instance, got the class {layer.__name__}: call it first")
+    missing = [name for name in PASSES if not callable(getattr(layer, name, None))
+               or getattr(type(layer), name, None) is getattr(Layer, name)]
+    if missing:
+        raise TypeError(f"layer {type(layer).__name__} lacks the pass{'es' * (len(missing) > 1)} "
+                        + ", ".join(f"{name}({', '.join(PASSES[name])})" for name in missing))
+
+
+def _shape(layer, input_shape):
+    shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
+    shape = (5,) if shape is None else shape
+    if isinstance(shape, (int, np.integer)):
+        shape = (shape,)
+    shape = tuple(shape)
+    if not shape or any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1 for n in shape):
+        raise ValueError(f"input_shape must be a tuple of positive integers, got {input_shape!r}")
+    return shape

@@ -1,0 +1,192 @@
+"""Executable equations: the rules for each verdict, and the runner.
+
+A paper's room registers one function for every label (`equation`).  The function draws a small random case from the
+generator it is given, computes both sides and returns claims (see `claims`).  What the claims must contain depends on
+the verdict:
+
+- ``holds``: at least one comparison, nothing that must fail;
+- ``conditional``: a comparison inside the stated condition and a counterexample outside it;
+- ``erratum``: the corrected form holds, the printed form fails (or does not conform);
+- ``definition``: at least one property or comparison of the object that was built.
+"""
+
+import hashlib
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from . import registry
+from .claims import (Case, Comparison, Counterexample, Equal, Printed, PrintedShape, Property, VerificationError)
+from .mismatch import describe_mismatch
+from .registry import KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name, underlying
+
+__all__ = ["Equation", "KINDS", "PAPERS", "Registry", "Result", "VERDICTS", "equation", "generator", "qualified_name",
+           "run", "run_equation", "underlying"]
+
+
+@dataclass
+class Result:
+    """What came of one check.
+
+    Attributes
+    ----------
+    paper : str
+    labels : tuple of str
+    statement, kind, verdict : str
+    ok : bool
+        Whether everything came out as the verdict says.
+    error, tolerance : float or None
+        Of the comparison that came nearest to its tolerance; None where nothing is compared.
+    printed_error : float or None
+        Of the form as printed (errata).
+    printed_failure : str or None
+        "shape" where the printed form does not conform.
+    implements : tuple of str
+        Qualified names.
+    seconds : float
+    claims : list
+        The claims of the check, `Case` included.
+    message : str or None
+        Why it is not ok.
+    """
+
+    paper: str
+    labels: tuple
+    statement: str
+    kind: str
+    verdict: str
+    ok: bool
+    error: float | None
+    tolerance: float | None
+    printed_error: float | None
+    printed_failure: str | None
+    implements: tuple
+    seconds: float
+    claims: list = field(default_factory=list, repr=False)
+    message: str | None = None
+
+    def to_dict(self):
+        """Plain values for JSON; `message` only where the check is not ok."""
+        names = ("paper", "labels", "statement", "kind", "verdict", "ok", "error", "tolerance", "printed_error",
+                 "printed_failure", "implements", "seconds")
+        values = {name: getattr(self, name) for name in names}
+        values["labels"], values["implements"] = list(self.labels), list(self.implements)
+        for name in ("error", "tolerance", "printed_error", "seconds"):
+            if values[name] is not None and not np.isfinite(values[name]):
+                values[name] = None
+        if not self.ok:
+            values["message"] = self.message
+        return values
+
+
+def generator(seed, paper, label):
+    """The random generator of one check: a function of seed, paper and label, so that each check stands alone."""
+    digest = hashlib.sha256(f"{paper} {label}".encode()).digest()
+    words = [int.from_bytes(digest[i:i + 4], "little") for i in range(0, 16, 4)]
+    return np.random.default_rng([seed, *words])
+
+
+def run(paper=None, label=None, seed=0):
+    """Execute equations and say how each came out.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of a paper; default: every paper that has a room.
+    label : str, optional
+        One label; default: all.
+    seed : int >= 0
+        Draws other random cases.
+
+    Returns
+    -------
+    list of Result
+        One for each display, in the order of the papers.  A check that raises is reported as not ok, with the
+        exception in `message`; it does not stop the others.
+
+    Raises
+    ------
+    ValueError
+        Unknown paper or label (with the close match), or a seed that is not an integer >= 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+    return [run_equation(entry, int(seed)) for entry in registry.REGISTRY.select(paper, label)]
+
+
+def run_equation(entry, seed=0):
+    """Execute one registered equation; see `run`."""
+    started = time.perf_counter()
+    claims = []
+    try:
+        claims = _claims_of(entry.check(generator(seed, entry.paper, entry.labels[0])))
+        message = _broken_rule(entry.verdict, claims) or _failures(claims)
+    except Exception as problem:  # any failure of a check is a result to be reported, not the end of the run
+        message = f"{type(problem).__name__}: {problem} ({_location(problem)})"
+    seconds = time.perf_counter() - started
+    held = _nearest([claim for claim in claims if isinstance(claim, Comparison)], max)
+    printed = _nearest([claim for claim in claims if isinstance(claim, Printed)], min)
+    return Result(
+        paper=entry.paper, labels=entry.labels, statement=entry.statement, kind=entry.kind, verdict=entry.verdict,
+        ok=message is None, error=held.error if held else None, tolerance=held.tolerance if held else None,
+        printed_error=printed.error if printed else None,
+        printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims) else None,
+        implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds, claims=claims,
+        message=message)
+
+
+def _location(problem):
+    """File and line where an exception was raised, without the folder."""
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+
+
+def _claims_of(returned):
+    known = (Comparison, Counterexample, Printed, PrintedShape, Property, Case)
+    if not isinstance(returned, (list, tuple)) or not returned:
+        raise VerificationError(f"a check returns a list of claims, got {type(returned).__name__} {returned!r:.80}")
+    for claim in returned:
+        if not isinstance(claim, known):
+            raise VerificationError(f"a check returns claims only, got {type(claim).__name__} {claim!r:.80}")
+    return list(returned)
+
+
+def _broken_rule(verdict, claims):
+    """What the verdict demands of the claims and does not find, or None."""
+    def count(*kinds):
+        return sum(isinstance(claim, kinds) for claim in claims)
+
+    compared, printed, outside = count(Comparison), count(Printed, PrintedShape), count(Counterexample)
+    if verdict == "definition":
+        if not compared + count(Property):
+            return "a definition needs at least one Property, Equal, AtMost or Rate"
+    elif not compared:
+        return f"verdict {verdict!r} needs at least one Equal, AtMost or Rate that must hold"
+    if verdict in ("holds", "definition") and printed + outside:
+        return f"verdict {verdict!r} may not carry a Printed, PrintedShape or Counterexample"
+    if verdict == "conditional" and not outside:
+        return "verdict 'conditional' needs a Counterexample outside the condition"
+    if verdict == "erratum" and not printed:
+        return "verdict 'erratum' needs the form as printed: Printed or PrintedShape"
+    return None
+
+
+def _failures(claims):
+    """Text on every claim that did not come out as it should, or None."""
+    texts = []
+    for claim in claims:
+        if isinstance(claim, Case) or claim.ok:
+            continue
+        texts.append(claim.outcome())
+        if isinstance(claim, Equal):
+            texts.append(describe_mismatch(claim.left, claim.right, error=claim.tolerance * claim.scale,
+                                           names=("left", "right")))
+    return "\n".join(texts) if texts else None
+
+
+def _nearest(claims, choose):
+    """The claim with the largest (or smallest) error relative to its tolerance, or None."""
+    return choose(claims, key=lambda claim: claim.error / claim.tolerance) if claims else None

@@ -1,0 +1,252 @@
+"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, and the two flags."""
+
+import numpy as np
+
+from ..exact.finite_differences import Difference, central
+from ..nets import DiagonalLoss, Loss
+from .channels import check_slope
+from .differences import nested
+from .findings import Recorder, pure_call
+
+METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
+           "hessian": "p, target", "hessian_product": "p, target, v", "hessian_diagonal": "p, target"}
+_REDRAWS = 30
+_SMOOTH = 1e-4
+
+
+def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
+    """Check a loss: its derivatives in the output, sample by sample, its shapes and its flags.
+
+    Parameters
+    ----------
+    loss : Loss
+        An instance of a subclass of `secondorder.nets.Loss`, or any object with its methods.
+    outputs : int >= 1
+        Width C of the output.
+    targets : array_like, optional
+        Targets as the user gives them, one row a sample.  Default: random numbers (S, C), or, where the loss refuses
+        these, random labels and random class weights.
+    samples : int >= 2
+        Ignored when `targets` is given.
+    rng : None, int or numpy.random.Generator
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong.
+
+    Raises
+    ------
+    TypeError
+        If a method is missing, or a class was given instead of an instance.
+    ValueError
+        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default targets.
+    """
+    _require_methods(loss)
+    for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    recorder = Recorder(repr(loss), tolerance)
+    rng = np.random.default_rng(rng)
+    if targets is None:
+        cases = _default_targets(loss, samples, outputs, rng)
+    else:
+        shape = (len(targets), outputs)
+        if shape[0] < 2:
+            raise ValueError(f"targets must have two or more rows, got {shape[0]}")
+        cases = [("targets", np.asarray(targets), np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))]
+    for case, given, target in cases:
+        _LossChecks(loss, recorder, rng, outputs, case, given, target).run()
+    return recorder.sorted_report()
+
+
+def _require_methods(loss):
+    if isinstance(loss, type):
+        raise TypeError(f"loss must be an instance, got the class {loss.__name__}: call it first")
+    bare = [getattr(Loss, name) for name in ("value", "gradient", "hessian")] + [DiagonalLoss.hessian_diagonal]
+    missing = [name for name in METHODS if not callable(getattr(loss, name, None))
+               or getattr(type(loss), name, None) in bare]
+    if missing:
+        raise TypeError(f"loss {type(loss).__name__} lacks {', '.join(f'{name}({METHODS[name]})' for name in missing)}")
+
+
+def _default_targets(loss, samples, outputs, rng):
+    """(name, targets as given, prepared targets) of the kinds that the loss takes."""
+    weights = rng.uniform(0.1, 1.0, (samples, outputs))
+    candidates = [("real targets", rng.standard_normal((samples, outputs))),
+                  ("labels", rng.integers(0, outputs, samples)),
+                  ("class weights", weights / weights.sum(axis=1, keepdims=True))]
+    taken, refused = [], []
+    for name, given in candidates:
+        try:
+            target = np.asarray(loss.prepare_target(given, (samples, outputs), np.dtype("float64")))
+            loss.value(rng.standard_normal((samples, outputs)), target)
+        except Exception as problem:  # a loss may refuse a kind of target in any way it likes
+            refused.append(f"{name}: {type(problem).__name__}: {problem}")
+            continue
+        taken.append((name, given, target))
+        if name == "real targets":
+            break
+    if not taken:
+        raise ValueError(f"{loss!r} takes none of the default targets, give targets=...; " + "; ".join(refused))
+    return taken
+
+
+class _LossChecks:
+    """One loss with one kind of targets."""
+
+    def __init__(self, loss, recorder, rng, outputs, case, given, target):
+        self.loss, self.recorder, self.rng, self.case = loss, recorder, rng, case
+        self.given, self.target = given, target
+        self.p = rng.standard_normal((len(target), outputs))
+
+    def run(self):
+        samples, outputs = self.p.shape
+        v = self.rng.standard_normal(self.p.shape)
+        shapes = {"value": (samples,), "gradient": (samples, outputs), "hessian": (samples, outputs, outputs),
+                  "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
+        usable = {name: self._usable(name, shape, (v,) if name == "hessian_product" else ())
+                  for name, shape in shapes.items()}
+        if not usable["value"]:
+            self.recorder.report.notes.append(f"{self.case}: the derivatives were not judged; they are held against "
+                                              "value")
+            return
+        self._draw_off_kinks()
+        if usable["gradient"]:
+            self._compare("gradient", self.of("gradient"), self._gradient_reference(self.p), "differences of value")
+        exact = usable["gradient"] and not self.recorder.wrong("gradient")
+        against = "differences of gradient" if exact else "differences of value, twice"
+        reference = self._hessian_reference(exact)
+        forms = {"hessian": lambda d: d,
+                 "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side) for side in d)),
+                 "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, v),
+                                                         np.einsum("sij,sj->si", d.error, np.abs(v)))}
+        for name, form in forms.items():
+            if usable[name]:
+                computed = self.of(name, v) if name == "hessian_product" else self.of(name)
+                self._compare(name, computed, form(reference), against)
+        self._flags(reference)
+        if all(usable.values()):
+            self._symmetry()
+            self._rates(v)
+            self._curves(v)
+
+    def of(self, name, *args, p=None):
+        """One method on copies, as an array."""
+        p = np.array(self.p if p is None else p)
+        return np.asarray(getattr(self.loss, name)(p, self.target.copy(), *(np.array(arg) for arg in args)))
+
+    def _compare(self, name, computed, reference, against):
+        self.recorder.compare(name, f"{name} with {self.case} against {against}", computed, reference.value,
+                              reference.error, names=(name, "differences"))
+
+    # -- what every method owes -----------------------------------------------------------------------------------
+
+    def _usable(self, name, shape, extra):
+        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be compared at all."""
+        recorder, p = self.recorder, self.p
+        try:
+            method = getattr(self.loss, name)
+            result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"), (p, self.target, *extra)))
+            if not recorder.fact(name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
+                                 f"shape {result.shape}, expected {shape}: one row a sample, nothing averaged"):
+                return False
+            alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(), *(arg[:1].copy() for arg in extra)))
+            narrow = self._narrow(method, extra)
+        except Exception as problem:  # whatever a user's method raises is the finding
+            return recorder.fact(name, "runs", False, f"raised {type(problem).__name__} with {self.case}: {problem}")
+        if not recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary outputs"):
+            return False
+        recorder.fact(name, "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
+                      hint="write constants as Python numbers and make arrays with the dtype of p")
+        recorder.compare(name, f"{name} in float32 against float64", narrow, result, names=("float32", "float64"),
+                         error=1e-5 * max(1.0, np.abs(result).max()), scale=max(1.0, np.abs(result).max()))
+        return recorder.compare(name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
+                                names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
+                                hint="a sample leaks into another one, or something is averaged over the batch")
+
+    def _narrow(self, method, extra):
+        shape = self.p.shape
+        target = self.loss.prepare_target(self.given, shape, np.dtype("float32"))
+        return np.asarray(method(self.p.astype(np.float32), target, *(arg.astype(np.float32) for arg in extra)))
+
+    def _draw_off_kinks(self):
+        """Redraw p until wide differences are accurate, so that no kink is near."""
+        best = (np.inf, self.p)
+        for _ in range(_REDRAWS):
+            difference = self._gradient_reference(self.p, step=2e-3)
+            roughness = difference.error.max() / (np.abs(difference.value).max() or 1.0)
+            if roughness < best[0]:
+                best = (roughness, self.p)
+            if roughness < _SMOOTH:
+                break
+            self.p = self.rng.standard_normal(self.p.shape)
+        self.p = best[1]
+
+    # -- references -----------------------------------------------------------------------------------------------
+
+    def _gradient_reference(self, p, step=None):
+        """Differences of value in every output, all samples at once: (S, C)."""
+        return central(lambda u: self.of("value", p=p + u), np.zeros(p.shape[1]), step)
+
+    def _hessian_reference(self, exact):
+        width = self.p.shape[1]
+        if exact:
+            return central(lambda u: self.of("gradient", p=self.p + u), np.zeros(width))
+        columns = [nested(lambda t, e=e: self._gradient_reference(self.p + t * e)) for e in np.eye(width)]
+        return Difference(np.stack([part.value for part in columns], axis=-1),
+                          np.stack([part.error for part in columns], axis=-1))
+
+    # -- flags, symmetry, rates -----------------------------------------------------------------------------------
+
+    def _flags(self, reference):
+        """What the flags promise must be true of the differences, at ordinary and at far outputs."""
+        kept = self.p
+        for size in (1.0, 3.0, 8.0):
+            if size > 1:
+                self.p = size * self.rng.standard_normal(kept.shape)
+                reference = self._hessian_reference(exact=False)
+            H, error = reference
+            slack = 20 * float(error.max()) + 1e-7
+            off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
+            if getattr(self.loss, "diagonal_hessian", False):
+                self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
+                                   f"diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
+                                   f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
+            if getattr(self.loss, "convex", False):
+                lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
+                sample = int(np.argmin(lowest))
+                self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
+                                   "convex is True, but the Hessian of a sample has the eigenvalue "
+                                   f"{lowest[sample]:.6g}",
+                                   f"at p = {np.array2string(self.p[sample], precision=4)}",
+                                   "methods rely on this flag; set it to False")
+        self.p = kept
+
+    def _symmetry(self):
+        H = self.of("hessian")
+        self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
+                              names=("hessian", "transposed"), scale=np.abs(H).max() or 1.0)
+
+    def _rates(self, v):
+        """Taylor remainders of the sum over samples; left out where something is wrong already."""
+        if self.recorder.report.findings:
+            return
+        steps = 0.03 * 2.0 ** -np.arange(6)
+        value = self.of("value").sum()
+        slope, bend = np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v) * v)
+        for name, order, model in (("gradient", 2, lambda t: value + t * slope),
+                                   ("hessian_product", 3, lambda t: value + t * slope + t * t / 2 * bend)):
+            remainders = np.array([abs(self.of("value", p=self.p + t * v).sum() - model(t)) for t in steps])
+            check_slope(self.recorder, name, remainders, steps, order, scale=abs(value) + 1)
+
+    def _curves(self, v):
+        steps = np.logspace(-1, -9, 33)
+        for name, source, expected in (("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
+                                       ("hessian_product", "gradient", self.of("hessian_product", v))):
+            size = float(np.linalg.norm(expected)) or 1.0
+            errors = [np.linalg.norm((self.of(source, p=self.p + h * v) - self.of(source, p=self.p - h * v)) / (2 * h)
+                                     - expected) / size for h in steps]
+            self.recorder.report.curves[f"{name}, {self.case}"] = steps, np.array(errors)

@@ -1,0 +1,219 @@
+"""The registry of executable equations: what a room has to say about a display before its check is run."""
+
+import difflib
+import functools
+import importlib
+import importlib.util
+from dataclasses import dataclass, field
+
+from .claims import VerificationError
+
+KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step")
+VERDICTS = ("holds", "conditional", "erratum", "definition")
+#: Kinds that may name no implementation: there may be nothing of them in the package.
+KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
+
+#: Keys of the papers, in the order of tables, and the modules that register their equations.
+PAPERS = {
+    "residual-partitioning": "secondorder.residual_partitioning.equations",
+    "low-rank": "secondorder.low_rank.equations",
+    "ea-cg": "secondorder.eacg.equations",
+    "reversible-gauss-newton": "secondorder.reversible_gauss_newton.equations",
+}
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One registered display of a paper: what it states and the check that executes it."""
+
+    paper: str
+    labels: tuple
+    statement: str
+    formula: str
+    kind: str
+    verdict: str
+    corrected: str | None
+    condition: str | None
+    implements: tuple
+    check: object = field(repr=False)
+
+
+class Registry:
+    """The equations of a set of papers.
+
+    Parameters
+    ----------
+    papers : dict
+        Paper key -> module that registers its equations when imported, or None.
+    """
+
+    def __init__(self, papers):
+        self.papers = dict(papers)
+        self._equations = {paper: {} for paper in papers}
+
+    def add(self, equation):
+        """Register one equation under all its labels; a label that is taken is refused."""
+        taken = self._equations[equation.paper]
+        for label in equation.labels:
+            if label in taken:
+                other = qualified_name(taken[label].check)
+                raise VerificationError(f"[{equation.paper}] label {label!r} is already registered by {other}")
+        for label in equation.labels:
+            taken[label] = equation
+
+    def labels(self, paper):
+        """All labels of a paper, in the order of registration."""
+        self.load(paper)
+        return tuple(self._equations[paper])
+
+    def load(self, paper):
+        """Import the paper's equations if its room exists; errors inside the room are not hidden."""
+        module = self.papers[paper]
+        if module is not None and _exists(module):
+            importlib.import_module(module)
+
+    def select(self, paper=None, label=None):
+        """The equations of a paper (default: of all), or those that bear a label.
+
+        Raises
+        ------
+        ValueError
+            Unknown paper or label (with the close match), or a paper without equations.
+        """
+        if paper is not None and paper not in self.papers:
+            raise ValueError(f"unknown paper {paper!r}{_close(paper, self.papers)}; papers: {', '.join(self.papers)}")
+        papers = list(self.papers) if paper is None else [paper]
+        for name in papers:
+            self.load(name)
+        if paper is not None and not self._equations[paper]:
+            raise ValueError(f"paper {paper!r} has no executable equations yet")
+        if label is None:
+            return [eq for name in papers for eq in _unique(self._equations[name].values())]
+        label = _plain_label(label)
+        found = [self._equations[name][label] for name in papers if label in self._equations[name]]
+        if not found:
+            known = [known for name in papers for known in self._equations[name]]
+            where = f"paper {paper!r} has no label" if paper is not None else "no paper has a label"
+            raise ValueError(f"{where} {label!r}{_close(label, known)}")
+        return found
+
+
+REGISTRY = Registry(PAPERS)
+
+
+def _exists(module):
+    """Whether a module can be found, its parent packages included."""
+    parent = module.rpartition(".")[0]
+    return (not parent or _exists(parent)) and importlib.util.find_spec(module) is not None
+
+
+def _close(name, known):
+    matches = difflib.get_close_matches(str(name), list(known), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""
+
+
+def _unique(equations):
+    return list({id(equation): equation for equation in equations}.values())
+
+
+def _plain_label(label):
+    """`(39)`, `39` and 39 mean the same label."""
+    return str(label).strip().removeprefix("(").removesuffix(")")
+
+
+def underlying(implementation):
+    """The plain function or class behind a method, property, cached property or compiled function."""
+    for attribute in ("__func__", "fget", "func", "py_func"):
+        implementation = getattr(implementation, attribute, None) or implementation
+    return implementation
+
+
+def qualified_name(implementation):
+    """Module and qualified name of an implementation, `package.module.Class.method`."""
+    target = underlying(implementation)
+    module = getattr(target, "__module__", None)
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    return f"{module}.{name}" if module else str(name)
+
+
+def _is_implementation(value):
+    named = getattr(underlying(value), "__qualname__", None) or getattr(underlying(value), "__name__", None)
+    wraps_code = callable(value) or isinstance(value, (property, functools.cached_property))
+    return wraps_code and bool(named) and "<lambda>" not in named
+
+
+def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None, implements=()):
+    r"""Register a function as the check of one display of a paper, under every label it bears.
+
+    Parameters
+    ----------
+    paper : str
+        Key of the paper, for example "residual-partitioning".
+    *labels : str
+        Labels as printed, without parentheses; a display of several lines names every number.
+    statement : str
+        What it states: one sentence in plain words.
+    formula : str
+        LaTeX as printed.
+    kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step"}
+    verdict : {"holds", "conditional", "erratum", "definition"}
+    corrected : str, optional
+        LaTeX of the corrected form: for errata, and only for them.
+    condition : str, optional
+        Under what it holds: required for "conditional".
+    implements : callable or tuple of callables
+        What of the package implements it; may be empty for definitions, proof steps and claims only.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the check itself.
+
+    Raises
+    ------
+    VerificationError
+        Unknown paper, kind or verdict; a label registered twice; anything above that is missing or misplaced.
+    """
+    implements = tuple(implements) if isinstance(implements, (tuple, list)) else (implements,)
+
+    def register(check):
+        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected, condition, implements,
+                         check)
+        _validate(entry)
+        REGISTRY.add(entry)
+        return check
+    return register
+
+
+def _validate(entry):
+    """Refuse an incomplete or contradictory registration."""
+    where = f"[{entry.paper}] {', '.join(map(str, entry.labels)) or '(no label)'}"
+    for name, value, known in (("paper", entry.paper, REGISTRY.papers), ("kind", entry.kind, KINDS),
+                               ("verdict", entry.verdict, VERDICTS)):
+        if value not in known:
+            raise VerificationError(f"{where}: unknown {name} {value!r}{_close(value, known)}; "
+                                    f"known: {', '.join(known)}")
+    if not entry.labels or any(not isinstance(label, str) or not label.strip() for label in entry.labels):
+        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
+    if len(set(entry.labels)) < len(entry.labels):
+        raise VerificationError(f"{where}: a label is named twice")
+    for name in ("statement", "formula"):
+        _require_text(where, name, getattr(entry, name))
+    for name, allowed in (("corrected", ("erratum",)), ("condition", ("conditional", "erratum"))):
+        text = getattr(entry, name)
+        if text is not None and entry.verdict not in allowed:
+            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, the verdict is {entry.verdict!r}")
+        if text is not None or entry.verdict == allowed[0]:
+            _require_text(where, name, text)
+    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
+        raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
+    for value in entry.implements:
+        if not _is_implementation(value):
+            raise VerificationError(f"{where}: implements takes named functions, methods or classes, got {value!r}")
+    if not callable(entry.check):
+        raise VerificationError(f"{where}: the check must be a function of rng")
+
+
+def _require_text(where, name, value):
+    if not isinstance(value, str) or not value.strip():
+        raise VerificationError(f"{where}: {name} must be a non-empty text, got {value!r}")

@@ -1,0 +1,524 @@
+"""The machinery of executable equations: what it accepts, what it refuses, what it reports."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from secondorder import verify
+from secondorder.verify import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate,
+                                VerificationError, describe_mismatch, equation, registry)
+
+
+def double(x):
+    """Toy implementation: twice its argument."""
+    return 2 * x
+
+
+class Doubler:
+    """Toy implementation as a class."""
+
+    def apply(self, x):
+        return 2 * x
+
+    @property
+    def factor(self):
+        return 2
+
+
+@pytest.fixture
+def toys(monkeypatch):
+    """An empty registry of two toy papers; the real one is back after the test."""
+    monkeypatch.setattr(registry, "REGISTRY", registry.Registry({"toy": None, "other-toy": None}))
+
+
+def register(*labels, check=None, paper="toy", **changes):
+    """Register a toy check; keyword arguments override a complete, valid registration."""
+    fields = dict(statement="Doubling adds a number to itself.", formula=r"d(x) = x + x", kind="identity",
+                  verdict="holds", implements=(double,))
+    return equation(paper, *(labels or ("1",)), **{**fields, **changes})(check or good)
+
+
+def good(rng):
+    x = rng.standard_normal(4)
+    return [Equal("doubling against adding", double(x), x + x, tolerance=1e-14), Case(x=x, factor=2.0)]
+
+
+def run_one(claims, **changes):
+    register(check=lambda rng: claims, **changes)
+    return verify.run("toy", "1")[0]
+
+
+EQUAL = Equal("equal", [1.0, 2.0], [1.0, 2.0], tolerance=1e-12)
+UNEQUAL = Equal("unequal", [1.0, 2.0], [1.0, 2.5], tolerance=1e-12)
+CONDITIONAL = dict(verdict="conditional", condition="x is positive")
+ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x")
+
+
+# -- claims --------------------------------------------------------------------------------------------------
+
+def test_equal_measures_the_largest_difference_over_the_scale():
+    claim = Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2)
+    assert claim.error == pytest.approx(0.4 / 4.4) and claim.ok
+    assert Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2, scale=1.0).error == pytest.approx(0.4)
+    assert not Equal("a", [1.0], [1.3], tolerance=0.2, scale=[1.0, -1.0]).ok
+    assert Equal("complex", [1 + 1j], [1 - 1j], tolerance=0.1).error == pytest.approx(np.sqrt(2))
+
+
+def test_equal_copies_its_sides():
+    left = np.ones(3)
+    claim = Equal("a", left, np.ones(3), tolerance=1e-9)
+    left[:] = 7
+    assert claim.left.tolist() == [1, 1, 1]
+
+
+SHARED = np.arange(6.0)
+
+
+@pytest.mark.parametrize("left, right, options, expected", [
+    ([], [], {}, "empty"),
+    (np.ones((2, 3)), np.ones((3, 2)), {}, r"shapes differ.*\(2, 3\).*\(3, 2\)"),
+    ([1.0, np.nan], [1.0, 2.0], {}, "left side has 1 non-finite of 2"),
+    ([1.0, 2.0], [1.0, np.inf], {}, "right side has 1 non-finite"),
+    (SHARED, SHARED, {}, "same object"),
+    (SHARED[1:], SHARED[:-1], {}, "share memory"),
+    (SHARED, SHARED.reshape(6)[:], {}, "share memory"),
+    ([1.0], [1.0], {"tolerance": 0.0}, "tolerance must be"),
+    ([1.0], [1.0], {"tolerance": -1e-3}, "tolerance must be"),
+    ([1.0], [1.0], {"tolerance": np.nan}, "tolerance must be"),
+    ([1.0], [1.0], {"tolerance": 1.0}, "met by almost anything"),
+    ([0.0, 0.0], [0.0, 0.0], {}, "name the scale"),
+    ([1.0], [1.0], {"scale": 0.0}, "scale must be > 0"),
+    ([1.0], [1.0], {"scale": np.inf}, "non-finite"),
+    (["a"], ["a"], {}, "not numeric"),
+])
+def test_equal_refuses(left, right, options, expected):
+    with pytest.raises(VerificationError, match=expected):
+        Equal("a", left, right, **{"tolerance": 1e-9, **options})
+
+
+def test_equal_accepts_zero_sides_with_a_scale_and_interleaved_views():
+    assert Equal("cancels", [0.0], [0.0], tolerance=1e-9, scale=3.0).ok
+    assert not Equal("does not cancel", [1e-8], [0.0], tolerance=1e-9, scale=3.0).ok
+    data = np.array([1.0, 1.0, 2.0, 2.0])
+    assert Equal("interleaved, nothing shared", data[::2], data[1::2], tolerance=1e-9).ok
+    assert Equal("equal integers", 3, 3, tolerance=1e-9).ok
+
+
+def test_a_claim_must_say_what_it_compares():
+    with pytest.raises(VerificationError, match="say what"):
+        Equal("", [1.0], [1.0], tolerance=1e-9)
+
+
+def test_at_most_reports_the_margin_and_clips_the_error():
+    claim = AtMost("a", [1.0, 2.0], [3.0, 4.0])
+    assert claim.ok and claim.error == 0 and claim.margin == pytest.approx(0.5)
+    broken = AtMost("a", [1.0, 5.0], [3.0, 4.0])
+    assert not broken.ok and broken.error == pytest.approx(0.2) and broken.margin == pytest.approx(-0.2)
+    assert AtMost("scalar side", 0.0, [1.0, 2.0]).ok and not AtMost("scalar side", 1.5, [1.0, 2.0]).ok
+
+
+@pytest.mark.parametrize("smaller, larger, expected", [
+    ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"), ([], [], "empty"),
+    ([0.0], [0.0], "name the scale"), (SHARED, SHARED, "same object"), ([np.nan], [1.0], "non-finite")])
+def test_at_most_refuses(smaller, larger, expected):
+    with pytest.raises(VerificationError, match=expected):
+        AtMost("a", smaller, larger)
+
+
+def test_rate_fits_the_slope():
+    steps = np.array([0.1, 0.05, 0.025])
+    assert Rate("cubic", steps, 7 * steps**3, order=3).ok
+    assert not Rate("quadratic, called cubic", steps, 7 * steps**2, order=3).ok
+    assert Rate("quadratic", steps, 7 * steps**2, order=3).error == pytest.approx(1)
+
+
+@pytest.mark.parametrize("steps, remainders, expected", [
+    ([0.1, 0.05], [1.0, 0.5], "three or more"), ([0.1, 0.05, 0.02], [1.0, 0.5], "three or more"),
+    ([0.1, 0.05, 0.02], [1.0, 0.0, 0.5], "> 0"), ([0.1, 0.09, 0.08], [1.0, 0.9, 0.8], "factor of two")])
+def test_rate_refuses(steps, remainders, expected):
+    with pytest.raises(VerificationError, match=expected):
+        Rate("a", steps, remainders, order=2)
+
+
+def test_property_is_one_fact():
+    assert Property("yes", np.bool_(True)).ok and not Property("no", False).ok
+    assert Property("shape", (5, 3), (5, 3)).ok and not Property("shape", (5, 3), (3, 5)).ok
+    assert Property("entries", np.array([1, 2]), [1, 2]).ok and not Property("entries", np.array([1, 2]), [2, 1]).ok
+    with pytest.raises(VerificationError, match="one fact"):
+        Property("all at once", np.array([True, True]))
+
+
+def test_what_must_fail_has_to_fail_clearly():
+    nearly = Equal("nearly", [1.0], [1.0 + 5e-9], tolerance=1e-9)
+    assert not nearly.ok
+    assert not Printed(nearly).ok and not Counterexample(nearly).ok
+    clearly = Equal("clearly", [1.0], [1.0 + 2e-8], tolerance=1e-9)
+    assert Printed(clearly).ok and Counterexample(clearly).ok
+    assert not Printed(EQUAL).ok
+    for wrapper in (Printed, Counterexample):
+        with pytest.raises(VerificationError, match="wraps"):
+            wrapper(Property("a", False))
+
+
+def test_printed_shape_wants_different_shapes():
+    assert PrintedShape("a", (3, 4), (4, 3)).ok and not PrintedShape("a", (3, 4), [3, 4]).ok
+
+
+# -- the registry --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("changes, expected", [
+    ({"paper": "toi"}, "unknown paper 'toi'; did you mean 'toy'"),
+    ({"kind": "identities"}, "unknown kind 'identities'; did you mean 'identity'"),
+    ({"verdict": "hold"}, "unknown verdict 'hold'; did you mean 'holds'"),
+    ({"statement": " "}, "statement must be a non-empty text"),
+    ({"statement": None}, "statement must be"),
+    ({"formula": ""}, "formula must be"),
+    ({"implements": ()}, "implements must name"),
+    ({"implements": ("double",)}, "takes named functions"),
+    ({"implements": (lambda x: x,)}, "takes named functions"),
+    ({"verdict": "erratum"}, "corrected must be"),
+    ({"corrected": "x"}, "corrected is for erratum"),
+    ({"verdict": "conditional"}, "condition must be"),
+    ({"condition": "x > 0"}, "condition is for conditional or erratum"),
+])
+def test_registration_refuses(toys, changes, expected):
+    with pytest.raises(VerificationError, match=expected):
+        register("1", **changes)
+    with pytest.raises(ValueError, match="no executable equations"):
+        verify.run("toy")
+
+
+@pytest.mark.parametrize("labels", [(8,), ("",), ("8a", "8a")])
+def test_registration_refuses_bad_labels(toys, labels):
+    with pytest.raises(VerificationError, match="label"):
+        register(*labels)
+
+
+def test_registration_needs_a_label(toys):
+    with pytest.raises(VerificationError, match="labels must be"):
+        equation("toy", statement="s", formula="f", kind="identity", verdict="holds", implements=double)(good)
+
+
+def test_duplicate_labels_are_refused_and_leave_no_trace(toys):
+    register("8a", "8b")
+    with pytest.raises(VerificationError, match="'8b' is already registered by .*good"):
+        register("9", "8b")
+    assert registry.REGISTRY.labels("toy") == ("8a", "8b")
+    register("8a", paper="other-toy")
+
+
+@pytest.mark.parametrize("kind", ["definition", "proof-step", "claim"])
+def test_some_kinds_need_no_implementation(toys, kind):
+    register("1", kind=kind, implements=())
+
+
+def test_implementations_are_named(toys):
+    register("1", implements=(double, Doubler, Doubler.apply, Doubler().apply, Doubler.factor))
+    prefix = __name__ + "."
+    assert verify.run("toy")[0].implements == (
+        prefix + "double", prefix + "Doubler", prefix + "Doubler.apply", prefix + "Doubler.apply",
+        prefix + "Doubler.factor")
+
+
+def test_decorated_function_stays_callable(toys):
+    assert register("1") is good
+
+
+def test_real_registry_knows_the_four_papers():
+    assert list(verify.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
+
+
+# -- rules for the verdicts ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("claims, changes", [
+    ([EQUAL], {}),
+    ([EQUAL, Property("a", True)], {}),
+    ([AtMost("a", [1.0], [2.0])], {}),
+    ([EQUAL, Counterexample(UNEQUAL)], CONDITIONAL),
+    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL),
+    ([EQUAL, Printed(UNEQUAL)], ERRATUM),
+    ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
+    ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)], {**ERRATUM, "condition": "x > 0"}),
+    ([Property("a", True)], {"verdict": "definition"}),
+    ([EQUAL], {"verdict": "definition"}),
+])
+def test_rules_accept(toys, claims, changes):
+    result = run_one(claims, **changes)
+    assert result.ok and result.message is None
+
+
+@pytest.mark.parametrize("claims, changes, expected", [
+    ([Property("a", True)], {}, "needs at least one Equal"),
+    ([Case(x=1.0)], {}, "needs at least one Equal"),
+    ([EQUAL, Printed(UNEQUAL)], {}, "may not carry"),
+    ([EQUAL, Counterexample(UNEQUAL)], {}, "may not carry"),
+    ([EQUAL, PrintedShape("a", (1,), (2,))], {"verdict": "definition"}, "may not carry"),
+    ([Case(x=1.0)], {"verdict": "definition"}, "needs at least one Property"),
+    ([EQUAL], CONDITIONAL, "needs a Counterexample"),
+    ([Counterexample(UNEQUAL)], CONDITIONAL, "needs at least one Equal"),
+    ([EQUAL, Printed(UNEQUAL)], CONDITIONAL, "needs a Counterexample"),
+    ([EQUAL], ERRATUM, "needs the form as printed"),
+    ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
+    ([EQUAL, Counterexample(UNEQUAL)], ERRATUM, "needs the form as printed"),
+    ([UNEQUAL], {}, "unequal: error 2.00e-01"),
+    ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
+    ([EQUAL, Printed(EQUAL)], ERRATUM, "as printed, must fail"),
+    ([EQUAL, PrintedShape("a", (1,), (1,))], ERRATUM, "must not conform"),
+    ([EQUAL, Counterexample(EQUAL)], CONDITIONAL, "outside the condition, must fail"),
+    ([], {}, "returns a list of claims"),
+    (None, {}, "returns a list of claims"),
+    (EQUAL, {}, "returns a list of claims"),
+    ([EQUAL, True], {}, "returns claims only"),
+])
+def test_rules_refuse(toys, claims, changes, expected):
+    result = run_one(claims, **changes)
+    assert not result.ok and expected in result.message
+
+
+def test_failing_equality_lists_entries_with_their_ratio(toys):
+    result = run_one([Equal("doubling", [2.0, 4.0], [1.0, 2.0], tolerance=1e-9)])
+    assert "entry 1: left 4, right 2, ratio 2" in result.message and "a factor 2 too much" in result.message
+
+
+# -- running -------------------------------------------------------------------------------------------------
+
+def test_result_reports_the_claim_nearest_to_its_tolerance(toys):
+    near = Equal("near", [1.0], [1.0 + 5e-4], tolerance=1e-3)
+    result = run_one([EQUAL, near, Equal("far", [1.0], [1.01], tolerance=0.9)])
+    assert result.tolerance == 1e-3 and result.error == near.error
+
+
+def test_erratum_reports_both_errors(toys):
+    shape = PrintedShape("a", (1,), (2,))
+    wide = Printed(Equal("wide", [1.0], [2.0], tolerance=1e-3))
+    result = run_one([EQUAL, wide, Printed(UNEQUAL), shape], **ERRATUM)
+    assert result.error == 0 and result.printed_error == wide.error and result.printed_failure == "shape"
+
+
+def test_definition_without_comparison_has_no_error(toys):
+    result = run_one([Property("a", True)], verdict="definition")
+    assert result.error is None and result.tolerance is None and result.printed_failure is None
+
+
+def test_raising_check_is_reported_and_stops_nothing(toys):
+    def broken(rng):
+        raise KeyError("no such array")
+
+    register("1", check=broken)
+    register("2")
+    first, second = verify.run("toy")
+    assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_verify_equations.py, line ")
+    assert first.error is None and second.ok
+
+
+def test_refused_claim_breaks_the_check(toys):
+    register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
+    result, = verify.run("toy")
+    assert not result.ok and "VerificationError: a: the left side is empty" in result.message
+
+
+def draws(seed, label="1"):
+    return verify.run("toy", label, seed)[0].claims[0].left
+
+
+def test_seeds_are_reproducible_and_differ(toys):
+    register("1")
+    register("2")
+    alone = draws(3)
+    np.testing.assert_array_equal(alone, draws(3))
+    np.testing.assert_array_equal(alone, verify.run("toy", seed=3)[0].claims[0].left)
+    assert not np.allclose(alone, draws(4))
+    assert not np.allclose(alone, draws(3, "2"))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, True, "0"])
+def test_bad_seed_is_refused(toys, seed):
+    register("1")
+    with pytest.raises(ValueError, match="seed"):
+        verify.run("toy", seed=seed)
+
+
+def test_selection(toys):
+    register("8a", "8b")
+    register("9")
+    register("9", paper="other-toy")
+    assert [result.labels for result in verify.run()] == [("8a", "8b"), ("9",), ("9",)]
+    assert verify.run("toy", "8b")[0].labels == ("8a", "8b")
+    assert [result.paper for result in verify.run(label="(9)")] == ["toy", "other-toy"]
+    assert len(verify.run("toy", 9)) == 1
+
+
+def test_unknown_names_come_with_the_close_match(toys):
+    register("theorem-1")
+    with pytest.raises(ValueError, match="unknown paper 'tpy'; did you mean 'toy'"):
+        verify.run("tpy")
+    with pytest.raises(ValueError, match="paper 'toy' has no label 'theorem-2'; did you mean 'theorem-1'"):
+        verify.run("toy", "theorem-2")
+    with pytest.raises(ValueError, match="no paper has a label 'xyz'"):
+        verify.run(label="xyz")
+    with pytest.raises(ValueError, match="'other-toy' has no executable equations"):
+        verify.run("other-toy")
+
+
+def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
+    (tmp_path / "toyroom").mkdir()
+    (tmp_path / "toyroom" / "__init__.py").write_text("")
+    (tmp_path / "toyroom" / "equations.py").write_text(
+        "from secondorder.verify import equation, Equal\n"
+        "@equation('toy', '1', statement='s', formula='f', kind='claim', verdict='holds')\n"
+        "def one(rng):\n    return [Equal('a', [1.0], [1.0], tolerance=1e-9)]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    rooms = {"toy": "toyroom.equations", "absent": "absentroom.equations", "no-equations": "toyroom.missing"}
+    monkeypatch.setattr(registry, "REGISTRY", registry.Registry(rooms))
+    assert [result.paper for result in verify.run()] == ["toy"]
+    sys.modules.pop("toyroom.equations")
+
+
+KEYS = ["paper", "labels", "statement", "kind", "verdict", "ok", "error", "tolerance", "printed_error",
+        "printed_failure", "implements", "seconds"]
+
+
+def test_to_dict_is_plain_json(toys):
+    register("1")
+    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
+    register("3", check=lambda rng: [Equal("overflows", [1e300], [-1e300], tolerance=0.5, scale=1e-300)])
+    good_one, erratum, failing = [result.to_dict() for result in verify.run("toy")]
+    assert list(good_one) == KEYS and list(erratum) == KEYS and list(failing) == [*KEYS, "message"]
+    assert good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
+    assert good_one["implements"] == [__name__ + ".double"]
+    assert erratum["printed_error"] > 0 and erratum["printed_failure"] == "shape"
+    assert failing["ok"] is False and failing["error"] is None
+    text = json.dumps([good_one, erratum, failing], allow_nan=False)
+    assert json.loads(text)[0] == good_one
+
+
+# -- reports -------------------------------------------------------------------------------------------------
+
+def some_results():
+    register("8a", "8b")
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
+    register("10", check=lambda rng: [UNEQUAL])
+    return verify.run("toy")
+
+
+@pytest.mark.parametrize("width", [50, 80, 120, 200])
+def test_table_fits_the_terminal(toys, width):
+    text = verify.table(some_results(), width=width)
+    rows = text[:text.index("3 checks of 4 labels")].splitlines()
+    assert max(map(len, rows)) <= width
+    assert len(rows) == 6 and rows[0] == "toy"
+    assert all(row.split()[0].strip(",") in ("8a", "9", "10") for row in rows[3:])
+    assert [row.split()[-1] for row in rows[3:]] == ["ok", "ok", "FAIL"]
+
+
+def test_table_tells_places_errors_and_verdicts(toys):
+    text = verify.table(some_results(), width=200)
+    assert "erratum" in text and "2.0e-01" in text and "double" in text
+    assert "3 checks of 4 labels: 2 hold, 1 erratum; 1 failed" in text
+    assert "FAILED toy 10: unequal: error 2.00e-01" in text
+
+
+def test_markdown_is_deterministic_and_complete(toys):
+    some_results()
+    register("theorem-1", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
+    text = verify.markdown("toy")
+    assert text == verify.markdown("toy")
+    for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
+                     "Corrected:\n\n```math\nd(x) = 2 x\n```", "Verdict: **erratum**", "Condition: x is positive",
+                     "doubling against adding: equal to 1e-14", "as printed, must fail: unequal: equal to 1e-12",
+                     f"`{__name__}.double`", "| erratum | 1 |"):
+        assert expected in text
+    assert "2.00e-01" not in text and "seconds" not in text
+
+
+def test_markdown_refuses_a_check_that_raises(toys):
+    register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
+    with pytest.raises(VerificationError, match=r"\[toy\] 1 cannot be documented: .*empty"):
+        verify.markdown("toy")
+
+
+def test_show_puts_formula_code_shapes_and_numbers_together(toys):
+    register("8a", "8b")
+    text = verify.show("toy", "8b", seed=2)
+    for expected in ("[toy] Equations (8a), (8b)", "Doubling adds", "    d(x) = x + x", "return 2 * x", "x  shape (4,)",
+                     "factor = 2.0", "a live case (seed 2)", "ratio 1", "verdict holds: as it should be",
+                     "test_verify_equations.py:"):
+        assert expected in text
+    assert text != verify.show("toy", "8b", seed=3)
+
+
+def test_show_exposes_a_misprint(toys):
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
+    text = verify.show("toy", "9")
+    for expected in ("as printed:\n    d(x) = x + x", "corrected:\n    d(x) = 2 x", "left 2, right 2.5, ratio 0.8",
+                     "(1,) against (2,)"):
+        assert expected in text
+
+
+def test_show_of_a_failing_check_says_so(toys):
+    register("1", check=lambda rng: [UNEQUAL])
+    text = verify.show("toy", "1")
+    assert "FAIL unequal" in text and "NOT as it should be" in text
+
+
+def test_show_refuses_unknown_labels(toys):
+    register("1")
+    with pytest.raises(ValueError, match="no label"):
+        verify.show("toy", "2")
+
+
+# -- mismatches ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("factor, hint", [
+    (-1, "sign is flipped"), (2, "a factor 2 too much"), (0.5, "1/2 everywhere: a factor 2 is missing"),
+    (1 / 7, "1/7 everywhere"), (7, "a factor 7 too much"), (-2, "-2 everywhere"), (0, "a term is missing"),
+    (1.37, "1.37 everywhere")])
+def test_hints_on_common_ratios(factor, hint):
+    right = np.random.default_rng(0).standard_normal((3, 4))
+    text = describe_mismatch(factor * right, right)
+    assert hint in text and "12 of 12 entries differ" in text
+
+
+def test_worst_entries_come_first_with_index_values_and_ratio():
+    right = np.array([[1.0, 2.0], [3.0, 4.0]])
+    left = right.copy()
+    left[1, 0], left[0, 1] = 6.0, 2.5
+    text = describe_mismatch(left, right, names=("mine", "truth"))
+    lines = text.splitlines()
+    assert lines[0] == "2 of 4 entries differ (shape (2, 2))"
+    assert lines[1].strip() == "entry (1, 0): mine 6, truth 3, ratio 2"
+    assert lines[2].strip() == "entry (0, 1): mine 2.5, truth 2, ratio 1.25"
+    assert "hint" not in text
+
+
+def test_transposition_is_recognised():
+    right = np.random.default_rng(0).standard_normal((3, 3))
+    assert "computed is reference transposed" in describe_mismatch(right.T, right)
+    wide = np.random.default_rng(0).standard_normal((3, 2))
+    assert "computed is reference transposed" in describe_mismatch(wide.T, wide)
+
+
+def test_allowed_error_decides_what_differs():
+    assert "no entry differs" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=0.1)
+    assert "1 of 2 entries differ" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=[1e-3, 1.0])
+
+
+def test_mismatch_survives_zeros_nans_and_scalars():
+    text = describe_mismatch([np.nan, 1.0, 0.0], [1.0, 0.0, 0.0])
+    assert "ratio not finite" in text and "ratio x/0" in text and "computed is not finite everywhere" in text
+    assert "value: computed 2, reference 1, ratio 2" in describe_mismatch(2.0, 1.0)
+    assert describe_mismatch(np.zeros((0, 2)), np.zeros((0, 2))).startswith("both sides are empty")
+
+
+def test_limit_says_how_many_are_left():
+    text = describe_mismatch(np.zeros(10), np.ones(10), limit=3)
+    assert text.count("entry ") == 3 and "... and 7 more" in text
+
+
+def test_import_is_light():
+    code = ("import sys, secondorder.verify; "
+            "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
