@@ -3,14 +3,24 @@
 Every function takes a network, a loss, inputs x (S, *input_shape), targets y, and ``l2``. Shapes: P parameters, C outputs.
 """
 
+from numbers import Real
+
 import numpy as np
 
 
 def check_l2(l2):
     """Return l2 as a float; ValueError unless it is finite and not negative."""
-    if not np.isscalar(l2) or not (np.isfinite(l2) and l2 >= 0):
+    if not isinstance(l2, Real) or not (np.isfinite(l2) and l2 >= 0):
         raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
     return float(l2)
+
+
+def check_vector(network, v):
+    """Return v (P,) in the network's dtype; TypeError or ValueError for another shape, complex or non-finite entries."""
+    v = network.vector(v)
+    if not np.isfinite(v).all():
+        raise ValueError("v holds NaN or infinite entries")
+    return v
 
 
 def evaluate(network, loss, x, y):
@@ -55,7 +65,7 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0):
         As :func:`gradient`, and if v has another shape or dtype.
     """
     l2 = check_l2(l2)
-    v = network.vector(v)
+    v = check_vector(network, v)
     return hessian_vector_product_at(evaluate(network, loss, x, y), v, l2)
 
 
@@ -83,7 +93,7 @@ def two_jet(network, loss, x, y, v, l2=0.0):
     (float, float, float)
     """
     l2 = check_l2(l2)
-    v = network.vector(v)
+    v = check_vector(network, v)
     return two_jet_at(evaluate(network, loss, x, y), v, l2)
 
 

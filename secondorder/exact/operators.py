@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..naming import lookup
-from .curvature import check_l2, evaluate, hessian_vector_product_at
+from .curvature import check_l2, check_vector, evaluate, hessian_vector_product_at
 from .dense import FISHER_KINDS, fisher_scores
 
 
@@ -41,12 +41,13 @@ class CurvatureOperator(LinearOperator):
         raise TypeError(f"{type(self).__name__} does not define _product(v)")
 
     def _matvec(self, v):
-        v = np.asarray(v).reshape(-1).astype(self.dtype, copy=False)
+        v = check_vector(self.evaluation.network, np.asarray(v).reshape(-1))
         self.evaluation.require_current()
         return self._product(v) + self.l2 * v
 
     def _matmat(self, V):
-        return np.stack([self._matvec(column) for column in V.T], axis=1)
+        products = [self._matvec(column) for column in V.T]
+        return np.stack(products, axis=1) if products else np.empty(V.shape, dtype=self.dtype)
 
     def _adjoint(self):
         return self

@@ -7,6 +7,8 @@ Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negati
 everywhere (the point mass of the second derivative at 0 is invisible to any pointwise formula).
 """
 
+from numbers import Real
+
 import numpy as np
 
 from ..naming import lookup
@@ -67,6 +69,12 @@ def _ones(x):
     return np.broadcast_to(x.dtype.type(1), x.shape)
 
 
+def _floating(x):
+    """`x` as an array of floating-point (or complex) numbers: a slope of 0.01 has no place among integers."""
+    x = np.asarray(x)
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
 class Identity(ActivationFunction):
     """s(x) = x."""
 
@@ -91,16 +99,16 @@ class LeakyReLU(ActivationFunction):
     piecewise_linear = True
 
     def __init__(self, negative_slope=0.01):
-        if not (np.isfinite(negative_slope) and negative_slope >= 0):
+        if not (isinstance(negative_slope, Real) and np.isfinite(negative_slope) and negative_slope >= 0):
             raise ValueError(f"negative_slope must be finite and not negative, got {negative_slope!r}")
         self.negative_slope = float(negative_slope)
 
     def value(self, x):
-        x = np.asarray(x)
+        x = _floating(x)
         return np.where(x.real > 0, x, x.dtype.type(self.negative_slope) * x)
 
     def slope(self, x):
-        x = np.asarray(x)
+        x = _floating(x)
         return np.where(x.real > 0, x.dtype.type(1), x.dtype.type(self.negative_slope))
 
     def curvature(self, x):

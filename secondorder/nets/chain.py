@@ -1,5 +1,6 @@
 """Layers made of layers: `Chain` runs layers one after the other, `Skip` adds its input to what a chain makes of it."""
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Chain(Layer):
 
     def __init__(self, layers):
         super().__init__(trainable=True)
-        self.layers = list(layers)
+        self.layers = tuple(layers)
         if not self.layers:
             raise ValueError("layers: at least one layer is needed")
         for layer in self.layers:
@@ -45,8 +46,8 @@ class Chain(Layer):
     @property
     def slices(self):
         """Where each layer's parameters stand in the flat vector."""
-        ends = np.cumsum([0] + [layer.size for layer in self.layers])
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:])]
+        ends = [0, *accumulate(layer.size for layer in self.layers)]
+        return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
 
     def sublayers(self):
         yield self

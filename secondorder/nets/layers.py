@@ -43,7 +43,7 @@ class Layer:
     input_shape = None
 
     def __init__(self, trainable=True):
-        self.trainable = bool(trainable)
+        self._trainable = bool(trainable)
         self.parameters = {}
         self._owner = None
 
@@ -56,6 +56,18 @@ class Layer:
                     setattr(cls, half, getattr(Layer, half))
 
     # -- parameters -------------------------------------------------------------------------------------------------
+
+    @property
+    def trainable(self):
+        """Whether the parameters belong to ``network.theta``; settled once the layer is in a network."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        if self.owner() is not None:
+            raise ValueError(f"{self!r} is in a network already, whose theta was laid out with trainable={self._trainable}; set "
+                             "trainable before the network is made")
+        self._trainable = bool(value)
 
     def declare(self, name, value):
         """Add a parameter called `name` that starts as a copy of the array `value`."""

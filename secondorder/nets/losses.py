@@ -8,6 +8,8 @@ Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian 
 the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
 """
 
+from numbers import Real
+
 import numpy as np
 
 
@@ -134,6 +136,15 @@ def softmax_and_rest(p):
     return e / total, (before + after) / total
 
 
+def centred(q, v):
+    """v minus its mean under the weights q, row by row, measured from the entry where q is largest.
+
+    Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
+    """
+    v = v - np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
+    return v - np.sum(q * v, axis=1, keepdims=True)
+
+
 class _ClassTargets(Loss):
     """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or probabilities)."""
 
@@ -177,8 +188,8 @@ class SoftmaxCrossEntropy(_ClassTargets):
     def value(self, p, target):
         t = self._weights(p, target)
         top = p.real.max(axis=1, keepdims=True)
-        log_total = np.log(np.sum(np.exp(p - top), axis=1, keepdims=True)) + top
-        return np.sum(t * (log_total - p), axis=1)
+        log_total = np.log(np.sum(np.exp(p - top), axis=1, keepdims=True))
+        return np.sum(t * (log_total - (p - top)), axis=1)
 
     def gradient(self, p, target):
         t = self._weights(p, target)
@@ -194,8 +205,7 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def hessian_product(self, p, target, v):
         q = softmax(p)
-        mean = np.sum(q * v, axis=1, keepdims=True)
-        return q * (v - mean) * self._weights(p, target).sum(axis=1, keepdims=True)
+        return q * centred(q, v) * self._weights(p, target).sum(axis=1, keepdims=True)
 
     def hessian_diagonal(self, p, target):
         q, rest = softmax_and_rest(p)
@@ -230,9 +240,9 @@ class BoundedCriterion(_ClassTargets):
     """
 
     def __init__(self, delta=5.0, epsilon=0.2):
-        if not (np.isfinite(delta) and delta > 0):
+        if not (isinstance(delta, Real) and np.isfinite(delta) and delta > 0):
             raise ValueError(f"delta must be positive and finite, got {delta!r}")
-        if not np.isfinite(epsilon):
+        if not (isinstance(epsilon, Real) and np.isfinite(epsilon)):
             raise ValueError(f"epsilon must be finite, got {epsilon!r}")
         self.delta, self.epsilon = float(delta), float(epsilon)
 
@@ -245,7 +255,7 @@ class BoundedCriterion(_ClassTargets):
         c, rest = np.where(z.real > 0, e, 1) / (1 + e), np.where(z.real > 0, 1, e) / (1 + e)
         first = -self.delta * c * rest
         second = self.delta**2 * c * rest * (rest - c)
-        return c, first, second, q, q * (t - s)
+        return c, first, second, q, q * centred(q, t)
 
     def value(self, p, target):
         return self._parts(p, target)[0][:, 0]
@@ -286,7 +296,7 @@ class TukeyBiweight(DiagonalLoss):
     """
 
     def __init__(self, c=4.685):
-        if not (np.isfinite(c) and c > 0):
+        if not (isinstance(c, Real) and np.isfinite(c) and c > 0):
             raise ValueError(f"c must be positive and finite, got {c!r}")
         self.c = float(c)
 

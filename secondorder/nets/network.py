@@ -26,7 +26,7 @@ class Network:
 
     Attributes
     ----------
-    layers : list of Layer
+    layers : tuple of Layer
     theta : (P,) array
         All trainable parameters, layer by layer, weight (C order) then bias. It is live: ``weight`` and ``bias`` of the
         layers are views into it, and assigning to any of them copies in place. Take ``theta.copy()`` to keep a point.
@@ -73,6 +73,9 @@ class Network:
     def __setstate__(self, state):
         self.__dict__.update(state)
         self._bind()
+
+    def __copy__(self):
+        return copy.deepcopy(self)  # a shallow copy would take the layers' views away from the original
 
     # -- parameters -------------------------------------------------------------------------------------------------
 
@@ -219,7 +222,8 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y):
-        if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient", "hessian", "prepare_target")):
+        passes = ("value", "gradient", "hessian", "prepare_target")
+        if isinstance(loss, type) or not all(callable(getattr(loss, name, None)) for name in passes):
             raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}")
         self.network, self.loss_function = network, loss
         self.x = network.check_input(x)

@@ -1,0 +1,74 @@
+"""`import secondorder` is quick and light, and what it promises is there."""
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import secondorder as so
+
+
+def run(code):
+    """Run code in a fresh interpreter that finds this very package; return what it prints."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(so.__file__)))
+    path = os.pathsep.join([home] + [p for p in [os.environ.get("PYTHONPATH")] if p])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("statement", ["import secondorder", "import secondorder.nets", "import secondorder as so; so.mlp([3, 4, 2], rng=0)"])
+def test_nothing_heavy_is_imported(statement):
+    loaded = run(f"{statement}\nimport sys\nprint(*[m for m in ('numba', 'scipy', 'matplotlib', 'pytest') if m in sys.modules])")
+    assert loaded.split() == []
+
+
+def test_import_takes_less_than_a_second():
+    """Best of three, so that a busy machine or a cold file cache does not decide."""
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        run("import secondorder")
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 1.0, f"import took {seconds}"
+
+
+def test_the_package_alone_costs_next_to_nothing():
+    """Without what it imports on first use, the package is a module of names."""
+    loaded = run("import secondorder, sys\nprint(*sorted(m for m in sys.modules if m.startswith('secondorder')))")
+    assert set(loaded.split()) <= {"secondorder", "secondorder.naming"}
+
+
+def test_every_public_name_is_there_and_listed():
+    for name in so.__all__:
+        assert getattr(so, name) is not None and name in dir(so)
+    assert len(set(so.__all__)) == len(so.__all__)
+
+
+@pytest.mark.parametrize("module", ["nets", "exact"])
+def test_public_names_of_the_floors(module):
+    module = importlib.import_module(f"secondorder.{module}")
+    for name in module.__all__:
+        assert getattr(module, name).__doc__ is not None or not callable(getattr(module, name)), name
+
+
+def test_star_import():
+    namespace = {}
+    exec("from secondorder.nets import *\nfrom secondorder.exact import *", namespace)
+    assert {"Linear", "mlp", "hessian", "GaussNewtonOperator"} <= set(namespace)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'secondorder' has no attribute 'hesian'"):
+        so.hesian
+    with pytest.raises(ImportError):
+        from secondorder import no_such_thing  # noqa: F401
+
+
+def test_names_from_the_top_are_those_of_the_floors():
+    assert so.mlp is so.nets.mlp and so.Network is so.nets.Network and so.SquaredError is so.nets.SquaredError
+    assert so.exact.finite_differences is importlib.import_module("secondorder.exact.finite_differences")
