@@ -152,7 +152,7 @@ class Chain(Layer):
         return hessians[::-1]
 
     def __repr__(self):
-        return f"Chain([{', '.join(map(repr, self.layers))}])"
+        return f"{type(self).__name__}([{', '.join(map(repr, self.layers))}])"
 
 
 class SkipSaved(NamedTuple):
@@ -246,4 +246,4 @@ class Skip(Layer):
         return H_y + JtH + JtH.transpose(0, 2, 1) + self.inner.input_hessian(saved.inner, y_bar, H_y)
 
     def __repr__(self):
-        return f"Skip([{', '.join(map(repr, self.layers))}])"
+        return f"{type(self).__name__}([{', '.join(map(repr, self.layers))}])"

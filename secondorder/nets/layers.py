@@ -251,12 +251,15 @@ class Linear(Layer):
         return y, LinearSaved(x, y)
 
     def backward(self, saved, y_bar):
-        return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
+        return y_bar @ self.weight, self._theta_bar(saved, y_bar)
 
     def input_gradient(self, saved, y_bar):
         return y_bar @ self.weight
 
     def parameter_gradient(self, saved, y_bar):
+        return self._theta_bar(saved, y_bar)
+
+    def _theta_bar(self, saved, y_bar):
         theta_bar = np.empty(self.size, dtype=y_bar.dtype)
         if self.trainable:
             weight_bar, bias_bar = self._unpack(theta_bar)
@@ -292,7 +295,7 @@ class Linear(Layer):
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         x_bar_tangent = y_bar_tangent @ self.weight
-        theta_bar_tangent = self.parameter_gradient(saved, y_bar_tangent)
+        theta_bar_tangent = self._theta_bar(saved, y_bar_tangent)
         if self.trainable:
             if theta_tangent is not None:
                 weight_tangent, _ = self._unpack(theta_tangent)
@@ -307,7 +310,7 @@ class Linear(Layer):
 
     def __repr__(self):
         notes = ("" if "bias" in self.parameters else ", bias=False") + ("" if self.trainable else ", trainable=False")
-        return f"Linear({self.in_features}, {self.out_features}{notes})"
+        return f"{type(self).__name__}({self.in_features}, {self.out_features}{notes})"
 
 
 class ActivationSaved(NamedTuple):
@@ -373,4 +376,4 @@ class Activation(Layer):
 
     def __repr__(self):
         name = getattr(self.function, "name", type(self.function).__name__)
-        return f"Activation({name})"
+        return f"{type(self).__name__}({name})"
