@@ -124,16 +124,16 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         Records hold ``epoch``, ``step``, ``seconds`` (spent in steps so far, evaluation excluded), ``train_loss`` and
         ``validation_loss`` (mean over the whole set, no penalty), for integer labels ``train_accuracy`` and
         ``validation_accuracy``, and, from the second record on, the mean since the last record of every number
-        that the optimizer's steps report (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...) but for the loss and
-        the objective of the mini-batches.
+        that the optimizer's steps report (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...) but for the loss
+        and the objective of the mini-batches.
 
     Raises
     ------
     TypeError, ValueError
         Bad arguments or data, before any work.
     TrainingStopped
-        A FloatingPointError that names epoch, step and cause. The network is left at the last parameters at which a loss
-        was finite, the exception's ``history`` holds all records.
+        A FloatingPointError that names epoch, step and cause. The network is left at the last parameters at which a
+        loss was finite, the exception's ``history`` holds all records.
     KeyboardInterrupt
         Passes through, with the records so far in its attribute ``history``; the network keeps its last finished step.
 

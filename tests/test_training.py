@@ -261,7 +261,8 @@ def test_progress_ends_its_line_on_an_error(monkeypatch):
 
 x, y = problem()
 BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epochs"),
-       ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"), ({"batch_size": -3}, ValueError, "batch_size"),
+       ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"),
+       ({"batch_size": -3}, ValueError, "batch_size"),
        ({"batch_size": "all"}, TypeError, "batch_size"), ({"evaluate_every": 0}, ValueError, "evaluate_every"),
        ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
        ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),

@@ -141,8 +141,8 @@ class Optimizer:
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses or gradient are not finite, or the new parameters would not be; the parameters stay as they
-            were.
+            If outputs, losses or gradient are not finite, or the new parameters would not be; the parameters stay as
+            they were.
         """
         evaluation = self.evaluate(x, y)
         return self.step_from(evaluation)
@@ -174,7 +174,8 @@ class Optimizer:
         if is_array and direction.shape == theta.shape and direction.dtype == theta.dtype:
             return direction
         found = f"{direction.dtype} array {direction.shape}" if is_array else type(direction).__name__
-        raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array {theta.shape}, got {found}")
+        raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array {theta.shape}, "
+                        f"got {found}")
 
     def _require_finite(self, theta, direction):
         if np.isfinite(theta).all():
@@ -182,8 +183,8 @@ class Optimizer:
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
             if not np.isfinite(theta[where]).all():
-                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of layer {i}, {layer!r}, "
-                                         "would not be finite; the parameters are left as they were")
+                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of layer {i}, "
+                                         f"{layer!r}, would not be finite; the parameters are left as they were")
 
     # -- memory -----------------------------------------------------------------------------------------------------
 

@@ -37,8 +37,8 @@ class TruncatedNewton(Optimizer):
     adapt_damping : bool
         Whether the damping follows the reduction ratio.
     smallest_damping : float
-        Positive. Adaptation does not shrink the damping below it. Small batches of a large network need it: each of them
-        can be fitted almost exactly, so that the ratio alone would let the damping vanish.
+        Positive. Adaptation does not shrink the damping below it. Small batches of a large network need it: each of
+        them can be fitted almost exactly, so that the ratio alone would let the damping vanish.
     max_halvings : int
         How often a step that raises the batch's objective is halved before it is given up; 0 takes every step as it is.
 
@@ -53,16 +53,16 @@ class TruncatedNewton(Optimizer):
     What was reached before is the direction; if nothing was (p is -g itself), the direction is -g / |k| with
     k = g^T H g / |g|^2, the curvature along it, and no longer than max(1, |theta|).
 
-    *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T H s / 2), both on this
-    batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3 (Levenberg-Marquardt's rule as Martens 2010
-    uses it); where it has to grow from 0 it starts at `smallest_damping`. A step whose predicted decrease is lost in the
-    rounding of f, or is negative (rates above 1), leaves the damping as it is and reports no ratio.
+    *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T H s / 2), both on
+    this batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3 (the rule of Martens 2010); where it has
+    to grow from 0 it starts at `smallest_damping`. A step whose predicted decrease is lost in the rounding of f, or is
+    negative (rates above 1), leaves the damping as it is and reports no ratio.
 
     *Steps that do not descend.* If f(theta + s) > f(theta), beyond rounding, s is halved up to `max_halvings` times; if
     that does not help, the parameters stay and the damping is multiplied by 4 (unless `adapt_damping` is false).
 
-    ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``, ``damping`` (used in this
-    step), ``reduction_ratio`` (of the whole step; -1 stands for -1 and all below), ``halvings`` and ``accepted``.
+    ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``, ``damping`` (used in
+    this step), ``reduction_ratio`` (of the whole step; -1 stands for -1 and all below), ``halvings`` and ``accepted``.
     """
 
     state_names = ("damping",)
