@@ -22,7 +22,8 @@ MIDDLE = {
     "linear": (lambda r: [Linear(4, 3, init=0.8, rng=r)], 3),
     "linear-no-bias": (lambda r: [Linear(4, 3, bias=False, init=0.8, rng=r)], 3),
     "linear-frozen": (lambda r: [Linear(4, 3, trainable=False, init=0.8, rng=r)], 3),
-    "skip": (lambda r: [Skip([Linear(4, 2, init=0.8, rng=r), Activation("sigmoid"), Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
+    "skip": (lambda r: [Skip([Linear(4, 2, init=0.8, rng=r), Activation("sigmoid"),
+                              Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
     "skip-nested": (lambda r: [Skip([Linear(4, 2, bias=False, init=0.8, rng=r), Skip([Activation("sin")]),
                                      Skip([Activation("tanh"), Linear(2, 2, init=0.8, rng=r)]),
                                      Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
@@ -62,7 +63,7 @@ def activation_layers(layers):
 
 
 def masks(net, x):
-    """On which side of their kinks all units are: the concatenated answers of one forward pass, and the smallest distance."""
+    """On which side of their kinks all units are, concatenated, and the smallest distance to a kink."""
     seen = []
 
     def watch(layers, rows):

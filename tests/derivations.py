@@ -1,7 +1,7 @@
-"""Reference values that share no code with the package: plain loops in decimal arithmetic, derivatives from values alone.
+"""Reference values that share no code with the package: loops in decimal arithmetic, derivatives from values alone.
 
 With 60 digits and steps of 1e-20, a one-sided difference quotient is good to about 20 digits, for first and for second
-derivatives. What a float64 formula gets right or wrong shows in full, and kinks are only met where an argument is exactly 0.
+derivatives. What a float64 formula gets right or wrong shows in full; kinks are met only at arguments of exactly 0.
 """
 
 import decimal
@@ -36,7 +36,7 @@ SCALAR = {
 
 
 def scalar_jet(name, x, digits=200):
-    """Value, first and second derivative of an activation at the float x, as Decimals, by central differences of values."""
+    """Value, first and second derivative of an activation at the float x, by central differences of values."""
     with decimal.localcontext() as context:
         context.prec = digits
         f, x, h = SCALAR[name], Decimal(float(x)), Decimal(10) ** (-digits // 4)
@@ -91,11 +91,11 @@ def loss_value(loss, p, t):
 
 
 def _linear(layer, row, theta):
-    """One row through a linear layer; trainable parameters are taken off the iterator `theta`: weight by rows, then bias."""
+    """One row through a linear layer; trainable parameters come off the iterator `theta`, weight by rows, then bias."""
     fixed = None if layer.trainable else iter(layer_values(layer))
     source = theta if fixed is None else fixed
     weight = [[next(source) for _ in range(layer.in_features)] for _ in range(layer.out_features)]
-    bias = [next(source) for _ in range(layer.out_features)] if layer.bias is not None else [Decimal(0)] * layer.out_features
+    bias = [next(source) if layer.bias is not None else Decimal(0) for _ in range(layer.out_features)]
     return [sum((w * a for w, a in zip(weights, row)), b) for weights, b in zip(weight, bias)]
 
 

@@ -107,7 +107,7 @@ def test_piecewise_linear_says_that_there_is_no_curvature(function):
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_complex_step(name):
-    """The functions are analytic near the real axis: the imaginary part of a tiny complex step is the next derivative."""
+    """Analytic near the real axis: the imaginary part after a tiny complex step is the next derivative."""
     function, h = activation_function(name), 1e-30
     points = POINTS[np.abs(POINTS) < 10]
     for lower, upper in (("value", "slope"), ("slope", "curvature")):

@@ -31,7 +31,9 @@ def write_idx(folder, images, labels, prefix="train", pack=bytes, end=""):
     (folder / f"{prefix}-labels-idx1-ubyte{end}").write_bytes(pack(idx(labels)))
 
 
-@pytest.mark.parametrize("name, rows, columns, classes", [("digits", 1797, 64, 10), ("wine", 178, 13, 3), ("diabetes", 442, 10, None)])
+@pytest.mark.parametrize(
+    "name, rows, columns, classes", [("digits", 1797, 64, 10), ("wine", 178, 13, 3), ("diabetes", 442, 10, None)]
+)
 def test_embedded(name, rows, columns, classes):
     data = datasets.load(name)
     assert data.inputs.shape == (rows, columns) and data.inputs.dtype == np.float64
@@ -45,7 +47,9 @@ def test_embedded_facts():
     assert digits.targets[:10].tolist() == list(range(10))
     assert np.bincount(digits.targets).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert (digits.inputs.min(), digits.inputs.max()) == digits.input_range and digits.image_shape == (8, 8)
-    assert np.bincount(wine.targets).tolist() == [59, 71, 48] and wine.names[0] == "alcohol" and wine.inputs[0, 0] == 14.23
+    assert (
+        np.bincount(wine.targets).tolist() == [59, 71, 48] and wine.names[0] == "alcohol" and wine.inputs[0, 0] == 14.23
+    )
     assert diabetes.targets[0, 0] == 151 and diabetes.inputs[0, 2] == 32.1 and diabetes.names[2] == "bmi"
 
 
@@ -76,18 +80,21 @@ def test_idx_plain_and_gz(folder):
     assert np.array_equal(test.inputs, images[:2].reshape(2, 15))
 
 
-@pytest.mark.parametrize("damage, message", [
-    (lambda b: b[:-1], "truncated IDX"),
-    (lambda b: b + b"\0", "too long"),
-    (lambda b: b[:3], "truncated IDX"),
-    (lambda b: b[:9], "truncated IDX header"),
-    (lambda b: b"\1" + b[1:], "magic number"),
-    (lambda b: b[:2] + b"\7" + b[3:], "magic number"),
-    (lambda b: b[:3] + b"\1" + b[4:], "dimensions"),
-    (lambda b: gzip.compress(b)[:-9], "truncated gzip"),
-    (lambda b: gzip.compress(b)[:-8] + b"\0" * 8, "corrupt gzip"),
-    (lambda b: b"\x1f\x8b" + b[2:], "corrupt gzip"),
-])
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda b: b[:-1], "truncated IDX"),
+        (lambda b: b + b"\0", "too long"),
+        (lambda b: b[:3], "truncated IDX"),
+        (lambda b: b[:9], "truncated IDX header"),
+        (lambda b: b"\1" + b[1:], "magic number"),
+        (lambda b: b[:2] + b"\7" + b[3:], "magic number"),
+        (lambda b: b[:3] + b"\1" + b[4:], "dimensions"),
+        (lambda b: gzip.compress(b)[:-9], "truncated gzip"),
+        (lambda b: gzip.compress(b)[:-8] + b"\0" * 8, "corrupt gzip"),
+        (lambda b: b"\x1f\x8b" + b[2:], "corrupt gzip"),
+    ],
+)
 def test_damaged_idx_is_named(folder, damage, message):
     write_idx(folder, np.ones((3, 4, 4)), [0, 1, 2])
     file = folder / "train-images-idx3-ubyte"
@@ -126,7 +133,9 @@ def test_cifar10(folder):
         datasets.load_cifar10(folder, "test")
 
 
-@pytest.mark.parametrize("content, message", [(b"", "0 bytes"), (bytes(3072), "3072 bytes"), (b"\x0a" + bytes(3072), "label 10")])
+@pytest.mark.parametrize(
+    "content, message", [(b"", "0 bytes"), (bytes(3072), "3072 bytes"), (b"\x0a" + bytes(3072), "label 10")]
+)
 def test_damaged_cifar10_is_named(folder, content, message):
     (folder / "test_batch.bin").write_bytes(content)
     with pytest.raises(ValueError, match=f"test_batch.bin.*{message}"):
@@ -144,10 +153,17 @@ def test_csv(folder):
     assert first.inputs.tolist() == [[2, 0], [5, 1]] and first.targets.tolist() == [[1], [4]]
 
 
-@pytest.mark.parametrize("text, message", [
-    ("1,2\n3", "line 2: 1 entries, expected 2"), ("1,2\n3,x", "line 2: 'x' is not"), ("1,2\n3,nan", "line 2: 'nan' is not"),
-    ("a,b\n", "empty table"), ("", "empty table"), ("1\n2\n", "target column -1 of a table with 1 columns"),
-])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("1,2\n3", "line 2: 1 entries, expected 2"),
+        ("1,2\n3,x", "line 2: 'x' is not"),
+        ("1,2\n3,nan", "line 2: 'nan' is not"),
+        ("a,b\n", "empty table"),
+        ("", "empty table"),
+        ("1\n2\n", "target column -1 of a table with 1 columns"),
+    ],
+)
 def test_damaged_csv_is_named(folder, text, message):
     (folder / "data.csv").write_text(text)
     with pytest.raises(ValueError, match=f"data.csv.*{message}"):
@@ -198,8 +214,19 @@ def test_split_is_a_partition():
     assert np.array_equal(xv, validation.inputs) and np.array_equal(y, training.targets)
 
 
-@pytest.mark.parametrize("validation, error", [(0.0, ValueError), (1.0, ValueError), (0, ValueError), (178, ValueError),
-                                               (-1, ValueError), (float("nan"), ValueError), (True, TypeError), ("a", TypeError)])
+@pytest.mark.parametrize(
+    "validation, error",
+    [
+        (0.0, ValueError),
+        (1.0, ValueError),
+        (0, ValueError),
+        (178, ValueError),
+        (-1, ValueError),
+        (float("nan"), ValueError),
+        (True, TypeError),
+        ("a", TypeError),
+    ],
+)
 def test_split_refuses(validation, error):
     with pytest.raises(error, match="validation"):
         datasets.split(datasets.load_wine(), validation)

@@ -21,9 +21,11 @@ def run(code):
     return done.stdout
 
 
-@pytest.mark.parametrize("statement", ["import secondorder", "import secondorder.nets", "import secondorder as so; so.mlp([3, 4, 2], rng=0)"])
+@pytest.mark.parametrize("statement", ["import secondorder", "import secondorder.nets",
+                                       "import secondorder as so; so.mlp([3, 4, 2], rng=0)"])
 def test_nothing_heavy_is_imported(statement):
-    loaded = run(f"{statement}\nimport sys\nprint(*[m for m in ('numba', 'scipy', 'matplotlib', 'pytest') if m in sys.modules])")
+    heavy = "numba", "scipy", "matplotlib", "pytest"
+    loaded = run(f"{statement}\nimport sys\nprint(*[m for m in {heavy} if m in sys.modules])")
     assert loaded.split() == []
 
 

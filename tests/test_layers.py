@@ -172,12 +172,14 @@ def test_input_hessian(bench):
     """sum_ij J_ia H_ij J_jb + sum_i y_bar_i d^2 y_i / dx_a dx_b, index by index."""
     J = bench.input_jacobian(bench.x, bench.theta)
     width, outs = J.shape[2], J.shape[1]
-    second = central(lambda e: bench.input_jacobian(bench.x + e, bench.theta), np.zeros(width))  # all samples move alike
+    # all samples move alike
+    second = central(lambda e: bench.input_jacobian(bench.x + e, bench.theta), np.zeros(width))
     expected, error = np.zeros((SAMPLES, width, width)), np.zeros((SAMPLES, width, width))
     for s in range(SAMPLES):
         for a in range(width):
             for b in range(width):
-                expected[s, a, b] = sum(J[s, i, a] * bench.H_y[s, i, j] * J[s, j, b] for i in range(outs) for j in range(outs))
+                expected[s, a, b] = sum(J[s, i, a] * bench.H_y[s, i, j] * J[s, j, b]
+                                        for i in range(outs) for j in range(outs))
                 expected[s, a, b] += sum(bench.y_bar[s, i] * second.value[s, i, a, b] for i in range(outs))
                 error[s, a, b] = sum(abs(bench.y_bar[s, i]) * second.error[s, i, a, b] for i in range(outs)) + 1e-13
     ours = bench.layer.input_hessian(bench.saved, bench.y_bar, bench.H_y)
@@ -192,7 +194,8 @@ def everything(bench):
     yield layer.parameter_gradients(bench.saved, bench.y_bar)
     yield layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent)
     yield layer.second_tangent(bench.saved, bench.x_tangent, bench.x_second, bench.theta_tangent)
-    yield from layer.backward_tangent(bench.saved, bench.x_tangent, bench.theta_tangent, bench.y_bar, bench.y_bar_tangent)
+    yield from layer.backward_tangent(bench.saved, bench.x_tangent, bench.theta_tangent,
+                                      bench.y_bar, bench.y_bar_tangent)
     yield layer.input_hessian(bench.saved, bench.y_bar, bench.H_y)
 
 
@@ -226,7 +229,7 @@ def test_passes_keep_float32(bench):
             assert relative(ours, double) < 64 * np.finfo(np.float32).eps
 
 
-# -- single layers --------------------------------------------------------------------------------------------------------
+# -- single layers ----------------------------------------------------------------
 
 
 def test_linear_is_x_times_w_transposed_plus_b():
@@ -235,7 +238,8 @@ def test_linear_is_x_times_w_transposed_plus_b():
     y, _ = layer.forward(x)
     for s in range(5):
         for i in range(2):
-            assert y[s, i] == pytest.approx(sum(layer.weight[i, j] * x[s, j] for j in range(3)) + layer.bias[i], rel=1e-14)
+            expected = sum(layer.weight[i, j] * x[s, j] for j in range(3)) + layer.bias[i]
+            assert y[s, i] == pytest.approx(expected, rel=1e-14)
 
 
 def test_linear_backward_by_loops():
@@ -268,7 +272,8 @@ def test_sizes():
     assert Linear(3, 2).size == 8 and Linear(3, 2, bias=False).size == 6 and Linear(3, 2, trainable=False).size == 0
     assert Activation("tanh").size == 0 and not Activation("tanh").trainable
     assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
-    assert Chain([Linear(3, 2), Linear(2, 1)]).size == 11 and Chain([Linear(3, 2), Linear(2, 1)]).slices == [slice(0, 8), slice(8, 11)]
+    chain = Chain([Linear(3, 2), Linear(2, 1)])
+    assert chain.size == 11 and chain.slices == [slice(0, 8), slice(8, 11)]
 
 
 @pytest.mark.parametrize("name", ACTIVATION_NAMES)
@@ -280,7 +285,8 @@ def test_activation_on_images(name):
     layer = Activation(name)
     flat, images = layer.forward(image.reshape(2, 12))[1], layer.forward(image)[1]
     assert images.output.shape == image.shape
-    assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), layer.backward(flat, y_bar.reshape(2, 12))[0])
+    x_bar = layer.backward(flat, y_bar.reshape(2, 12))[0]
+    assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), x_bar)
     assert np.array_equal(layer.input_hessian(images, y_bar, H), layer.input_hessian(flat, y_bar.reshape(2, 12), H))
 
 
@@ -291,7 +297,8 @@ def test_skip_around_images():
     H = rng.normal(size=(2, 6, 6))
     layer = Skip([Activation("sin")])
     flat, images = layer.forward(image.reshape(2, 6))[1], layer.forward(image)[1]
-    np.testing.assert_allclose(layer.input_hessian(images, y_bar, H), layer.input_hessian(flat, y_bar.reshape(2, 6), H), rtol=1e-14)
+    expected = layer.input_hessian(flat, y_bar.reshape(2, 6), H)
+    np.testing.assert_allclose(layer.input_hessian(images, y_bar, H), expected, rtol=1e-14)
 
 
 def test_skip_adds_its_input():
@@ -324,7 +331,8 @@ def test_initialisers():
     layer = Linear(400, 100, init="xavier", rng=rng)
     assert 0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500) and not layer.bias.any()
     layer = Linear(400, 100, init=0.7, rng=rng)
-    assert 0.69 < layer.weight.max() <= 0.7 and -0.7 <= layer.weight.min() < -0.69 and 0.6 < np.abs(layer.bias).max() <= 0.7
+    assert 0.69 < layer.weight.max() <= 0.7 and -0.7 <= layer.weight.min() < -0.69
+    assert 0.6 < np.abs(layer.bias).max() <= 0.7
     layer = Linear(4, 3, init=lambda shape, fan_in, fan_out, rng: np.full(shape, fan_in + 10 * fan_out))
     assert (layer.weight == 34).all() and (layer.bias == 34).all()
 
@@ -337,10 +345,11 @@ def test_rng_is_a_seed_or_a_generator():
     assert np.array_equal(np.random.get_state()[1], state)  # the global generator is left alone
 
 
-# -- a user's own layer -----------------------------------------------------------------------------------------------------
+# -- a user's own layer ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", [lambda b: b.forward(0), lambda b: b.backward(0, 0), lambda b: b.parameter_gradients(0, 0),
+@pytest.mark.parametrize("call", [lambda b: b.forward(0), lambda b: b.backward(0, 0),
+                                  lambda b: b.parameter_gradients(0, 0),
                                   lambda b: b.tangent(0, 0, 0), lambda b: b.second_tangent(0, 0, 0, 0),
                                   lambda b: b.backward_tangent(0, 0, 0, 0, 0), lambda b: b.input_hessian(0, 0, 0)])
 def test_a_missing_pass_is_named(call):
@@ -361,6 +370,19 @@ def test_a_subclass_that_changes_backward_does_not_inherit_the_halves():
     y_bar = np.ones((4, 2))
     assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * (y_bar @ layer.weight))
     assert (layer.parameter_gradient(saved, y_bar) == 5).all()
+
+
+def test_a_subclass_may_build_on_its_parents_backward():
+    class Doubled(Linear):
+        def backward(self, saved, y_bar):
+            x_bar, theta_bar = super().backward(saved, y_bar)
+            return 2 * x_bar, theta_bar
+
+    layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
+    _, saved = layer.forward(np.ones((4, 3)))
+    y_bar = np.ones((4, 2))
+    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * plain.input_gradient(saved, y_bar))
+    assert np.array_equal(layer.parameter_gradient(saved, y_bar), plain.parameter_gradient(saved, y_bar))
 
 
 def test_a_layer_with_its_own_parameters_lives_in_a_network():

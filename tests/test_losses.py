@@ -103,7 +103,8 @@ def test_labels_are_one_hot_rows(rng):
         for method in (loss.value, loss.gradient, loss.hessian, loss.hessian_diagonal):
             assert np.array_equal(method(p, labels), method(p, one_hot))
     for kind in (np.uint8, np.int16, np.int64):
-        assert np.array_equal(so.SoftmaxCrossEntropy().prepare_target(labels.astype(kind), p.shape, np.float32), np.eye(4)[labels])
+        one_hot = so.SoftmaxCrossEntropy().prepare_target(labels.astype(kind), p.shape, np.float32)
+        assert one_hot.dtype == np.float32 and np.array_equal(one_hot, np.eye(4)[labels])
 
 
 def test_bounded_criterion_at_the_papers_settings():
@@ -139,7 +140,7 @@ def test_tukey_turns_at_c_over_root_five():
     assert below > 0 > above
 
 
-# -- softmax far out --------------------------------------------------------------------------------------------------
+# -- softmax far out ----------------------------------------------------------------
 
 EXTREMES = np.array([[1000.0, 0, -1000], [-1000, 1000, 1000], [1e300, -1e300, 0], [40, 0, 0], [0, 0, 0], [36.8, 0, -5]])
 
@@ -155,7 +156,8 @@ def test_softmax_extremes(label):
         np.testing.assert_allclose(value[i], exact_value, rtol=1e-15, atol=EPS * np.max(np.abs(row)))
         np.testing.assert_allclose(gradient[i], exact_gradient, rtol=1e-13, atol=1e-300)
         np.testing.assert_allclose(H[i], exact_H, rtol=1e-13, atol=1e-300)
-        np.testing.assert_allclose(loss.hessian_diagonal(EXTREMES, labels)[i], np.diag(exact_H), rtol=1e-13, atol=1e-300)
+        diagonal = loss.hessian_diagonal(EXTREMES, labels)[i]
+        np.testing.assert_allclose(diagonal, np.diag(exact_H), rtol=1e-13, atol=1e-300)
 
 
 def softmax_closed_form(row, label):
@@ -204,7 +206,7 @@ def test_bounded_criterion_where_the_network_is_sure(gap):
     assert relative(loss.hessian(p, label), exact[2]) < 32 * eps
 
 
-# -- models of the target -----------------------------------------------------------------------------------------------
+# -- models of the target ----------------------------------------------------------------
 
 
 def test_fisher_of_softmax_is_the_expectation_over_labels(rng):
@@ -239,7 +241,8 @@ def test_sampled_labels_where_one_class_is_certain(rng):
 def test_sampled_targets_of_squared_error_are_gaussian(rng):
     p = np.tile(np.array([3.0, -1.0]), (40000, 1))
     draws = so.SquaredError().sample_targets(p, rng)
-    assert np.all(np.abs((draws - p).mean(axis=0)) < 4 / 200) and np.all(np.abs((draws - p).var(axis=0) - 1) < 4 * np.sqrt(2) / 200)
+    assert np.all(np.abs((draws - p).mean(axis=0)) < 4 / 200)
+    assert np.all(np.abs((draws - p).var(axis=0) - 1) < 4 * np.sqrt(2) / 200)
 
 
 def test_losses_without_a_model_say_so():
@@ -249,7 +252,7 @@ def test_losses_without_a_model_say_so():
                 call(np.zeros((2, 3)))
 
 
-# -- a user's own loss --------------------------------------------------------------------------------------------------
+# -- a user's own loss ----------------------------------------------------------------
 
 
 def test_hessian_forms_follow_from_the_hessian(rng):
@@ -258,13 +261,15 @@ def test_hessian_forms_follow_from_the_hessian(rng):
             return 3 * p[:, :, None] * p[:, None, :]
 
     p, v = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    np.testing.assert_allclose(Quartic().hessian_product(p, p, v), 3 * p * np.sum(p * v, axis=1, keepdims=True), rtol=1e-13)
+    product = 3 * p * np.sum(p * v, axis=1, keepdims=True)
+    np.testing.assert_allclose(Quartic().hessian_product(p, p, v), product, rtol=1e-13)
     diagonal = Quartic().hessian_diagonal(p, p)
     np.testing.assert_allclose(diagonal, 3 * p**2, rtol=1e-15)
     diagonal[...] = 0  # a copy, not a read-only view
 
 
-@pytest.mark.parametrize("base, method", [(Loss, "value"), (Loss, "gradient"), (Loss, "hessian"), (DiagonalLoss, "hessian_diagonal")])
+@pytest.mark.parametrize("base, method", [(Loss, "value"), (Loss, "gradient"), (Loss, "hessian"),
+                                          (DiagonalLoss, "hessian_diagonal")])
 def test_the_base_class_names_what_is_missing(base, method):
     mine = type("Mine", (base,), {})()
     with pytest.raises(TypeError, match=rf"Mine does not define {method}\("):

@@ -5,7 +5,7 @@
     file        source file, from the project's root
     text        what stands there; exactly once, or the `occurrence`-th time (counted from 1)
     mutated     what is put in its place
-    test        what must fail: arguments of pytest, `tests/test_x.py::test_y` or `tests/test_x.py -k words` (or a list of them)
+    test        what must fail: arguments of pytest, `tests/test_x.py::test_y` or `tests/test_x.py -k words` (or a list)
     equation    or, instead of `test`: `PAPER LABEL`, an executable equation (or a list of them)
 
 Every day it is checked that all entries still apply. The slow test applies each one to a copy of the package:
@@ -14,6 +14,7 @@ Every day it is checked that all entries still apply. The slow test applies each
 """
 
 import ast
+import functools
 import os
 import shlex
 import shutil
@@ -31,7 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ENTRIES = tomllib.loads((ROOT / "tests" / "mutations.toml").read_text(encoding="utf-8"))["mutation"]
 WORKERS, TIMEOUT = 2, 300
 
-FAILED = {"pytest": 1, "equation": 7}  # exit codes that mean "a check failed"; all others, such as 2, mean that it did not run
+# Exit codes that mean "a check failed"; all others, such as 2, mean that it did not run.
+FAILED = {"pytest": 1, "equation": 7}
 RUN_EQUATIONS = """
 import os, sys
 from pathlib import Path
@@ -80,16 +82,19 @@ def catchers(entry):
     return "pytest", [argument for test in as_list(entry["test"]) for argument in shlex.split(test)]
 
 
-# -- every day ------------------------------------------------------------------------------------------------------------------
+# -- every day ----------------------------------------------------------------
 
 
+@functools.cache
 def code_of(source):
     """The source as a syntax tree, in which comments and line breaks do not count."""
     return ast.dump(ast.parse(source))
 
 
+@functools.cache
 def functions_in(path):
-    return {node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)}
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("index", range(len(ENTRIES)), ids=name_of)
@@ -139,7 +144,7 @@ def test_an_entry_that_does_not_apply_is_told_so():
             apply({"file": "x", "mutated": "", **entry}, source)
 
 
-# -- slow: apply each one -----------------------------------------------------------------------------------------------------------
+# -- slow: apply each one ----------------------------------------------------------------
 
 
 def copy_package(folder):
@@ -187,7 +192,7 @@ def outcomes(request, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pytest", "equation"])
 def test_the_unmutated_copy_passes(kind, tmp_path):
-    """All that must fail on a mutated copy passes on a faithful one, so that what fails does so because of the mutation."""
+    """What must fail on a mutated copy passes on a faithful one: it fails because of the mutation."""
     arguments = {}
     for entry in ENTRIES:
         found, what = catchers(entry)

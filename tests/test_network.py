@@ -18,7 +18,8 @@ def deep(rng=0):
     """Every kind of nesting: frozen layers, skips in skips, no bias; 27 + 8 parameters."""
     r = np.random.default_rng(rng)
     return Network([Linear(3, 4, rng=r), Activation("tanh"), Linear(4, 3, trainable=False, rng=r),
-                    Skip([Linear(3, 2, bias=False, rng=r), Skip([Activation("sin"), Linear(2, 2, trainable=False, rng=r)]),
+                    Skip([Linear(3, 2, bias=False, rng=r),
+                          Skip([Activation("sin"), Linear(2, 2, trainable=False, rng=r)]),
                           Linear(2, 3, rng=r)]), Linear(3, 2, bias=False, rng=r)])
 
 
@@ -31,7 +32,7 @@ def batch(net, samples=5, seed=1):
     return rng.normal(size=(samples, *net.input_shape)), rng.normal(size=(samples, *net.output_shape))
 
 
-# -- one flat vector --------------------------------------------------------------------------------------------------------
+# -- one flat vector ----------------------------------------------------------------
 
 
 def test_theta_is_weight_then_bias_layer_by_layer():
@@ -129,7 +130,7 @@ def test_process_pool(method):
     assert_whole(back)
 
 
-# -- assignment ---------------------------------------------------------------------------------------------------------------
+# -- assignment ----------------------------------------------------------------
 
 
 def test_assigning_weight_bias_and_theta_copies_in_place():
@@ -202,7 +203,7 @@ def test_a_layer_without_bias_takes_none():
         layer.bias = np.zeros(2)
 
 
-# -- who owns a layer ---------------------------------------------------------------------------------------------------------
+# -- who owns a layer ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("build", [
@@ -240,7 +241,7 @@ def test_a_copied_layer_belongs_to_nobody():
         assert unpickled.owner() is None and layer.owner() is net
 
 
-# -- mlp ------------------------------------------------------------------------------------------------------------------------
+# -- mlp ----------------------------------------------------------------
 
 
 def test_mlp_alternates_linear_and_activation():
@@ -249,7 +250,8 @@ def test_mlp_alternates_linear_and_activation():
     assert net.input_shape == (5,) and net.output_shape == (2,) and net.size == 24 + 15 + 8
     assert {layer.function.name for layer in net.layers[1::2]} == {"relu"}
     net = so.mlp([5, 4, 2], activation=Tanh(), output="sigmoid", bias=False)
-    assert [getattr(layer, "function", None) and layer.function.name for layer in net.layers] == [None, "tanh", None, "sigmoid"]
+    names = [layer.function.name if isinstance(layer, Activation) else "linear" for layer in net.layers]
+    assert names == ["linear", "tanh", "linear", "sigmoid"]
     assert net.size == 20 + 8
     assert len(so.mlp([5, 2]).layers) == 1
 
@@ -263,7 +265,7 @@ def test_mlp_is_drawn_from_its_rng():
     assert not so.mlp([3, 2], init="xavier").layers[0].bias.any()
 
 
-# -- forward and Evaluation -------------------------------------------------------------------------------------------------------
+# -- forward and Evaluation ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
@@ -367,3 +369,25 @@ def test_inputs_are_not_changed():
 def test_repr_names_layers_and_size():
     text = repr(deep())
     assert "37 parameters" in text and "Skip([Linear(3, 2, bias=False)" in text and "trainable=False" in text
+
+
+def test_an_evaluation_notices_a_changed_layer_that_is_not_trained():
+    net = Network([Linear(2, 3, trainable=False, rng=0), Activation("tanh"), Linear(3, 2, rng=1)])
+    evaluation = net.evaluate(so.SquaredError(), np.ones((2, 2)), np.zeros((2, 2)))
+    net.layers[0].weight += 1.0
+    with pytest.raises(RuntimeError, match="changed since this evaluation"):
+        evaluation.gradient
+
+
+def test_a_subclass_may_call_its_parents_backward():
+    """The halves of `backward` come from the subclass then, whichever of them a network asks for."""
+    class Doubled(Linear):
+        def backward(self, saved, y_bar):
+            x_bar, theta_bar = super().backward(saved, y_bar)
+            return 2 * x_bar, 3 * theta_bar
+
+    layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
+    x, y_bar = np.ones((4, 3)), np.arange(8.0).reshape(4, 2)
+    saved = layer.forward(x)[1]
+    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * plain.input_gradient(saved, y_bar))
+    assert np.array_equal(layer.parameter_gradient(saved, y_bar), 3 * plain.parameter_gradient(saved, y_bar))

@@ -28,7 +28,7 @@ def options(form):
     return {**FORMS[form][2], **({"rng": 9} if form == "fisher-sampled" else {})}
 
 
-# -- Fisher ---------------------------------------------------------------------------------------------------------------------
+# -- Fisher ----------------------------------------------------------------
 
 
 def test_empirical_fisher_by_loops(case):
@@ -45,7 +45,8 @@ def test_empirical_fisher_needs_no_model(name):
     net, loss, x = all_activations("sigmoid", rng), LOSSES[name](), rng.normal(size=(3, 2))
     y = targets(loss, rng, 3)
     gradients = [so.exact.gradient(net, loss, x[i:i + 1], y[i:i + 1]) for i in range(3)]
-    assert relative(so.exact.fisher(net, loss, x, y, kind="empirical"), sum(np.outer(g, g) for g in gradients) / 3) < 1e-13
+    expected = sum(np.outer(g, g) for g in gradients) / 3
+    assert relative(so.exact.fisher(net, loss, x, y, kind="empirical"), expected) < 1e-13
 
 
 def test_exact_fisher_of_softmax_by_enumerating_labels(case):
@@ -114,7 +115,8 @@ def test_sampled_fisher_approaches_the_exact_one_at_the_monte_carlo_rate(name):
 
 def test_sampled_fisher_is_reproducible_by_seed(case):
     net, loss, x, y = case
-    one, two, three = (so.exact.fisher(net, loss, x, y, kind="sampled", rng=seed) for seed in (1, np.random.default_rng(1), 2))
+    one, two, three = (so.exact.fisher(net, loss, x, y, kind="sampled", rng=seed)
+                       for seed in (1, np.random.default_rng(1), 2))
     assert np.array_equal(one, two) and not np.array_equal(one, three)
 
 
@@ -124,7 +126,7 @@ def test_gauss_newton_and_fisher_are_positive_semidefinite(form, case):
     assert eigenvalues[0] > -1e-13 * eigenvalues[-1] and eigenvalues[-1] > 0
 
 
-# -- operators ------------------------------------------------------------------------------------------------------------------
+# -- operators ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
@@ -188,7 +190,8 @@ def test_cg_on_the_damped_gauss_newton_matrix(case):
     g = so.exact.gradient(net, loss, x, y)
     solution, failed = cg(so.exact.GaussNewtonOperator(net, loss, x, y, l2=0.3), g, rtol=1e-12, maxiter=400)
     assert not failed
-    np.testing.assert_allclose(solution, np.linalg.solve(so.exact.gauss_newton(net, loss, x, y, l2=0.3), g), rtol=1e-8, atol=1e-10)
+    expected = np.linalg.solve(so.exact.gauss_newton(net, loss, x, y, l2=0.3), g)
+    np.testing.assert_allclose(solution, expected, rtol=1e-8, atol=1e-10)
 
 
 def test_minres_on_the_indefinite_hessian(case):

@@ -1,4 +1,4 @@
-"""float32 end to end: inputs converted once at the door, outputs keep the dtype, results as good as float32 can give."""
+"""float32 end to end: converted once at the door, kept throughout, results as good as float32 can give."""
 
 import numpy as np
 import pytest
@@ -96,6 +96,15 @@ def test_scalars_are_summed_in_double():
     assert slope == pytest.approx(float(np.float32(0.1)) - 1, rel=1e-7)
 
 
+def test_two_jet_sums_what_cancels_in_double():
+    """Slopes of 1e8, 1 and -1e8: in float32 the one in the middle would be lost."""
+    net = so.mlp([1, 1], bias=False, dtype="float32")
+    net.theta = [0.0]
+    y = np.array([[-1e8], [-1.0], [1e8]], np.float32)
+    _, slope, bend = so.exact.two_jet(net, so.SquaredError(), np.ones((3, 1)), y, np.ones(1))
+    assert slope == pytest.approx(1 / 3, rel=1e-12) and bend == pytest.approx(1, rel=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("given", ["float64", "float32", "int64", "uint8", "bool"])
 def test_inputs_are_converted_at_the_door(dtype, given):
@@ -114,7 +123,8 @@ def test_theta_keeps_its_dtype_whatever_is_assigned():
 
 
 def test_the_same_draw_in_both_precisions():
-    assert np.array_equal(so.mlp([3, 4, 2], rng=3, dtype="float32").theta, so.mlp([3, 4, 2], rng=3).theta.astype(np.float32))
+    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta for dtype in ("float32", "float64"))
+    assert np.array_equal(single, double.astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32")])

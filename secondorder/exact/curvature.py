@@ -53,7 +53,7 @@ def hessian_vector_product_at(evaluation, v, l2=0.0):
     tangents = chain.input_tangents(saved, None, v)
     y_bar_tangent = evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, tangents[-1])
     _, theta_bar_tangent = chain.backward_tangent_from(saved, tangents, v, evaluation.deltas, y_bar_tangent)
-    return theta_bar_tangent / evaluation.samples + l2 * v
+    return evaluation.network.require_finite(theta_bar_tangent / evaluation.samples + l2 * v, "the Hessian-vector product")
 
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0):
@@ -82,7 +82,10 @@ def two_jet_at(evaluation, v, l2=0.0):
     theta = network.theta
     value = evaluation.loss + l2 / 2 * np.sum(theta * theta, dtype=wide)
     slope = slope + l2 * np.sum(theta * v, dtype=wide)
-    return value.item(), slope.item(), (bend + l2 * np.sum(v * v, dtype=wide)).item()
+    jet = value.item(), slope.item(), (bend + l2 * np.sum(v * v, dtype=wide)).item()
+    if not np.isfinite(jet).all():
+        raise FloatingPointError(f"objective, slope and curvature along v are {jet}, not finite")
+    return jet
 
 
 def two_jet(network, loss, x, y, v, l2=0.0):
@@ -120,7 +123,7 @@ def jacobian(network, x, max_bytes=2**30):
     x = network.check_input(x)
     require_bytes("the Jacobian", (len(x), *network.output_shape, network.size), network.dtype, max_bytes)
     outputs, saved = network.forward(x)
-    return output_jacobian_at(saved, network, outputs)
+    return network.require_finite(output_jacobian_at(saved, network, outputs), "the Jacobian")
 
 
 def require_bytes(what, shape, dtype, max_bytes):

@@ -36,7 +36,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
         compute = _products if unsupported else _blocks
     H = compute(evaluate(network, loss, x, y))
     H[np.diag_indices_from(H)] += l2
-    return H
+    return network.require_finite(H, "the Hessian")
 
 
 def _products(evaluation):
@@ -129,7 +129,7 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
     evaluation = _with_room(network, loss, x, y, max_bytes)
     G = _congruence(evaluation, loss.hessian(evaluation.outputs, evaluation.y))
     G[np.diag_indices_from(G)] += l2
-    return G
+    return network.require_finite(G, "the Gauss-Newton matrix")
 
 
 def _with_room(network, loss, x, y, max_bytes):
@@ -194,7 +194,7 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
             F += G.T @ G
         F /= evaluation.samples * len(scores)
     F[np.diag_indices_from(F)] += l2
-    return F
+    return network.require_finite(F, "the Fisher matrix")
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):

@@ -43,7 +43,8 @@ class CurvatureOperator(LinearOperator):
     def _matvec(self, v):
         v = check_vector(self.evaluation.network, np.asarray(v).reshape(-1))
         self.evaluation.require_current()
-        return self._product(v) + self.l2 * v
+        product = self._product(v) + self.l2 * v
+        return self.evaluation.network.require_finite(product, f"the product of {type(self).__name__}")
 
     def _matmat(self, V):
         products = [self._matvec(column) for column in V.T]

@@ -1,5 +1,6 @@
 """Layers made of layers: `Chain` runs layers one after the other, `Skip` adds its input to what a chain makes of it."""
 
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ class Chain(Layer):
 
     def __init__(self, layers):
         super().__init__(trainable=True)
+        if not isinstance(layers, Iterable):
+            raise TypeError(f"layers: expected a sequence of Layer instances, got {layers!r}")
         self.layers = tuple(layers)
         if not self.layers:
             raise ValueError("layers: at least one layer is needed")

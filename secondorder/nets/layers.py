@@ -213,9 +213,17 @@ class Linear(Layer):
         self.in_features, self.out_features = int(in_features), int(out_features)
         self.input_shape = (self.in_features,)
         draw, rng = initialisers.initialiser(init), np.random.default_rng(rng)
-        self.declare("weight", draw((self.out_features, self.in_features), self.in_features, self.out_features, rng))
-        if bias:
-            self.declare("bias", draw((self.out_features,), self.in_features, self.out_features, rng))
+        shapes = {"weight": (self.out_features, self.in_features)} | ({"bias": (self.out_features,)} if bias else {})
+        for name, shape in shapes.items():
+            self.declare(name, self._drawn(draw(shape, self.in_features, self.out_features, rng), shape))
+
+    @staticmethod
+    def _drawn(values, shape):
+        """What an initialiser returned, if it is of use."""
+        values = np.asarray(values)
+        if values.dtype.kind not in "biuf" or values.shape != shape or not np.isfinite(values).all():
+            raise ValueError(f"init must return finite real numbers of shape {shape}, got {values.dtype} of shape {values.shape}")
+        return values
 
     @property
     def weight(self):

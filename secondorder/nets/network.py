@@ -1,6 +1,7 @@
 """`Network`: a chain of layers over one flat parameter vector. `Evaluation`: what one forward and backward pass leave behind."""
 
 import copy
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -119,6 +120,24 @@ class Network:
             raise TypeError(f"{name} must hold {self.dtype}, got {v.dtype}")
         return v.astype(self.dtype, copy=False)
 
+    def require_finite(self, result, what):
+        """Return `result` (..., P) if it is finite.
+
+        Raises
+        ------
+        FloatingPointError
+            Names the first layer in whose parameters something overflowed.
+        """
+        if not np.isfinite(result).all():
+            for i, (layer, where) in enumerate(zip(self.layers, self.slices)):
+                if not np.isfinite(result[..., where]).all():
+                    raise FloatingPointError(f"{what} in the parameters of layer {i}, {layer!r}, is not finite")
+        return result
+
+    def fixed_parameters(self):
+        """The arrays of parameters that are not trainable, which `theta` does not hold."""
+        return [value for layer in self.chain.sublayers() if not layer.trainable for value in layer.parameters.values()]
+
     def copy(self):
         """An independent copy."""
         return copy.deepcopy(self)
@@ -232,6 +251,7 @@ class Evaluation:
             raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
         self.y = loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype)
         self._theta = network.theta.copy()
+        self._fixed = [value.copy() for value in network.fixed_parameters()]
         self.outputs, self.saved = network.forward(self.x)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = loss.value(self.outputs, self.y)
@@ -246,27 +266,26 @@ class Evaluation:
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of this evaluation."""
-        if not np.array_equal(self._theta, self.network.theta):
+        fixed = zip(self._fixed, self.network.fixed_parameters())
+        if not (np.array_equal(self._theta, self.network.theta) and all(np.array_equal(a, b) for a, b in fixed)):
             raise RuntimeError("the network's parameters have changed since this evaluation; call network.evaluate again")
 
     @cached_property
     def deltas(self):
         self.require_current()
-        y_bar = self.loss_function.gradient(self.outputs, self.y)
-        return self.network.chain.output_gradients(self.saved, y_bar)
+        with np.errstate(over="ignore", invalid="ignore"):
+            y_bar = self.loss_function.gradient(self.outputs, self.y)
+            return self.network.chain.output_gradients(self.saved, y_bar)
 
     @cached_property
     def gradient(self):
         self.network.require_parameters()
         deltas = self.deltas
         self.require_current()
-        gradient = self.network.chain.parameter_gradient_from(self.saved, deltas)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gradient = self.network.chain.parameter_gradient_from(self.saved, deltas)
         gradient /= self.samples
-        if not np.isfinite(gradient).all():
-            for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
-                if not np.isfinite(gradient[where]).all():
-                    raise FloatingPointError(f"the gradient in the parameters of layer {i}, {layer!r}, is not finite")
-        return gradient
+        return self.network.require_finite(gradient, "the gradient")
 
 
 def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None, dtype="float64"):
@@ -296,6 +315,8 @@ def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", 
     >>> net.size
     2410
     """
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must be a sequence of integers, got {sizes!r}")
     sizes = list(sizes)
     if len(sizes) < 2:
         raise ValueError(f"sizes needs at least an input and an output width, got {sizes}")

@@ -267,14 +267,12 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
     network.require_parameters()
     evaluation.require_current()
     output = output_rule(loss, output)
-    us, kept = up(network.chain, evaluation.saved, None)
-    Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
-    carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below, with the layer's name
+        us, kept = up(network.chain, evaluation.saved, None)
+        Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
+        carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
     curvature /= evaluation.samples
-    if not np.isfinite(curvature).all():
-        for i, (layer, where) in enumerate(zip(network.layers, network.slices)):
-            if not np.isfinite(curvature[where]).all():
-                raise FloatingPointError(f"residual partitioning: the curvature of layer {i}, {layer!r}, is not finite")
+    network.require_finite(curvature, "residual partitioning: the curvature")
     value, gradient = evaluation.loss, evaluation.gradient + l2 * network.theta
     if l2:
         value += l2 / 2 * float(network.theta @ network.theta)

@@ -48,8 +48,10 @@ class ResidualPartitioning(Optimizer):
     (pairwise) or 100 (jensen), and at 1 it practically stands still. Raise the rate by factors of 3 until training
     becomes unstable, then go back by one.
 
-    A parameter whose curvature in the batch is 0 (an input that is 0 in the whole batch, the weights around a dead unit) has
-    gradient 0 as well; it is left alone (0/0 = 0), penalty included, unless `damping` is positive.
+    A parameter whose curvature in the batch is 0 is left alone, penalty included, unless `damping` is positive. As a rule its
+    gradient is 0 as well (an input that is 0 in the whole batch, the weights around a dead unit). Not so where a softmax is so
+    confident that its second derivatives underflow, nor below units whose negative coefficients were all set to zero by
+    ``negative_curvature="max"``: the bound is a slope without a bottom there and says nothing about the step.
 
     ``step`` reports ``bound_decrease`` (what the bound promises at this rate), ``curvature_max``, ``curvature_min`` (over
     parameters), ``idle_parameters`` (curvature 0) and ``largest_change``.

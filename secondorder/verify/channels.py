@@ -271,7 +271,7 @@ def check_in_network(checks):
         by_slope = central(lambda t, net=net, slope=slope, d=direction: slope(net.theta + t[0] * d), np.zeros(1))
         if max(by_value.error.max(), by_slope.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
             break
-    recorder.compare("network", "gradient of a network with the layer in its middle against differences of its objective",
+    recorder.compare("network", "gradient of a network with the layer inside against differences of its objective",
                      gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
     recorder.compare("network", "Hessian-vector product of that network against differences of its gradient",
                      hessian_vector_product(*case, direction), by_slope.value[..., 0], by_slope.error[..., 0],
@@ -286,7 +286,8 @@ def _check_network_identities(recorder, case, v, w):
     evaluation = net.evaluate(loss, x, y)
     tangents = net.chain.input_tangents(evaluation.saved, None, v)
     form = np.sum(tangents[-1] * loss.hessian_product(evaluation.outputs, evaluation.y, tangents[-1]))
-    for layer, where, saved, delta, tangent in zip(net.layers, net.slices, evaluation.saved, evaluation.deltas, tangents):
+    parts = zip(net.layers, net.slices, evaluation.saved, evaluation.deltas, tangents)
+    for layer, where, saved, delta, tangent in parts:
         if not (tangent is None and where.start == where.stop):
             form += np.sum(delta * layer.second_tangent(saved, tangent, None, none_if_empty(v[where])))
     scale = float(np.abs(product) @ np.abs(v)) or 1.0

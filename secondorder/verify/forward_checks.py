@@ -133,8 +133,9 @@ def _check_fixed_parameters_are_live(subject, y):
         value += subject.rng.uniform(0.5, 1.0, value.shape)
     moved = not np.array_equal(layer.forward(subject.x.copy())[0], y)
     names = ", ".join(name for name, _ in fixed)
-    return subject.recorder.fact("forward", f"follows {names}", moved, f"y does not follow the fixed parameters {names}: "
-                                 "changing them in place leaves y as it was", hint=_STALE_HINT)
+    return subject.recorder.fact("forward", f"follows {names}", moved,
+                                 f"y does not follow the fixed parameters {names}: changing them in place leaves y "
+                                 "as it was", hint=_STALE_HINT)
 
 
 def _backward_disagrees(subject, y, which, where):

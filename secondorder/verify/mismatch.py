@@ -39,7 +39,9 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     wrong = excess > 1
     if not wrong.any():
         return f"no entry differs: largest difference is {excess.max():.2g} of what is allowed"
-    lines = [f"{int(wrong.sum())} of {wrong.size} entries differ (shape {left.shape})"]
+    compared = int(np.isfinite(allowed).sum())
+    sampled = "" if compared == wrong.size else f", of which {compared} were compared"
+    lines = [f"{int(wrong.sum())} of {wrong.size} entries differ (shape {left.shape}{sampled})"]
     order = np.argsort(-np.where(wrong, excess, -1.0), axis=None, kind="stable")[:min(limit, int(wrong.sum()))]
     for flat in order:
         index = tuple(int(i) for i in np.unravel_index(flat, left.shape))

@@ -7,6 +7,7 @@ is the same on every machine; `show` puts formula, code, shapes and the numbers 
 import inspect
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +31,14 @@ def table(results, width=None):
     ----------
     results : list of Result
     width : int, optional
-        Columns to use; default: those of the terminal (120 where there is none).
+        Columns to use; default: those of the terminal (160 where there is none).  Columns of the table that do not fit
+        are left out, and the line below the table names them.
 
     Returns
     -------
     str
     """
-    width = shutil.get_terminal_size((120, 24)).columns if width is None else width
+    width = shutil.get_terminal_size((160, 24)).columns if width is None else width
     blocks = []
     for paper in dict.fromkeys(result.paper for result in results):
         mine = [result for result in results if result.paper == paper]
@@ -73,7 +75,9 @@ def _rows(results, width):
     lines = [[name for name, _, _ in columns], *zip(*(cells for _, cells, _ in columns))]
     text = ["  ".join(_clip(cell, size) for cell, size in zip(line, widths) if size) for line in lines]
     rule = "-" * min(width, max(len(line) for line in text))
-    return [text[0].rstrip(), rule, *(line.rstrip() for line in text[1:])]
+    hidden = [name for (name, _, _), size in zip(columns, widths) if name and not size]
+    notes = textwrap.wrap(f"(no room for {', '.join(hidden)}: a wider terminal shows them)", width) if hidden else []
+    return [text[0].rstrip(), rule, *(line.rstrip() for line in text[1:]), *notes]
 
 
 def _widths(columns, width):
@@ -139,8 +143,8 @@ def markdown(paper):
     entries = registry.REGISTRY.select(paper)
     counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS}
     lines = [f"# {paper}: every equation, executed", "",
-             f"Written by `secondorder verify {paper} --markdown`; change `equations.py` instead.",
-             f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one display with its numbers.",
+             f"Written by `secondorder verify {paper} --markdown`; change the checks in `equations` instead.",
+             f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one with its numbers.",
              "", "| verdict | displays |", "|---|---|",
              *(f"| {verdict} | {count} |" for verdict, count in counts.items())]
     for entry in entries:

@@ -11,6 +11,8 @@ from .findings import pure_call
 
 #: At most this many entries of an input or of the parameters are differenced; larger ones are sampled.
 MOST_ENTRIES = 300
+#: At least this many of every parameter, and of the columns of a Hessian that costs two differences an entry.
+_FEWEST = 12
 _REDRAWS = 30
 _PROBE_STEP = 2e-3
 _SMOOTH = 1e-4
@@ -143,26 +145,26 @@ class Subject:
 
     # -- references: first order, by differences of forward ---------------------------------------------------------
 
-    def _entries(self, count):
-        """Which entries are differenced: all, or a sample that is the same in every call."""
-        if count <= MOST_ENTRIES:
-            return np.arange(count)
-        return np.sort(np.random.default_rng(count).choice(count, MOST_ENTRIES, replace=False))
-
     def input_gradient(self, x, theta, y_bar, step=None):
-        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite error."""
-        entries = self._entries(x.size)
+        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite error.
 
-        def inner(values):
-            point = x.flatten()
-            point[entries] = values
-            return np.sum(y_bar * self.forward(point.reshape(x.shape), theta))
-        difference = central(inner, x.ravel()[entries], step)
-        return _spread(difference, entries, x.size, x.shape)
+        One entry of all rows is moved at a time: `forward` was found to keep rows apart.
+        """
+        width = x[0].size
+        entries = _sample(width, MOST_ENTRIES)
+
+        def inner(moves):
+            point = x.reshape(len(x), -1).copy()
+            point[:, entries] += moves
+            return (y_bar * self.forward(point.reshape(x.shape), theta)).reshape(len(x), -1).sum(axis=1)
+        difference = _spread(central(inner, np.zeros(entries.size), step), entries, width, (len(x), width))
+        return Difference(difference.value.reshape(x.shape), difference.error.reshape(x.shape))
 
     def parameter_gradients(self, x, theta, y_bar, step=None):
         """d <y_bar_s, forward_s> / dtheta for every sample, (S, P)."""
-        entries = self._entries(theta.size)
+        most = max(MOST_ENTRIES // max(len(self.blocks), 1), _FEWEST)
+        entries = np.concatenate([where.start + _sample(where.stop - where.start, most)
+                                  for _, where, _ in self.blocks])
 
         def inner(values):
             point = theta.copy()
@@ -207,7 +209,7 @@ class Subject:
         """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by columns."""
         samples, width = len(self.x), self.x[0].size
         y0 = self.forward()
-        columns = self._entries(width)
+        columns = _sample(width, MOST_ENTRIES if exact else _FEWEST)
 
         def moved(u):
             point = self.x.reshape(samples, -1).copy()
@@ -234,6 +236,13 @@ class Subject:
             difference = Difference(np.stack([part.value for part in parts], axis=-1),
                                     np.stack([part.error for part in parts], axis=-1))
         return _spread(difference, columns, width, (samples, width, width))
+
+
+def _sample(count, most):
+    """Which of `count` entries are differenced: all, or a sample that is the same in every call."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(count).choice(count, most, replace=False))
 
 
 def none_if_empty(vector):

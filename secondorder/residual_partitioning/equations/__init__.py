@@ -1,9 +1,12 @@
 """Every numbered equation, theorem, algorithm and claim of the paper as a check that runs.
 
-The checks stand in topic modules in the paper's order: ``bounding`` goes through affine layers and the loss, ``partitioning``
-holds the simplex lemma and the optimal fractions, ``theorem_2`` the proof of their optimality and the algorithm,
-``claims`` what the paper says in words, ``extensions`` what goes beyond it. ``cases`` draws the random networks they share.
-Importing this package registers all of them with :mod:`secondorder.verify`.
+The modules stand in the paper's order: ``bounding`` (1)-(9) goes from the objective through affine layers;
+``partitioning`` (10)-(11) holds the chosen fractions; ``ends`` (12)-(18) the loss and the first layer; ``lemma_3``
+(19)-(24) the simplex; ``induction`` and ``theorem_2`` (25)-(46) the proof that the fractions are optimal;
+``algorithm`` Algorithm 1; ``claims`` what the paper says in words; ``extensions`` what follows for other layers and
+losses. ``cases`` and ``fractions`` hold what the checks share. Importing this package registers all of them with
+:mod:`secondorder.verify`.
 """
 
-from . import bounding  # noqa: F401
+from . import (bounding, partitioning, ends, lemma_3, induction, theorem_2, algorithm, claims,  # noqa: F401
+               extensions)  # in the paper's order, which is the order of the tables

@@ -1,4 +1,4 @@
-"""Equations (1)-(9), (12)-(18) and Theorem 1: from the objective to a bound that is a sum over single parameters."""
+"""Equations (1)-(9) and Theorem 1: from the objective, through affine layers, to a sum over parameters."""
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from . import cases
 PAPER = "residual-partitioning"
 
 WITHOUT_PRODUCTS = (
-    "The model on the left drops the products of a change of weight and a change of activation, as (4) does: its Hessian is "
-    "bounded_hessian, not that of the loss. Sums over j start at the bias, j = 0, and the loss at the point is counted among "
-    "the constants of the quadratics.")
+    "The model on the left drops the products of a change of weight and a change of activation, as (4) does: its "
+    "Hessian is bounded_hessian, not that of the loss. Sums over j start at the bias, j = 0, and the loss at the point "
+    "is counted among the constants of the quadratics.")
 
 
 # -- the objective ----------------------------------------------------------------------------------------------------
 
 @equation(PAPER, "1",
-          statement="The objective adds up, over the samples, a convex loss of the outputs that the changed weights give.",
+          statement="The objective adds up, over samples, a convex loss of the outputs that the changed weights give.",
           formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
                   r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
           kind="definition", verdict="definition", implements=(Network.evaluate, bounding.explicit_bound))
@@ -83,8 +83,8 @@ def bias_missed(at):
 
 
 @equation(PAPER, "2",
-          statement="At every layer the model is at most a sum of univariate quadratics: of the changes of that layer's "
-                    "inputs, and of the changes of all weights above.",
+          statement="At every layer the model is at most a sum of univariate quadratics: of the changes of that "
+                    "layer's inputs, and of the changes of all weights above.",
           formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell \equiv \sum_{s=1}^S \sum_{j=1}^{m_\ell} "
                   r"\mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' \geq \ell} \sum_{i=1}^{m_{\ell'+1}} "
                   r"\sum_{j=1}^{m_{\ell'}} \mathcal{W}_{ij}^{(\ell')}",
@@ -95,7 +95,7 @@ def equation_2(rng):
     for name, at in cases.variety(rng, samples=3).items():
         built = bounding.explicit_bound(at, bounding.partitions_of(at, rng))
         rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
-        rows = np.array([row / np.abs(row).max() for row in rows])
+        rows = [row / (np.abs(row).max() or 1.0) for row in rows]  # 1: a step that moves dead units only
         claims.append(AtMost(f"{name}: model and bounds from the output down to the input, each at most the next",
                              [row[:-1] for row in rows], [row[1:] for row in rows]))
     at = cases.evaluation(rng)
@@ -121,10 +121,39 @@ def equation_3(rng):
     claims.append(Equal("bounded Hessian along a direction against differences of the model", v @ H @ v, second, 1e-10))
     at = cases.product_of_weights()
     true = exact.hessian(at.network, at.loss_function, at.x, at.y)
-    claims.append(Counterexample(AtMost("0 against the least eigenvalue of diag(W_ddot) - true Hessian, w2 w1 x at zero",
+    claims.append(Counterexample(AtMost("w2 w1 x at zero: 0 against the least eigenvalue of diag(W_ddot) - true H",
                                         0.0, cases.least_eigenvalue(bound_at(at).curvature, true), scale=1.0)))
     at = cases.evaluation(rng)
     return [*claims, products_missed(), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
+
+
+@equation(PAPER, "theorem-1",
+          statement="At every layer there is an upper bound that is a sum of convex quadratics of single variables.",
+          formula=r"\forall \ell \in [L]: \quad \tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell, \qquad "
+                  r"\ddot{\mathcal{Y}}_{sj}^{(\ell)} \geq 0, \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0",
+          kind="inequality", verdict="conditional",
+          condition=WITHOUT_PRODUCTS + " The quadratics stay convex below a curved activation only if a negative "
+                    "coefficient is replaced there by its absolute value, or by zero.",
+          implements=(bounding.explicit_bound, bounding.activation, bound_at))
+def theorem_1(rng):
+    claims = []
+    fixed = {f"layer {k} fixed": cases.evaluation(rng, fixed=(k,)) for k in range(3)}
+    for name, at in (fixed | {"dead unit": cases.with_dead_unit(rng), "bent unit": cases.bent_unit()}).items():
+        H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
+        for way in ("abs", "max"):
+            built = bounding.explicit_bound(at, bounding.partitions_of(at, rng), negative_curvature=way)
+            convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot if W is not None])
+            claims += [AtMost(f"{name}, {way}: 0 against all W_ddot and Y_ddot", 0.0, convex),
+                       AtMost(f"{name}, {way}: 0 against the least eigenvalue of diag(W_ddot) - bounded Hessian", 0.0,
+                              cases.least_eigenvalue(built.curvature, H), scale=built.curvature.max())]
+    at = cases.bent_unit()
+    bare = bounding.explicit_bound(at, negative_curvature="none")
+    H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
+    return [*claims, products_missed(),
+            Counterexample(AtMost("bent unit, no correction: 0 against all W_ddot", 0.0, bare.curvature)),
+            Counterexample(AtMost("bent unit, no correction: 0 against the least eigenvalue", 0.0,
+                                  cases.least_eigenvalue(bare.curvature, H), scale=np.abs(bare.curvature).max())),
+            Case(x=at.x, y=at.y, theta=at.network.theta)]
 
 
 # -- through an affine layer ------------------------------------------------------------------------------------------
@@ -161,8 +190,8 @@ def squares_by_loops(case, dW=None, dY=None):
 
 
 @equation(PAPER, "4",
-          statement="An affine output is the weighted sum of its inputs, bias included; its change is the change of the "
-                    "weights times the inputs plus the weights times the change of the inputs, to first order.",
+          statement="An affine output is the weighted sum of its inputs, bias included; its change is the change of "
+                    "the weights times the inputs plus the weights times the change of the inputs, to first order.",
           formula=r"y_{si}^{(\ell+1)} \equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \quad "
                   r"\Delta y_{si}^{(\ell+1)} \approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)} + "
                   r"\sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}",
@@ -197,8 +226,8 @@ def refusal(partition, case):
 
 
 @equation(PAPER, "5",
-          statement="For every sample and output, the fractions for the weights and for the inputs are not negative and "
-                    "add up to one.",
+          statement="For every sample and output, the fractions for the weights and for the inputs are not negative "
+                    "and add up to one.",
           formula=r"\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} + \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)} = 1 "
                   r"\quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} \geq 0 \quad "
                   r"\varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
@@ -218,23 +247,27 @@ def equation_5(rng):
         claims.append(Property(f"{name} layer: some of it goes further down", bool(phi.any()), name != "first"))
         claims.append(Property(f"{name} layer: refused when it adds up to 1.1",
                                refusal(partitions.Partition(1.1 * eps, 1.1 * phi), case)))
-    shifted = partitions.Partition(eps - 2 * eps[..., :1] * [-1.0, 1.0, 0.0, 0.0], phi)
-    claims.append(Property("refused when an entry is negative although the sum is one", refusal(shifted, case)))
+    shifted = eps.copy()
+    shifted[..., 0], shifted[..., 1] = eps[..., 0] + eps[..., 1] + 0.1, -0.1
+    claims.append(Property("refused when an entry is negative although the sum is one",
+                           refusal(partitions.Partition(shifted, phi), case)))
     return [*claims, Case(eps=eps, phi=phi)]
 
 
 @equation(PAPER, "6",
-          statement="The squared change of an output, with every part of the change multiplied and divided by its fraction.",
+          statement="The squared change of an output, every part of it multiplied and divided by its fraction.",
           formula=r"\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} "
                   r"\frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} "
                   r"\varphi_{sij}^{(\ell)} \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} "
                   r"\right)^2",
-          kind="identity", verdict="holds", implements=(bounding.output_change, partitions.arbitrary, partitions.optimal))
+          kind="identity", verdict="holds",
+          implements=(bounding.output_change, partitions.arbitrary, partitions.optimal))
 def equation_6(rng):
     case, claims = cases.affine(rng), []
     square = bounding.output_change(case.layer, case.y, case.dW, case.dY) ** 2
     y, w = with_ones(case.y), case.layer.weight
-    for name, (eps, phi) in (("arbitrary", case.partition), ("optimal", partitions.optimal(case.layer, case.y, case.u))):
+    optimal = partitions.optimal(case.layer, case.y, case.u)
+    for name, (eps, phi) in (("arbitrary", case.partition), ("optimal", optimal)):
         total = np.zeros_like(square)
         for s, i in np.ndindex(square.shape):
             own = sum(eps[s, i, j] * (case.dW[i, j] * y[s, j] / eps[s, i, j]) for j in range(y.shape[1]))
@@ -262,8 +295,8 @@ def squared_change(case, rng):
 
 
 @equation(PAPER, "7",
-          statement="Jensen's inequality: the squared change of an output is at most the sum of the squared parts, each "
-                    "over its fraction.",
+          statement="Jensen's inequality: the squared change of an output is at most the sum of the squared parts, "
+                    "each over its fraction.",
           formula=r"\Delta y_{si}^{(\ell+1)2} \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} "
                   r"y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} "
                   r"\Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}",
@@ -271,3 +304,86 @@ def squared_change(case, rng):
 def equation_7(rng):
     case = cases.affine(rng)
     return [*squared_change(case, rng), Case(y=case.y, dW=case.dW, dY=case.dY, eps=case.partition.eps)]
+
+
+def sums_of_quadratics(case, dW, dY, partition, made):
+    """Both sides of (8): the outputs' quadratics at the first-order change, and those of weights and inputs."""
+    first = change_by_loops(case._replace(dW=dW, dY=dY))
+    left = np.sum(case.Y_dot * first), np.sum(case.Y_ddot * first**2) / 2
+    right = (np.sum(made.W_dot * dW) + np.sum(made.Y_dot * dY),
+             (np.sum(made.W_ddot * dW**2) + np.sum(made.Y_ddot * dY**2)) / 2)
+    return left, right
+
+
+def quadratics(case, rng):
+    """Claims of (8) and (17): linear parts agree, the quadratic part is bounded, and not where Y_ddot is negative."""
+    dW, dY = rng.normal(size=(20, *case.dW.shape)), rng.normal(size=(20, *case.dY.shape)) * (case.dY != 0)
+
+    def both_sides(case, partition):
+        made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, partition)
+        return np.array([sums_of_quadratics(case, *step, partition, made) for step in zip(dW, dY)]).transpose(1, 2, 0)
+
+    claims = []
+    for name, partition in (("arbitrary", case.partition), ("optimal", partitions.optimal(case.layer, case.y, case.u))):
+        left, right = both_sides(case, partition)
+        claims += [Equal(f"{name} fractions: linear parts of both sides", left[0], right[0], 1e-12),
+                   AtMost(f"{name} fractions: left side against right side", left.sum(axis=0), right.sum(axis=0))]
+    left, right = both_sides(case._replace(Y_ddot=-case.Y_ddot), case.partition)
+    return [*claims, Counterexample(AtMost("the same with Y_ddot < 0", left.sum(axis=0), right.sum(axis=0)))]
+
+
+@equation(PAPER, "8",
+          statement="The quadratics of an affine layer's outputs are at most those of its weights and of its inputs.",
+          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq \sum_{i=1}^{m_{\ell+1}} "
+                  r"\sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} "
+                  r"\mathcal{Y}_{sj}^{(\ell)}",
+          kind="inequality", verdict="conditional",
+          condition="The second coefficients Y_ddot of the outputs are not negative. (The paper's note below (9) can be "
+                    "read as asking this of the first coefficients, which take both signs.)",
+          implements=(bounding.affine,))
+def equation_8(rng):
+    case = cases.affine(rng)
+    return [*quadratics(case, rng), Case(y=case.y, Y_dot=case.Y_dot, Y_ddot=case.Y_ddot, eps=case.partition.eps)]
+
+
+def coefficients_by_differences(case):
+    """First and second coefficients of the right side of (7), summed as in (8), by central differences.
+
+    The function is a sum of univariate quadratics, for which differences of any width are exact.
+    """
+    def right_side(dW, dY):
+        linear = change_by_loops(case._replace(dW=dW, dY=dY))
+        return np.sum(case.Y_dot * linear + case.Y_ddot * squares_by_loops(case, dW, dY) / 2)
+
+    def differences(shape, value):
+        first, second = np.zeros(shape), np.zeros(shape)
+        for where in np.ndindex(shape):
+            step = np.zeros(shape)
+            step[where] = 1.0
+            first[where], second[where] = (value(step) - value(-step)) / 2, value(step) + value(-step)
+        return first, second
+
+    no_dW, no_dY = np.zeros_like(case.dW), np.zeros_like(case.dY)
+    return (*differences(no_dW.shape, lambda dW: right_side(dW, no_dY)),
+            *differences(no_dY.shape, lambda dY: right_side(no_dW, dY)))
+
+
+@equation(PAPER, "9",
+          statement="First and second coefficients of the quadratics of the weights and inputs of an affine layer.",
+          formula=r"""\begin{aligned} \dot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)} & \dot{\mathcal{Y}}_{sj}^{(\ell)} &\equiv
+                  \sum_{i=1}^{m_{\ell+1}} \dot{\mathcal{Y}}_{si}^{(\ell+1)} w_{ij}^{(\ell)} \\
+                  \ddot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)} &\equiv
+                  \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
+          kind="definition", verdict="holds", implements=(bounding.affine, bounding.explicit_bound))
+def equation_9(rng):
+    case = cases.affine(rng)
+    made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, case.partition)
+    expected = coefficients_by_differences(case)
+    names = ("W_dot", "W_ddot", "Y_dot", "Y_ddot")
+    claims = [Equal(f"{name} against differences of the right side of (7)", getattr(made, name), value, 1e-12)
+              for name, value in zip(names, expected)]
+    return [*claims, AtMost("0 against W_ddot, although Y_dot has both signs", 0.0, made.W_ddot),
+            AtMost("0 against Y_ddot", 0.0, made.Y_ddot), Case(y=case.y, Y_dot=case.Y_dot, Y_ddot=case.Y_ddot)]

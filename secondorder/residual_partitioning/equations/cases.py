@@ -1,4 +1,4 @@
-"""Random small cases for the checks of this paper, and the quantities they are compared with, computed without the room's code."""
+"""Random small cases for the checks of this paper, and what they are compared with, made without the room's code."""
 
 from itertools import product
 from typing import NamedTuple
@@ -13,7 +13,8 @@ LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
 
 # -- networks and batches ---------------------------------------------------------------------------------------------
 
-def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity", fixed=(), positive=False):
+def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity", fixed=(),
+            positive=False):
     """A chain Linear, Activation, ..., Linear with uniform weights and biases of half-width scale / sqrt(fan in).
 
     Parameters
@@ -68,7 +69,7 @@ def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
 
 
 def bent_unit(w2=1.0, target=-5.0):
-    """One tanh unit far above its target: the coefficient below the unit, before its absolute value is taken, is negative.
+    """One tanh unit far above its target: the coefficient below it, before its absolute value is taken, is negative.
 
     y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1, w2, b2.
     """
@@ -98,7 +99,7 @@ class AffineCase(NamedTuple):
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
-    """A random :class:`AffineCase` with an arbitrary partition; `first`: nothing below is trained, so u = dY = phi = 0."""
+    """A random :class:`AffineCase` with an arbitrary partition; `first`: nothing below is trained, u = dY = phi = 0."""
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
     y, dY = rng.normal(size=(2, samples, n_in))
     u = rng.uniform(0.2, 3.0, size=(samples, n_in))
@@ -129,8 +130,8 @@ class Change(NamedTuple):
 def changes(evaluation, delta, products=False):
     """Changes of the inputs of all layers and, last, of the outputs, when the parameters change by `delta` (P,).
 
-    Activations are taken to second order. With ``products=False`` a change of weight times a change of activation is left out,
-    as in Eq. (4); with True it is kept.
+    Activations are taken to second order. With ``products=False`` a change of weight times a change of activation is
+    left out, as in Eq. (4); with True it is kept.
     """
     net = evaluation.network
     found = [Change(np.zeros_like(evaluation.x), np.zeros_like(evaluation.x))]
@@ -157,7 +158,7 @@ def weights_and_biases(layer, delta):
 
 
 def model(evaluation, delta, products=False):
-    """The second-order model of the mean loss at a step `delta` (P,): without the products of Eq. (4), or the true one."""
+    """The second-order model of the mean loss at a step `delta` (P,): without the products of (4), or the true one."""
     first, second = changes(evaluation, delta, products)[-1]
     p, y, loss = evaluation.outputs, evaluation.y, evaluation.loss_function
     linear = np.sum(loss.gradient(p, y) * (first + second / 2), axis=1)

@@ -1,4 +1,4 @@
-"""What the checks of Theorem 2 share: sums by plain loops, partitions that are optimal only up to a layer, a numerical minimiser."""
+"""What the checks of Theorem 2 share: sums by loops, partitions optimal up to a layer, a numerical minimiser."""
 
 import numpy as np
 from scipy import optimize
@@ -11,7 +11,7 @@ from ..bounding import explicit_bound, partitions_of
 # -- the printed sums, index by index ---------------------------------------------------------------------------------
 
 def terms_by_loops(layer, y, u):
-    """The numbers that share a simplex, (S, out, 1 + 2 in): y_sj for j = 0 (bias), 1, ..., then w_ij u_sj for j = 1, ..."""
+    """The numbers that share a simplex, (S, out, 1 + 2 in): y_sj for j = 0 (bias), 1, ..., then w_ij u_sj."""
     samples, width = y.shape
     x = np.zeros((samples, layer.out_features, 1 + 2 * width))
     for s, i in np.ndindex(x.shape[:2]):
@@ -31,7 +31,10 @@ def total_gradients_by_loops(evaluation):
         above = np.zeros_like(kept.output)
         x = None if isinstance(layer, Activation) else terms_by_loops(layer, kept.input, u[-1])
         for s, i in np.ndindex(above.shape):
-            above[s, i] = abs(layer.function.slope(kept.input[s, i])) * u[-1][s, i] if x is None else sum(abs(t) for t in x[s, i])
+            if x is None:
+                above[s, i] = abs(layer.function.slope(kept.input[s, i])) * u[-1][s, i]
+            else:
+                above[s, i] = sum(abs(t) for t in x[s, i])
         u.append(above)
     return u
 
@@ -47,19 +50,19 @@ def bracket_by_loops(x, p):
 
 def constant_of_curvature(evaluation, below):
     """sum over the activation layers among the first `below` layers of Y_dot^(l+1) sigma''(y^(l)) (u^(l))^2."""
-    net, u, total = evaluation.network, total_gradients_by_loops(evaluation), 0.0
-    for k, layer in enumerate(net.layers[:below]):
+    u, total = total_gradients_by_loops(evaluation), 0.0
+    for k, layer in enumerate(evaluation.network.layers[:below]):
         if isinstance(layer, Activation):
-            y = evaluation.saved[k].input
+            y, Y_dot = evaluation.saved[k].input, evaluation.deltas[k] / evaluation.samples
             for s, j in np.ndindex(y.shape):
-                total += evaluation.deltas[k][s, j] / evaluation.samples * layer.function.curvature(y[s, j]) * u[k][s, j] ** 2
+                total += Y_dot[s, j] * layer.function.curvature(y[s, j]) * u[k][s, j] ** 2
     return total
 
 
 # -- partitions -------------------------------------------------------------------------------------------------------
 
 def optimal_up_to(evaluation, below, rng, negative_curvature="none"):
-    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random ones in those above and at the loss."""
+    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random ones above."""
     best, drawn = partitions_of(evaluation), partitions_of(evaluation, rng)
     f_ii = evaluation.loss_function.hessian_diagonal(evaluation.outputs, evaluation.y)
     phi = partitions.arbitrary_output(f_ii, total_gradients_by_loops(evaluation)[-1], rng)
@@ -113,7 +116,7 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
         return value, np.concatenate([c[mask] for c, mask in zip(chained, occupied)])
 
     runs = [optimize.minimize(value_and_slope, rng.normal(size=ends[-1]), jac=True, method="L-BFGS-B",
-                              options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-12}) for _ in range(starts)]
+                              options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12}) for _ in range(starts)]
     best = min(runs, key=lambda run: run.fun)
     return float(best.fun), fractions(best.x)
 
@@ -134,12 +137,13 @@ def weighted_squares(weights, x):
 def sum_of_curvatures(evaluation, negative_curvature="abs"):
     """Sum of all W_ddot as a function of every fraction, and its derivatives, for :func:`minimise_over_fractions`.
 
-    The fractions: an array (S, out, 1 + 2 in) for every affine layer, bottom to top, then (S, C) for the loss. The derivative
-    comes from a sweep upwards: A is the derivative in Y_ddot.
+    The fractions: an array (S, out, 1 + 2 in) for every affine layer, bottom to top, then (S, C) for the loss. The
+    derivative comes from a sweep upwards: A is the derivative in Y_ddot.
     """
     net, S = evaluation.network, evaluation.samples
     f_ii = evaluation.loss_function.hessian_diagonal(evaluation.outputs, evaluation.y) / S
-    squares = [None if isinstance(layer, Activation) else terms_by_loops(layer, kept.input, np.ones_like(kept.input)) ** 2
+    squares = [None if isinstance(layer, Activation)
+               else terms_by_loops(layer, kept.input, np.ones_like(kept.input)) ** 2
                for layer, kept in zip(net.layers, evaluation.saved)]
 
     def objective(p):

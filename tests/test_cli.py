@@ -1,0 +1,347 @@
+"""The command line: what it prints and writes, and that bad input ends in one clear line with status 2."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import cli, datasets, files
+from secondorder.experiments import comparison, tour
+from secondorder.experiments.derivative_checks import check_derivatives
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Call the command in a directory of its own; gives status, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
+
+    def call(*words):
+        try:
+            status = cli.main([str(word) for word in words])
+        except SystemExit as stop:
+            status = stop.code
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return call
+
+
+# -- verify and show --------------------------------------------------------------------------------------------------
+
+
+def test_verify_one_label(run):
+    status, out, err = run("verify", "residual-partitioning", "3")
+    assert status == 0 and err == "" and "residual-partitioning" in out and "1 check of 1 label" in out
+
+
+def test_verify_json(run):
+    status, out, _ = run("verify", "residual-partitioning", "3", "--json", "--seed", 5)
+    (entry,) = json.loads(out)
+    assert status == 0 and entry["paper"] == "residual-partitioning" and "3" in entry["labels"] and entry["ok"] is True
+    assert 0 <= entry["error"] <= entry["tolerance"] and entry["implements"]
+
+
+def test_verify_reports_failure_by_status(run, monkeypatch):
+    from secondorder import verify
+
+    result = verify.run("residual-partitioning", "3")[0]
+    result.ok, result.message = False, "planted"
+    monkeypatch.setattr(verify, "run", lambda *arguments: [result])
+    status, out, _ = run("verify", "residual-partitioning", "3")
+    assert status == 1 and "planted" in out
+    monkeypatch.setattr(verify, "run", lambda *arguments: [])
+    assert run("verify")[0] == 1, "nothing checked is not success"
+
+
+def test_verify_markdown(run, tmp_path, monkeypatch):
+    from secondorder.cli import equations
+
+    monkeypatch.setattr("secondorder.verify.markdown", lambda paper: f"# page of {paper}\n")
+    assert run("verify", "residual-partitioning", "--markdown")[1] == "# page of residual-partitioning\n"
+
+    class Spec:
+        origin = str(tmp_path / "__init__.py")
+
+    monkeypatch.setattr(equations.importlib.util, "find_spec", {"secondorder.residual_partitioning": Spec}.get)
+    status, out, _ = run("verify", "residual-partitioning", "--markdown", "--write")
+    assert status == 0 and (tmp_path / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
+    assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
+
+
+def test_show(run):
+    status, out, _ = run("show")
+    assert status == 0 and "residual-partitioning" in out
+    status, labels, _ = run("show", "residual-partitioning")
+    assert status == 0 and any(line.startswith("3 ") for line in labels.splitlines())
+    status, out, _ = run("show", "residual-partitioning", "3")
+    assert status == 0 and "live case" in out and "def " in out
+
+
+# -- data and train ---------------------------------------------------------------------------------------------------
+
+
+def test_data(run, tmp_path):
+    status, out, _ = run("data")
+    assert status == 0 and all(name in out for name in ("digits", "wine", "diabetes", "1797"))
+    (tmp_path / "table.csv").write_text("1,2,3\n4,5,6\n")
+    status, out, _ = run("data", "csv:table.csv", "--json")
+    assert json.loads(out)[0]["rows"] == 2 and json.loads(out)[0]["classes"] is None
+
+
+def test_train_writes_what_it_says(run, tmp_path):
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--batch-size", 30, "--out", "made")
+    assert status == 0 and "written" in out
+    assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+    history = json.loads(Path("made/history.json").read_text())
+    assert history["settings"]["seed"] == 0 and history["environment"]["numpy"] == np.__version__
+    losses = [record["train_loss"] for record in history["records"]]
+    assert len(losses) == 4 and losses[-1] < losses[0]
+    assert np.load("made/parameters.npz")["theta"].shape == (13 * 5 + 5 + 5 * 3 + 3,)
+
+
+def test_train_is_decided_by_the_seed(run):
+    def losses(*words):
+        records = json.loads(run("train", "--data", "wine", "--epochs", 2, "--json", *words)[1])["records"]
+        return [record["validation_loss"] for record in records]
+
+    assert losses() == losses("--seed", 0) != losses("--seed", 1)
+
+
+@pytest.mark.parametrize(
+    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning"]
+)
+def test_train_with_every_optimizer(run, optimizer):
+    status, out, err = run(
+        "train", "--data", "diabetes", "--hidden", 4, "--epochs", 2, "--optimizer", optimizer, "--json"
+    )
+    records = json.loads(out)["records"]
+    assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
+
+
+def test_train_autoencoder_with_options(run):
+    status, out, _ = run(
+        "train",
+        "--autoencoder",
+        "--hidden",
+        8,
+        2,
+        8,
+        "--output",
+        "tanh",
+        "--epochs",
+        1,
+        "--optimizer",
+        "residual-partitioning",
+        "--set",
+        "penalty=plain",
+        "--set",
+        "damping=1e-3",
+        "--l2",
+        "1e-2",
+        "--json",
+    )
+    results = json.loads(out)
+    assert status == 0 and results["settings"]["set"] == {"penalty": "plain", "damping": 1e-3}
+    assert (
+        "train_accuracy" not in results["records"][0] and results["records"][0]["train_loss"] > 5
+    ), "summed over 64 pixels"
+
+
+def test_train_without_hidden_layers(run):
+    assert (
+        json.loads(run("train", "--data", "wine", "--hidden", "--epochs", 1, "--json")[1])["parameters"] == 13 * 3 + 3
+    )
+
+
+def test_diverging_training_keeps_what_was_recorded(run):
+    status, _, err = run(
+        "train", "--optimizer", "sgd", "--learning-rate", "1e200", "--activation", "relu", "--out", "made"
+    )
+    assert status == 2 and "step" in err and err.count("\n") == 1
+    history = json.loads(Path("made/history.json").read_text())
+    assert "step" in history["stopped"] and len(history["records"]) >= 1
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["train", "--data", "digts"], "did you mean 'digits'"),
+        (["train", "--optimizer", "adm"], "did you mean 'adam'"),
+        (["train", "--optimizer", "adam", "--set", "beta=3"], "did you mean 'betas'"),
+        (["train", "--optimizer", "adam", "--set", "beta"], "NAME=VALUE"),
+        (["train", "--activation", "tan"], "did you mean 'tanh'"),
+        (["train", "--loss", "cros-entropy"], "did you mean 'cross-entropy'"),
+        (["train", "--data", "diabetes", "--loss", "cross-entropy"], "real targets"),
+        (["train", "--learning-rate", "-1"], "--learning-rate: expected a number above 0"),
+        (["train", "--learning-rate", "0"], "above 0"),
+        (["train", "--learning-rate", "nan"], "finite"),
+        (["train", "--epochs", "0"], "--epochs: expected a whole number from 1"),
+        (["train", "--epochs", "2.5"], "whole number"),
+        (["train", "--batch-size", "0"], "--batch-size"),
+        (["train", "--hidden", "0"], "--hidden"),
+        (["train", "--l2", "-1"], "--l2"),
+        (["train", "--validation", "1"], "between 0 and 1"),
+        (["train", "--seed", "-1"], "--seed"),
+        (["train", "--data", "idx:nowhere"], "nowhere"),
+        (["train", "--out", "no/such/place"], "does not exist: no/such"),
+        (["tour", "--out", "no/such/place"], "does not exist: no/such"),
+        (["verify", "residual-partition"], "did you mean 'residual-partitioning'"),
+        (["verify", "residual-partitioning", "theorem1"], "did you mean"),
+        (["verify", "--write"], "--markdown"),
+        (["verify", "residual-partitioning", "3", "--markdown"], "whole papers"),
+        (["show", "residual-partitioning", "99"], "no label '99'"),
+        (["show", "nothing"], "unknown paper"),
+        (["data", "wines"], "did you mean 'wine'"),
+        (["dance"], "invalid choice"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_input(run, words, expected):
+    status, out, err = run(*words)
+    assert status == 2 and out == ""
+    assert expected in err.splitlines()[-1] and "Traceback" not in err
+
+
+def test_out_is_a_file_or_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "not a directory: file" in run("train", "--out", "file")[2]
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    if os.access(closed, os.W_OK):
+        return  # the superuser may write anywhere
+    status, _, err = run("train", "--out", "closed")
+    assert status == 2 and "cannot write to the output directory: closed" in err
+
+
+def test_truncated_data_file_is_named(run, tmp_path, monkeypatch):
+    monkeypatch.setenv(datasets.DATA_VARIABLE, str(tmp_path / "shelf"))
+    folder = tmp_path / "shelf" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "test_batch.bin").write_bytes(bytes(5000))
+    (folder / "data_batch_1.bin").write_bytes(bytes(5000))
+    status, _, err = run("train", "--data", "cifar-10:mine")
+    assert status == 2 and "data_batch_1.bin" in err and "5000 bytes" in err
+
+
+def test_traceback_on_request(run):
+    with pytest.raises(ValueError, match="digits"):
+        run("train", "--data", "digts", "--traceback")
+
+
+def test_help_teaches(run):
+    for command in ("tour", "verify", "show", "train", "data"):
+        status, out, _ = run(command, "--help")
+        assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
+
+
+# -- the process ------------------------------------------------------------------------------------------------------
+
+
+def process(*words, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False, timeout=120, **options
+    )
+
+
+def test_as_a_module(tmp_path):
+    said = process("-m", "secondorder", "--version", cwd=tmp_path)
+    assert said.returncode == 0 and said.stdout.strip() == f"secondorder {so.__version__}"
+    said = process("-m", "secondorder", "verify", "nothing", cwd=tmp_path)
+    assert said.returncode == 2 and said.stdout == "" and said.stderr.count("\n") == 1
+
+
+def test_reader_that_goes_away(tmp_path):
+    script = "import sys; from secondorder.cli import main; sys.exit(main(['show', 'residual-partitioning']))"
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as child:
+        child.stdout.close()
+        errors = child.stderr.read()
+        assert child.wait(60) == 1 and b"Traceback" not in errors
+
+
+# -- the tour ---------------------------------------------------------------------------------------------------------
+
+
+def test_tour_in_short(run, monkeypatch):
+    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS"):
+        monkeypatch.setattr(tour, name, 1)
+    status, out, err = run("tour", "--out", "made", "--json")
+    results = json.loads(out)
+    assert status == 0 and results == json.loads(Path("made/tour.json").read_text()) and results["ok"] is True
+    drawn = {figure["file"] for figure in results["figures"]}
+    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png"}
+    assert set(os.listdir("made")) == drawn | {"tour.json"}
+    checks = results["derivatives"]["checks"]
+    assert {check["quantity"].split(",")[0] for check in checks} >= {
+        "gradient",
+        "Jacobian of the outputs",
+        "Hessian",
+        "Hessian-vector product",
+        "Gauss-Newton matrix",
+    }
+    assert all(check["ok"] and check["error"] <= check["tolerance"] for check in checks)
+    assert "Hessian, by polarisation" in err and "written to made" in err
+    assert set(results["classifier"]["runs"]) == {"SGD, rate 0.1", "Adam, rate 0.003", "truncated Newton"}
+
+
+def test_tour_fails_with_a_failing_check(run, monkeypatch):
+    def failing(out, training, validation, seed, say):
+        return "derivatives", {"ok": False}
+
+    monkeypatch.setattr(tour, "SECTIONS", (("planted", failing), ("bound", tour.bound)))
+    assert run("tour")[0] == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    net, loss = so.mlp([3, 4, 3], rng=rng), so.SoftmaxCrossEntropy()
+    x, y = rng.standard_normal((6, 3)), rng.integers(0, 3, 6)
+    assert all(check.ok for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed))
+    right = so.nets.Activation.backward_tangent
+
+    def wrong(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        return right(self, saved._replace(curvature=-saved.curvature), x_tangent, theta_tangent, y_bar, y_bar_tangent)
+
+    monkeypatch.setattr(so.nets.Activation, "backward_tangent", wrong)
+    failed = {check.quantity for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed) if not check.ok}
+    assert failed == {"Hessian, by products", "Hessian-vector product", "v'Hv, forward passes only"}
+
+
+def test_work_counts_products():
+    records = [{"epoch": 0}, {"epoch": 2, "cg_iterations": 4.0, "halvings": 0.5}, {"epoch": 3}]
+    assert [record["work"] for record in comparison.with_work(records)] == pytest.approx(
+        [0, 2 * (1 + 10 + 0.5), 2 * 11.5 + 1]
+    )
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_ever_half_written(tmp_path):
+    target = tmp_path / "a.json"
+    files.write_json(target, {"x": np.arange(2), "y": np.float32(0.5), "z": float("nan"), "p": Path("q")})
+    assert json.loads(target.read_text()) == {"x": [0, 1], "y": 0.5, "z": None, "p": "q"}
+    with pytest.raises(RuntimeError), files.atomic(target) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert json.loads(target.read_text())["y"] == 0.5 and os.listdir(tmp_path) == ["a.json"]
+    with pytest.raises(FileNotFoundError, match="no such directory"):
+        files.write_text(tmp_path / "none" / "b", "")

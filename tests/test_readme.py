@@ -1,0 +1,57 @@
+"""The README says what is true: its snippets run, its commands parse, its table is the one that the code makes."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from secondorder import cli
+from secondorder.experiments import support
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.S)
+COMMANDS = re.findall(r"^(?:python3 .*|secondorder .*)$", "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S)), re.M)
+
+
+def test_readme_has_what_the_other_tests_look_for():
+    assert len(SNIPPETS) >= 5 and len(COMMANDS) >= 5
+
+
+@pytest.mark.parametrize("number", range(len(SNIPPETS)))
+def test_snippet_runs(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SNIPPETS[number], f"README snippet {number}", "exec"), {"__name__": "readme"})
+    for figure in re.findall(r'savefig\("(.*?)"\)', SNIPPETS[number]):
+        assert (tmp_path / figure).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_parses(command):
+    last = shlex.split(command, comments=True)
+    words = (
+        last[[i for i, word in enumerate(last) if word.endswith("secondorder")][-1] + 1 :]
+        if "secondorder" in command
+        else []
+    )
+    if words:
+        cli.parser().parse_args(words)
+    else:
+        assert command.endswith("pytest")
+
+
+def test_two_commands_stand_on_the_first_screen():
+    first = README[:2000]
+    assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$", first, re.M)
+    assert re.search(r"^python3 -m venv .*pytest$", first, re.M)
+
+
+def test_layer_method_table_is_generated():
+    shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    assert shown == support.table()
+
+
+def test_linked_files_exist():
+    root = Path(__file__).resolve().parent.parent
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
+    assert links and all((root / link).exists() for link in links)
