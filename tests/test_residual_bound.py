@@ -6,7 +6,7 @@ import pytest
 import secondorder as so
 from cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
-from secondorder.nets import ACTIVATIONS, Activation, Linear, Network, Skip
+from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip
 from secondorder.residual_partitioning import bound, bounded_hessian, partitions
 from secondorder.residual_partitioning.bounding import explicit_bound, partitions_of
 
@@ -274,3 +274,24 @@ def test_skip_of_a_chain_of_nothing_doubles():
     alone = bound(Network([first.copy()]), so.SquaredError(), x, y)
     assert relative(by_skip.curvature, by_weight.curvature) < 1e-14
     assert relative(by_skip.curvature, 4 * alone.curvature) < 1e-14
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_nested_chains_change_nothing(cross):
+    """Bound, bounded Hessian and exact Hessian of a network do not depend on how its layers are grouped."""
+    def network(grouped):
+        rng = np.random.default_rng(0)
+        one, two, three = Linear(3, 4, rng=rng), Linear(4, 4, rng=rng), Linear(4, 3, rng=rng)
+        bend, out = Skip([two, Activation("softplus")]), Activation("sigmoid")
+        if grouped:
+            return Network([one, Chain([Activation("tanh"), bend]), Chain([three, Chain([out])])])
+        return Network([one, Activation("tanh"), bend, three, out])
+
+    x = np.random.default_rng(1).normal(size=(5, 3))
+    case, flat, grouped = (so.SquaredError(), x, x**2), network(False), network(True)
+    expected = bound(flat, *case, cross=cross)
+    got = bound(grouped, *case, cross=cross)
+    np.testing.assert_allclose(got.curvature, expected.curvature, rtol=1e-13)
+    np.testing.assert_allclose(bounded_hessian(grouped, *case), bounded_hessian(flat, *case), atol=1e-14)
+    for method in ("products", "polarisation"):
+        np.testing.assert_allclose(so.exact.hessian(grouped, *case, method=method), so.exact.hessian(flat, *case), atol=1e-14)

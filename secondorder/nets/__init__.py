@@ -2,12 +2,12 @@
 
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh,
                           activation_function)
-from .chain import Chain, Skip, SkipSaved
+from .chain import Chain, ChainSaved, Skip, SkipSaved
 from .layers import Activation, ActivationSaved, Layer, Linear, LinearSaved
 from .losses import BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .network import Evaluation, Network, mlp
 
-__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain", "DiagonalLoss",
+__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain", "ChainSaved", "DiagonalLoss",
            "Evaluation", "Identity", "Layer", "LeakyReLU", "Linear", "LinearSaved", "Loss", "Network", "ReLU", "Sigmoid",
            "Sin", "Skip", "SkipSaved", "Softplus", "SoftmaxCrossEntropy", "SquaredError", "Tanh", "TukeyBiweight",
            "activation_function", "mlp"]

@@ -9,6 +9,18 @@ import numpy as np
 from .layers import Layer
 
 
+class ChainSaved(list):
+    """What `Chain.forward` leaves behind: the list of what each layer saved; input of the first, output of the last."""
+
+    @property
+    def input(self):
+        return self[0].input
+
+    @property
+    def output(self):
+        return self[-1].output
+
+
 class Chain(Layer):
     """Layers in a row; ``saved`` is the list of what each of them saved.
 
@@ -78,7 +90,7 @@ class Chain(Layer):
         return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
 
     def forward(self, x):
-        saved = []
+        saved = ChainSaved()
         for layer in self.layers:
             x, kept = layer.forward(x)
             saved.append(kept)
@@ -120,7 +132,7 @@ class Chain(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         y_tangent = self.input_tangents(saved, x_tangent, theta_tangent)[-1]
-        return np.zeros_like(saved[-1].output) if y_tangent is None else y_tangent
+        return np.zeros_like(saved.output) if y_tangent is None else y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         tangents = self.input_tangents(saved, x_tangent, theta_tangent)
@@ -128,7 +140,7 @@ class Chain(Layer):
         for layer, kept, piece, t in zip(self.layers, saved, self._tangents(theta_tangent), tangents):
             if not (t is None and second is None and piece is None):
                 second = layer.second_tangent(kept, t, second, piece)
-        return np.zeros_like(saved[-1].output) if second is None else second
+        return np.zeros_like(saved.output) if second is None else second
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         return self.backward_tangent_from(saved, self.input_tangents(saved, x_tangent, theta_tangent), theta_tangent,
@@ -163,7 +175,7 @@ class SkipSaved(NamedTuple):
 
     input: np.ndarray
     output: np.ndarray
-    inner: list
+    inner: ChainSaved
 
 
 class Skip(Layer):

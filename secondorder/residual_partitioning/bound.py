@@ -12,7 +12,7 @@ import numpy as np
 from .. import kernels
 from ..exact.curvature import check_l2, evaluate
 from ..naming import lookup
-from ..nets import Activation, Linear, Skip
+from ..nets import Activation, Chain, Linear, Skip
 from ..rules import LayerRules
 
 rules = LayerRules("residual partitioning")
@@ -164,24 +164,37 @@ class ActivationRule:
         return Z_in, nothing
 
 
+@rules.register(Chain)
+class ChainRule:
+    """The rules of its layers, one after the other."""
+
+    @staticmethod
+    def forward(layer, saved, u):
+        us, kept = up(layer, saved, u)
+        return us[-1], (us, kept)
+
+    @staticmethod
+    def backward(layer, saved, kept, u, g, Z, options):
+        us, inner = kept
+        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g), Z, options)
+        return carried[0], curvature
+
+
 @rules.register(Skip)
 class SkipRule:
     """y = x + F(x): u adds, Z is copied to both branches and the branches' results add."""
 
     @staticmethod
     def forward(layer, saved, u):
-        us, kept = up(layer.inner, saved.inner, u)
-        inside = us[-1]
+        inside, kept = ChainRule.forward(layer.inner, saved.inner, u)
         if u is None or inside is None:
-            return (inside if u is None else u), (us, kept)
-        return u + inside, (us, kept)
+            return (inside if u is None else u), kept
+        return u + inside, kept
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
-        us, inner = kept
-        deltas = layer.inner.output_gradients(saved.inner, g)
-        carried, curvature = down(layer.inner, saved.inner, inner, us, deltas, Z, options)
-        return (None if u is None else Z + carried[0]), curvature
+        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, options)
+        return (None if u is None else Z + Z_in), curvature
 
 
 def up(chain, saved, u):
@@ -226,7 +239,7 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
     Parameters
     ----------
     network : Network
-        Of `Linear` (trained or fixed), `Activation` and `Skip` layers.
+        Of `Linear` (trained or fixed), `Activation`, `Skip` and `Chain` layers.
     loss : Loss
     x : (S, *input_shape) array
     y : targets of the loss

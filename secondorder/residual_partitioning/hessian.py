@@ -4,7 +4,7 @@ import numpy as np
 
 from ..exact.curvature import check_l2, evaluate, require_bytes
 from ..exact.dense import gauss_newton
-from ..nets import Activation, Skip
+from ..nets import Activation, Chain, Skip
 
 
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
@@ -53,7 +53,7 @@ def curved_units(chain, saved, bars, x_tangent, theta_tangent):
     for layer, kept, bar, tangent, piece in zip(chain.layers, saved, bars, tangents, pieces):
         if isinstance(layer, Activation):
             found.append((bar * kept.curvature, np.zeros_like(kept.input) if tangent is None else tangent))
-        elif isinstance(layer, Skip):
-            inner_bars = layer.inner.output_gradients(kept.inner, bar)
-            found.extend(curved_units(layer.inner, kept.inner, inner_bars, tangent, piece))
+        elif isinstance(layer, (Chain, Skip)):
+            inner, inside = (layer, kept) if isinstance(layer, Chain) else (layer.inner, kept.inner)
+            found.extend(curved_units(inner, inside, inner.output_gradients(inside, bar), tangent, piece))
     return found
