@@ -1,8 +1,8 @@
 """Data: three embedded tables, loaders for the public formats, splitting and scaling.
 
 The embedded sets need no network: `load_digits`, `load_wine`, `load_diabetes`.
-`load_idx`, `load_cifar10` and `load_csv` read a directory of yours. A relative name is looked up first in the directory that the
-environment variable ``SECONDORDER_DATA`` names (where it is set), then in the current directory.
+`load_idx`, `load_cifar10` and `load_csv` read a directory of yours. A relative name is looked up first in the directory
+that the environment variable ``SECONDORDER_DATA`` names (where it is set), then in the current directory.
 
 >>> from secondorder import datasets
 >>> training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
@@ -71,22 +71,39 @@ class Dataset:
 def load_digits():
     """Handwritten digits: 1797 images of 8 x 8 pixels with values 0 to 16, labels 0 to 9 (`Dataset`)."""
     names, values = _embedded("digits.csv.gz")
-    return Dataset("digits", values[:, :-1], values[:, -1].astype(np.int64), names[:-1],
-                   "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)", (8, 8), (0.0, 16.0))
+    return Dataset(
+        "digits",
+        values[:, :-1],
+        values[:, -1].astype(np.int64),
+        names[:-1],
+        "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)",
+        (8, 8),
+        (0.0, 16.0),
+    )
 
 
 def load_wine():
     """Wines of three cultivars: 178 rows of 13 chemical measurements, labels 0 to 2 (`Dataset`)."""
     names, values = _embedded("wine.csv.gz")
-    return Dataset("wine", values[:, :-1], values[:, -1].astype(np.int64), names[:-1],
-                   "chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, CC BY 4.0)")
+    return Dataset(
+        "wine",
+        values[:, :-1],
+        values[:, -1].astype(np.int64),
+        names[:-1],
+        "chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, CC BY 4.0)",
+    )
 
 
 def load_diabetes():
     """Diabetes progression: 442 patients, 10 measurements, one target (`Dataset`, regression)."""
     names, values = _embedded("diabetes.csv.gz")
-    return Dataset("diabetes", values[:, :-1], values[:, -1:], names[:-1],
-                   "disease progression after one year (Efron, Hastie, Johnstone and Tibshirani 2004)")
+    return Dataset(
+        "diabetes",
+        values[:, :-1],
+        values[:, -1:],
+        names[:-1],
+        "disease progression after one year (Efron, Hastie, Johnstone and Tibshirani 2004)",
+    )
 
 
 EMBEDDED = {"digits": load_digits, "wine": load_wine, "diabetes": load_diabetes}
@@ -98,7 +115,8 @@ def load_idx(directory, part="train"):
     Parameters
     ----------
     directory : str or Path
-        Holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with ``t10k``, each plain or ``.gz``.
+        Holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with ``t10k``, each plain or
+        ``.gz``.
     part : {"train", "test"}
 
     Returns
@@ -159,7 +177,8 @@ def load_csv(path, target=-1, classification=False):
     Parameters
     ----------
     path : str or Path
-        A CSV file, plain or gzip-compressed, with or without a header line; or a directory with ``data.csv`` or ``data.csv.gz``.
+        A CSV file, plain or gzip-compressed, with or without a header line; or a directory with ``data.csv`` or
+        ``data.csv.gz``.
     target : int
         Column of the target; the last one by default.
     classification : bool
@@ -185,7 +204,9 @@ def load_csv(path, target=-1, classification=False):
         raise ValueError(f"{file}: class labels must be whole numbers from 0, column {target} holds others")
     targets = column.astype(np.int64) if classification else column[:, None].copy()
     kept = np.delete(np.arange(columns), target)
-    return Dataset(file.name.split(".")[0], values[:, kept], targets, tuple(names[i] for i in kept), f"table {file.name}")
+    return Dataset(
+        file.name.split(".")[0], values[:, kept], targets, tuple(names[i] for i in kept), f"table {file.name}"
+    )
 
 
 def load(name, part="train"):
@@ -336,7 +357,9 @@ def _part(part, choices):
 def _images(name, images, labels, description):
     shape = images.shape[1:]
     pixels = tuple("pixel_" + "_".join(map(str, index)) for index in np.ndindex(*shape))
-    return Dataset(name, images.reshape(len(images), -1).astype(np.float64), labels, pixels, description, shape, (0.0, 255.0))
+    return Dataset(
+        name, images.reshape(len(images), -1).astype(np.float64), labels, pixels, description, shape, (0.0, 255.0)
+    )
 
 
 def _held_out(validation, rows):
@@ -360,7 +383,9 @@ def _embedded(file_name):
     raw = file.read_bytes()
     found = hashlib.sha256(raw).hexdigest()
     if found != CHECKSUMS[file_name]:
-        raise ValueError(f"{file}: truncated or corrupt embedded data file: SHA-256 {found}, expected {CHECKSUMS[file_name]}")
+        raise ValueError(
+            f"{file}: truncated or corrupt embedded data file: SHA-256 {found}, expected {CHECKSUMS[file_name]}"
+        )
     return formats.parse_csv(formats.decompress(raw, file), file)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 @contextlib.contextmanager
 def atomic(path):
-    """A temporary path to write to, of the same suffix and in the same directory; renamed to `path` when the block ends well.
+    """A temporary path beside `path`, of the same suffix, to write to; renamed to `path` when the block ends well.
 
     Raises
     ------
@@ -92,4 +92,3 @@ def _plain(value):
     if isinstance(value, Path):
         return str(value)
     return value
-

@@ -1,0 +1,76 @@
+"""The command line: `secondorder` and `python -m secondorder`.
+
+One file a command; each adds its parser and says which function runs. A command returns its exit status: 0 when all
+went well, 1 when a check did not come out as it should. Bad input ends with one line on the error stream and status 2.
+BLAS runs on one thread unless the environment says otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
+"""
+
+import argparse
+import os
+import sys
+
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+EPILOG = """\
+Start here:
+  secondorder tour                              train on digits, draw curvature, check every derivative
+  secondorder verify                            execute every equation of every paper
+  secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
+  secondorder train --data wine --optimizer adam
+Each command explains itself: secondorder COMMAND --help
+"""
+
+
+def main(arguments=None):
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit status: 0 only when all went well.
+    """
+    for (
+        name
+    ) in (
+        BLAS_THREADS
+    ):  # the networks here are small: a second thread gains nothing and, on a busy machine, costs tenfold
+        os.environ.setdefault(name, "1")
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away, as `head` does
+        return 1
+    except KeyboardInterrupt:
+        print(f"secondorder {options.command}: interrupted", file=sys.stderr)
+        return 130
+    except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
+        if options.traceback:
+            raise
+        print(f"secondorder {options.command}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def parser():
+    """The parser of the whole command line."""
+    from secondorder import __version__
+
+    from . import data, equations, parsing, tour, train  # they import NumPy, which reads the number of threads
+
+    top = argparse.ArgumentParser(
+        prog="secondorder",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="An executable edition of papers on second-order training of neural networks.",
+    )
+    top.add_argument("--version", action="version", version=f"secondorder {__version__}")
+    commands = top.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=parsing.CommandParser
+    )
+    for command in (tour, equations, train, data):
+        command.add(commands)
+    return top

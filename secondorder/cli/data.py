@@ -1,0 +1,54 @@
+"""`secondorder data`: what data there is."""
+
+from secondorder import files
+
+EXAMPLES = """\
+  secondorder data                         the embedded data sets
+  secondorder data idx:mnist cifar-10:cifar-10-batches-bin
+                                           look into folders of your own; a relative name is looked up
+                                           first in the directory that SECONDORDER_DATA names
+"""
+
+
+def add(commands):
+    """Add the parser of this command."""
+    parser = commands.add_parser(
+        "data",
+        help="list the embedded data sets, or look at files of your own",
+        description="Read data sets, checking every file, and say what they hold.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="DATA",
+        help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all embedded)",
+    )
+    parser.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Print a table of data sets."""
+    from secondorder import datasets
+
+    rows = [_facts(name, datasets.load(name)) for name in options.names or datasets.EMBEDDED]
+    if options.json:
+        print(files.to_json(rows))
+        return 0
+    for row in rows:
+        task = f"{row['classes']} classes" if row["classes"] else "regression"
+        print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} {row['description']}")
+    return 0
+
+
+def _facts(name, data):
+    return {
+        "name": name,
+        "rows": len(data),
+        "inputs": data.inputs.shape[1],
+        "classes": data.classes,
+        "image_shape": data.image_shape,
+        "input_range": data.input_range,
+        "description": data.description,
+    }

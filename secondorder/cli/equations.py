@@ -1,0 +1,115 @@
+"""`secondorder verify` and `secondorder show`: the executable equations."""
+
+import importlib.util
+from pathlib import Path
+
+from secondorder import files
+
+from .parsing import natural
+
+VERIFY_EXAMPLES = """\
+  secondorder verify                                every equation of every paper
+  secondorder verify residual-partitioning          one paper
+  secondorder verify residual-partitioning 39       one equation, by its number
+  secondorder verify --seed 7 --json                other random cases; a list of objects
+  secondorder verify residual-partitioning --markdown
+                                                    the paper's EQUATIONS.md on the screen
+  secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's room
+
+The exit status is 0 only if every check came out as its verdict says: an erratum passes when the printed
+form fails and the corrected one holds.
+"""
+SHOW_EXAMPLES = """\
+  secondorder show                                  the papers
+  secondorder show residual-partitioning            the labels of a paper
+  secondorder show residual-partitioning 9a         one equation: formula, code, shapes, both sides
+  secondorder show residual-partitioning theorem-1 --seed 3
+"""
+
+
+def add(commands):
+    """Add the parsers of both commands."""
+    parser = commands.add_parser(
+        "verify",
+        help="execute the papers' equations and say how each came out",
+        description="Execute every numbered equation on small random cases.",
+        examples=VERIFY_EXAMPLES,
+    )
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("label", nargs="?", metavar="LABEL", help="an equation's number or name (default: all)")
+    parser.add_argument("--json", action="store_true", help="print a list of objects instead of tables")
+    parser.add_argument("--markdown", action="store_true", help="print EQUATIONS.md, with formulas in LaTeX")
+    parser.add_argument("--write", action="store_true", help="with --markdown: write EQUATIONS.md into the rooms")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="draws other random cases (default: 0)")
+    parser.set_defaults(run=verify)
+
+    parser = commands.add_parser(
+        "show",
+        help="one equation at the desk: formula, code, shapes, both sides",
+        description="Show one equation with the code that implements it and a live case.",
+        examples=SHOW_EXAMPLES,
+    )
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper; without it the papers are listed")
+    parser.add_argument("label", nargs="?", metavar="LABEL", help="an equation; without it the labels are listed")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="draws another live case (default: 0)")
+    parser.set_defaults(run=show)
+
+
+def verify(options):
+    """Run the checks; status 1 if one did not come out as it should."""
+    from secondorder import verify as machinery
+
+    if options.write and not options.markdown:
+        raise ValueError("--write goes together with --markdown")
+    if options.markdown:
+        if options.label or options.json:
+            raise ValueError("--markdown is about whole papers and goes neither with LABEL nor with --json")
+        return _markdown(options)
+    results = machinery.run(options.paper, options.label, options.seed)
+    if options.json:
+        print(files.to_json([result.to_dict() for result in results]))
+    else:
+        print(machinery.table(results) if results else "no paper has executable equations yet")
+        if len({result.paper for result in results}) > 1:
+            print(f"\nall papers: {machinery.summary(results)}")
+    return 0 if results and all(result.ok for result in results) else 1
+
+
+def _markdown(options):
+    from secondorder import verify as machinery
+
+    papers = [options.paper] if options.paper else [paper for paper, _ in _rooms()]
+    pages = {paper: machinery.markdown(paper) for paper in papers}
+    if not options.write:
+        print("\n".join(pages.values()), end="")
+        return 0
+    for paper, page in pages.items():
+        room = machinery.PAPERS[paper].rpartition(".")[0]
+        target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")
+        files.write_text(target, page)
+        print(f"written: {target}")
+    return 0
+
+
+def show(options):
+    """Print one equation, the labels of a paper, or the papers."""
+    from secondorder import verify as machinery
+    from secondorder.verify.registry import REGISTRY
+
+    if options.label:
+        print(machinery.show(options.paper, options.label, options.seed))
+    elif options.paper:
+        for equation in REGISTRY.select(options.paper):
+            print(f"{', '.join(equation.labels):<22} {equation.verdict:<12} {equation.statement}")
+    else:
+        for paper, count in _rooms():
+            print(f"{paper:<26} {count} labels")
+    return 0
+
+
+def _rooms():
+    """Papers that have equations, with the number of their labels."""
+    from secondorder.verify.registry import REGISTRY
+
+    counts = [(paper, len(REGISTRY.labels(paper))) for paper in REGISTRY.papers]
+    return [(paper, count) for paper, count in counts if count]

@@ -1,0 +1,79 @@
+"""What the commands share: a parser with the common options, and checked kinds of arguments."""
+
+import argparse
+import ast
+import math
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parser of one command: keeps the line breaks of its examples and takes ``--traceback``."""
+
+    def __init__(self, *args, examples="", **kwargs):
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, epilog=f"examples:\n{examples}" if examples else None, **kwargs)
+        self.add_argument("--traceback", action="store_true", help="show where an error arose")
+
+
+def natural(text):
+    """A whole number from 0."""
+    return _whole(text, 0)
+
+
+def positive(text):
+    """A whole number from 1."""
+    return _whole(text, 1)
+
+
+def positive_number(text):
+    """A finite number above 0."""
+    value = _number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, given {text}")
+    return value
+
+
+def non_negative_number(text):
+    """A finite number from 0."""
+    value = _number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a number from 0, given {text}")
+    return value
+
+
+def fraction(text):
+    """A number strictly between 0 and 1."""
+    value = _number(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, given {text}")
+    return value
+
+
+def setting(text):
+    """``name=value`` as a pair; the value is read as a Python literal where it is one, else as text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _whole(text, smallest):
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, given {text!r}") from None
+    if value < smallest:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {smallest}, given {value}")
+    return value
+
+
+def _number(text):
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, given {text!r}") from None
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
+    return value

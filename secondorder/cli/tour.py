@@ -1,0 +1,43 @@
+"""`secondorder tour`: the main job."""
+
+import sys
+
+from secondorder import files
+
+from .parsing import natural
+
+EXAMPLES = """\
+  secondorder tour                      figures and tour.json into ./secondorder-tour
+  secondorder tour --out results        into ./results (its parent has to exist)
+  secondorder tour --json | jq .bound   the numbers on the standard output, the story on the error stream
+  secondorder tour --seed 7             another split, other initial weights
+"""
+
+
+def add(commands):
+    """Add the parser of this command."""
+    parser = commands.add_parser(
+        "tour",
+        help="train on digits, draw exact curvature, check every derivative (under a minute)",
+        examples=EXAMPLES,
+        description="Check every derivative of a small network, draw its exact Hessian, train digits with SGD, Adam "
+        "and truncated Newton, and train with residual partitioning. Works offline.",
+    )
+    parser.add_argument(
+        "--out", default="secondorder-tour", metavar="DIR", help="directory to write to (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="split, weights, batches (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Run the tour; status 1 if one of its checks failed."""
+    out = files.output_directory(options.out)
+    from secondorder.experiments import tour
+
+    stream = sys.stderr if options.json else sys.stdout
+    results = tour.run(out, seed=options.seed, say=lambda text: print(text, file=stream, flush=True))
+    if options.json:
+        print(files.to_json(results))
+    return 0 if results["ok"] else 1

@@ -1,0 +1,211 @@
+"""`secondorder train`: one network, one data set, one optimizer."""
+
+import inspect
+import sys
+import time
+
+from secondorder import files
+from secondorder.naming import lookup
+
+from .parsing import fraction, natural, non_negative_number, positive, positive_number, setting
+
+EXAMPLES = """\
+  secondorder train                                          digits, 64-32-10, Adam
+  secondorder train --data wine --hidden 16 8 --optimizer truncated-newton --batch-size 1000
+  secondorder train --data diabetes --activation softplus --epochs 50 --out run
+  secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
+      --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
+  secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
+
+Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
+targets of a regression. --out writes history.json, parameters.npz and learning-curves.png.
+"""
+OPTIMIZERS = {
+    "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
+    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning",
+}
+LOSSES = {
+    "cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
+    "bounded": "BoundedCriterion", "tukey": "TukeyBiweight",
+}
+DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: digits)"
+ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default: tanh)"
+WITH_VALUE = {
+    "--data": {"default": "digits", "metavar": "DATA", "help": DATA},
+    "--hidden": {"type": positive, "nargs": "*", "default": [32], "help": "widths of the hidden layers (default: 32)"},
+    "--activation": {"default": "tanh", "help": ACTIVATIONS},
+    "--output": {"default": "identity", "help": "activation after the last layer (default: identity)"},
+    "--loss": {"help": f"{', '.join(LOSSES)} (default: cross-entropy for classes, else squared-error)"},
+    "--optimizer": {"default": "adam", "help": f"{', '.join(OPTIMIZERS)} (default: adam)"},
+    "--set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
+              "help": "an option of the optimizer; repeatable"},
+    "--learning-rate": {"type": positive_number, "help": "default: the optimizer's own"},
+    "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
+    "--batch-size": {"type": positive, "default": 100, "help": "samples a step (default: 100)"},
+    "--l2": {"type": non_negative_number, "default": 0.0, "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
+    "--validation": {"type": fraction, "default": 0.2, "help": "fraction held out (default: 0.2)"},
+    "--dtype": {"default": "float64", "choices": ("float64", "float32"), "help": "precision (default: float64)"},
+    "--seed": {"type": natural, "default": 0, "help": "of split, weights and batches (default: 0)"},
+    "--out": {"metavar": "DIR", "help": "write history, parameters and figure into this directory"},
+}
+
+
+def add(commands):
+    """Add the parser of this command."""
+    about = "Train a fully-connected network and record every epoch."
+    parser = commands.add_parser(
+        "train", help="train a network on embedded or your own data", description=about, examples=EXAMPLES
+    )
+    for name, kind in WITH_VALUE.items():
+        letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind else "NAME"}
+        parser.add_argument(name, **letter, **kind)
+    parser.add_argument("--autoencoder", action="store_true", help="learn to reproduce the inputs, not the targets")
+    parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Train, print the end, write files where asked."""
+    import numpy as np
+
+    import secondorder as so
+    from secondorder.experiments import environment
+    from secondorder.training import TrainingStopped
+
+    started = time.perf_counter()
+    for_split, for_weights, for_batches = np.random.default_rng(options.seed).spawn(3)
+    (x, y), validation, classes = _data(options, for_split)
+    loss = _loss(options, classes)
+    outputs = y.shape[1] if y.ndim == 2 else classes
+    network = so.mlp(
+        [x.shape[1], *options.hidden, outputs],
+        activation=options.activation,
+        output=options.output,
+        rng=for_weights,
+        dtype=options.dtype,
+    )
+    optimizer = _optimizer(options, network, loss)
+    out = files.output_directory(options.out) if options.out else None
+
+    def finish(history):
+        results = {
+            "settings": _settings(options),
+            "network": repr(network),
+            "parameters": network.size,
+            "environment": environment(),
+            **history.to_dict(),
+            "seconds": time.perf_counter() - started,
+        }
+        _report(results, history, json=options.json)
+        if out is not None:
+            _write(out, results, history, network, stream=sys.stderr if options.json else sys.stdout)
+
+    try:
+        finish(
+            so.train(
+                optimizer,
+                x,
+                y,
+                epochs=options.epochs,
+                batch_size=options.batch_size,
+                validation=validation,
+                rng=for_batches,
+            )
+        )
+    except TrainingStopped as error:  # keep what was recorded; the error itself is for main
+        error.history.stopped = str(error)
+        finish(error.history)
+        raise
+    return 0
+
+
+def _settings(options):
+    settings = {
+        name: value for name, value in vars(options).items() if name not in ("run", "json", "traceback", "command")
+    }
+    return settings | {"set": dict(options.set)}
+
+
+def _data(options, rng):
+    """Scaled training and validation arrays, and the number of classes (None for regression and autoencoders)."""
+    from secondorder import datasets
+
+    data = datasets.load(options.data)
+    classes = None if options.autoencoder else data.classes
+    if data.input_range is not None:
+        data = datasets.scale(data, (-1.0, 1.0))
+    training, validation = datasets.split(data, options.validation, rng)
+    pairs = [[part.inputs, part.targets] for part in (training, validation)]
+    if data.input_range is None:
+        _standardise(pairs, 0)
+    if options.autoencoder:
+        pairs = [[x, x] for x, _ in pairs]
+    elif classes is None:
+        _standardise(pairs, 1)
+    return *(tuple(pair) for pair in pairs), classes
+
+
+def _standardise(pairs, place):
+    from secondorder.datasets import Standardisation
+
+    rule = Standardisation.fit(pairs[0][place])
+    for pair in pairs:
+        pair[place] = rule.apply(pair[place])
+
+
+def _loss(options, classes):
+    import secondorder as so
+
+    name = options.loss or ("squared-error" if classes is None else "cross-entropy")
+    loss = getattr(so, lookup(LOSSES, name, "loss"))()
+    if (classes is None) != (name in ("squared-error", "tukey")):
+        task = "real targets" if classes is None else "class labels"
+        raise ValueError(f"loss {name!r} does not fit a data set with {task}")
+    return loss
+
+
+def _optimizer(options, network, loss):
+    import secondorder as so
+
+    method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
+    own = {
+        name: None
+        for name in inspect.signature(method).parameters
+        if name not in ("network", "loss", "learning_rate", "l2")
+    }
+    for name, _ in options.set:
+        lookup(own, name, f"option of {options.optimizer}")
+    rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}
+    return method(network, loss, l2=options.l2, **rate, **dict(options.set))
+
+
+def _report(results, history, json):
+    if json:
+        print(files.to_json(results))
+        return
+    print(f"{results['parameters']} parameters, {results['method']}")
+    last = len(history) - 1
+    for place in sorted({*range(0, last, max(1, last // 10)), last}):
+        record = history.records[place]
+        accuracy = (
+            f"   accuracy {record.train_accuracy:.3f} / {record.validation_accuracy:.3f}"
+            if "validation_accuracy" in record
+            else ""
+        )
+        print(f"epoch {record.epoch:4}   loss {record.train_loss:.5f} / {record.validation_loss:.5f}{accuracy}")
+    print("(training / validation)")
+
+
+def _write(out, results, history, network, stream):
+    from matplotlib.figure import Figure
+
+    from secondorder import plots
+
+    axes = plots.learning_curves(
+        {results["method"]: history}, Figure(figsize=(8, 5), layout="constrained").add_subplot()
+    )
+    files.write_json(out / "history.json", results)
+    files.write_arrays(out / "parameters.npz", theta=network.theta)
+    files.write_figure(out / "learning-curves.png", axes.figure)
+    for name in ("history.json", "parameters.npz", "learning-curves.png"):
+        print(f"written: {out / name}", file=stream)

@@ -1,0 +1,44 @@
+"""Which method supports which layer: the table of the README, made from the registrations in the code."""
+
+import importlib
+import importlib.util
+import inspect
+
+from secondorder import nets, rules
+from secondorder.verify import PAPERS
+
+
+def layer_classes():
+    """The layers of `nets`, in the order of their names.
+
+    Returns
+    -------
+    list of type
+    """
+    exported = (getattr(nets, name) for name in sorted(nets.__all__))
+    return [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, nets.Layer) and cls is not nets.Layer]
+
+
+def table():
+    """The table as Markdown, a row for each method and a column for each layer.
+
+    "Exact derivatives" are the seven passes of a layer; every further row is a set of rules registered by layer class.
+
+    Returns
+    -------
+    str
+    """
+    for module in PAPERS.values():
+        room = module.rpartition(".")[0]
+        if importlib.util.find_spec(room) is not None:
+            importlib.import_module(room)
+    layers = layer_classes()
+    rows = {
+        "exact derivatives": [
+            cls for cls in layers if all(getattr(cls, name) is not getattr(nets.Layer, name) for name in rules.PASSES)
+        ]
+    }
+    rows |= {method: registered.supported for method, registered in rules.METHODS.items()}
+    head = ["method", *(f"`{cls.__name__}`" for cls in layers)]
+    body = [[method, *("yes" if cls in supported else "no" for cls in layers)] for method, supported in rows.items()]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])

@@ -1,0 +1,260 @@
+"""The tour: real digits, exact curvature, every derivative checked, and a first paper's method, in under a minute.
+
+`run` does all of it and writes figures and numbers; each section is a function that returns plain results.
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import secondorder as so
+from secondorder import files, plots
+from secondorder.experiments import environment
+from secondorder.experiments.comparison import Method, compare, with_work
+from secondorder.experiments.derivative_checks import check_derivatives, table
+
+BATCH = 100
+EPOCHS = 30  # of truncated Newton
+AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 200, 60
+L2 = 1e-2  # the paper's penalty, for its two networks
+NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
+
+
+def run(out, seed=0, say=print):
+    """Run the tour.
+
+    Parameters
+    ----------
+    out : str or Path
+        Existing directory for the figures and ``tour.json``.
+    seed : int
+        Decides split, initial weights, order of the batches and directions.
+    say : callable
+        Called with lines of text as results come in.
+
+    Returns
+    -------
+    dict
+        What ``tour.json`` holds; ``ok`` is whether every check passed.
+    """
+    out, started = Path(out), time.perf_counter()
+    training, validation = _digits(seed)
+    results = {
+        "seed": seed,
+        "environment": environment(),
+        "data": {"name": "digits", "training": len(training), "validation": len(validation)},
+    }
+    for title, section in SECTIONS:
+        say(f"\n== {title}")
+        before = time.perf_counter()
+        name, outcome = section(out, training, validation, seed, say)
+        results[name] = outcome | {"seconds": time.perf_counter() - before}
+    results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
+    results["figures"] = [
+        figure for value in results.values() if isinstance(value, dict) for figure in value.get("figures", [])
+    ]
+    results["seconds"] = time.perf_counter() - started
+    files.write_json(out / "tour.json", results)
+    say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
+    for figure in results["figures"]:
+        say(f"  {figure['file']:<28} {figure['shows']}")
+    say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
+    return results
+
+
+def _digits(seed):
+    digits = so.datasets.scale(so.datasets.load_digits(), (-1.0, 1.0))
+    return so.datasets.split(digits, validation=397, rng=seed)
+
+
+def _pooled(data):
+    """Digits at 4 x 4 pixels, (N, 16): means of 2 x 2 pixels, so that a whole Hessian fits on the screen."""
+    return data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
+
+
+def _small_network(training, seed):
+    network = so.mlp([16, 6, 10], activation="tanh", rng=seed)
+    optimizer = so.TruncatedNewton(network, so.SoftmaxCrossEntropy(), l2=1e-3)
+    for _ in range(8):
+        optimizer.step(_pooled(training), training.targets)
+    return network
+
+
+def _histories(runs):
+    return {name: result["records"] for name, result in runs.items()}
+
+
+def derivatives(out, training, validation, seed, say):
+    """Exact Hessian of a small net as a picture, and the table of checked derivatives."""
+    network, loss = _small_network(training, seed), so.SoftmaxCrossEntropy()
+    x, y = _pooled(training), training.targets
+    hessian = so.exact.hessian(network, loss, x, y)
+    eigenvalues = np.linalg.eigvalsh(hessian)
+    zero = np.abs(eigenvalues).max() * 1e-12
+    figure = Figure(figsize=(13, 5.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plots.hessian_heat_map(
+        hessian, network, left, f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}"
+    )
+    plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
+    files.write_figure(out / "exact-hessian.png", figure)
+    checks = check_derivatives(network, loss, x[:40], y[:40], l2=1e-3, rng=seed)
+    say(
+        f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, "
+        f"loss {network.evaluate(loss, x, y).loss:.3f} "
+        f"after 8 truncated Newton steps"
+    )
+    say(
+        f"exact Hessian: eigenvalues {eigenvalues[0]:.2e} to {eigenvalues[-1]:.2e}, "
+        f"{np.sum(eigenvalues < -zero)} negative, "
+        f"{np.sum(np.abs(eigenvalues) <= zero)} zero"
+    )
+    say(table(checks))
+    return "derivatives", {
+        "ok": all(check.ok for check in checks),
+        "checks": [check.to_dict() for check in checks],
+        "eigenvalues": eigenvalues,
+        "settings": {"network": [16, 6, 10], "activation": "tanh", "l2": 1e-3, "samples": 40},
+        "figures": [
+            {"file": "exact-hessian.png", "shows": "exact Hessian of a small network, block by block, and its spectrum"}
+        ],
+    }
+
+
+def classifier(out, training, validation, seed, say):
+    """Digits with SGD, Adam and truncated Newton on exact Hessian-vector products."""
+    methods = {
+        "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, 10 * EPOCHS),
+        "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, 10 * EPOCHS),
+        "truncated Newton": Method(so.TruncatedNewton, {}, len(training), EPOCHS),
+    }
+    say(
+        f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in every step, "
+        f"the others batches of {BATCH}.\n"
+        f"A step of truncated Newton costs about ten gradients, so the others train ten times as long."
+    )
+    runs = compare(
+        methods,
+        lambda: so.mlp([64, 32, 10], activation="tanh", rng=seed),
+        so.SoftmaxCrossEntropy(),
+        (training.inputs, training.targets),
+        (validation.inputs, validation.targets),
+        l2=1e-3,
+        seed=seed,
+        say=say,
+    )
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for result in runs.values():
+        result["records"] = with_work(result["records"])
+    histories = _histories(runs)
+    say(
+        "  work, in gradients over the whole training set: "
+        + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items())
+    )
+    start = {name: records[: EPOCHS + 1] for name, records in histories.items()}
+    plots.learning_curves(start, left, x_label="epochs (passes over the training set)", y_label="cross-entropy")
+    plots.learning_curves(
+        histories, right, x="work", y_label="", x_label="work: full gradients, a Hessian-vector product counted as two"
+    )
+    files.write_figure(out / "learning-curves.png", figure)
+    return "classifier", {
+        "runs": runs,
+        "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
+        "figures": [
+            {"file": "learning-curves.png", "shows": "SGD, Adam and truncated Newton on digits, by epochs and by work"}
+        ],
+    }
+
+
+def residual_partitioning(out, training, validation, seed, say):
+    """The autoencoder and the classifier of Deep Residual Partitioning, at 64 inputs."""
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    sizes, loss = [64, 64, 2, 64, 64], so.SquaredError()
+    say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 {L2}")
+    autoencoder = compare(
+        {
+            "residual partitioning, rate 10": Method(
+                so.ResidualPartitioning, {"learning_rate": 10.0}, BATCH, AUTOENCODER_EPOCHS
+            ),
+            "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, AUTOENCODER_EPOCHS),
+            "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, AUTOENCODER_EPOCHS),
+        },
+        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"),
+        loss,
+        (training.inputs, training.inputs),
+        (validation.inputs, validation.inputs),
+        l2=L2,
+        seed=seed,
+        say=say,
+    )
+    plots.learning_curves(_histories(autoencoder), left, y_label="half squared error")
+    left.set_title("autoencoder " + "-".join(map(str, sizes)) + ", tanh")
+    widths = [64, 400, 100, 36, 10]
+    say(f"classifier {'-'.join(map(str, widths))}, softplus; cross-entropy; l2 {L2}")
+    classes = compare(
+        {
+            "residual partitioning, rate 100": Method(
+                so.ResidualPartitioning, {"learning_rate": 100.0, "output": "jensen"}, BATCH, CLASSIFIER_EPOCHS
+            ),
+            "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, CLASSIFIER_EPOCHS),
+            "Adam, rate 0.001": Method(so.Adam, {"learning_rate": 0.001}, BATCH, CLASSIFIER_EPOCHS),
+        },
+        lambda: so.mlp(widths, activation="softplus", rng=seed, dtype="float32"),
+        so.SoftmaxCrossEntropy(),
+        (training.inputs, training.targets),
+        (validation.inputs, validation.targets),
+        l2=L2,
+        seed=seed,
+        say=say,
+    )
+    plots.learning_curves(_histories(classes), right, y_label="cross-entropy")
+    right.set_title("classifier " + "-".join(map(str, widths)) + ", softplus")
+    files.write_figure(out / "residual-partitioning.png", figure)
+    return "residual_partitioning", {
+        "autoencoder": autoencoder,
+        "classifier": classes,
+        "settings": {"autoencoder": sizes, "classifier": widths, "l2": L2, "batch": BATCH, "dtype": "float32"},
+        "figures": [
+            {
+                "file": "residual-partitioning.png",
+                "shows": "residual partitioning beside SGD and Adam on the paper's two networks",
+            }
+        ],
+    }
+
+
+def bound(out, training, validation, seed, say):
+    """The diagonal bound beside the Hessian that it bounds."""
+    network, loss = _small_network(training, seed), so.SoftmaxCrossEntropy()
+    x, y = _pooled(training)[:200], training.targets[:200]
+    diagonal = so.residual_partitioning.bound(network, loss, x, y, output="pairwise")
+    hessian = so.residual_partitioning.bounded_hessian(network, loss, x, y)
+    smallest = np.linalg.eigvalsh(np.diag(diagonal.curvature) - hessian)[0]
+    largest = diagonal.curvature.max()
+    figure = Figure(figsize=(13.5, 4.4), layout="constrained")
+    plots.bound_beside_hessian(hessian, diagonal.curvature, network, figure)
+    files.write_figure(out / "diagonal-bound.png", figure)
+    ok = bool(smallest >= NOT_BELOW * largest)
+    say(
+        f"bound minus Hessian, 16-6-10 network: smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
+        f"{'ok, a bound for every step' if ok else 'FAILED'}"
+    )
+    return "bound", {
+        "ok": ok,
+        "smallest_eigenvalue": smallest,
+        "largest_curvature": largest,
+        "settings": {"output": "pairwise", "samples": 200},
+        "figures": [{"file": "diagonal-bound.png", "shows": "the diagonal bound beside the Hessian that it bounds"}],
+    }
+
+
+SECTIONS = (
+    ("every derivative of a small network, checked another way", derivatives),
+    ("digits with first- and second-order methods", classifier),
+    ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning),
+    ("what that bound looks like", bound),
+)
