@@ -1,9 +1,12 @@
-"""For a run on a copy of the package: make sure that it is the copy that is tested."""
+"""BLAS on one thread; and, for a run on a copy of the package, make sure that it is the copy that is tested."""
 
 import os
 from pathlib import Path
 
 import pytest
+
+# NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs much on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 

@@ -33,11 +33,8 @@ def main(arguments=None):
     int
         Exit status: 0 only when all went well.
     """
-    for (
-        name
-    ) in (
-        BLAS_THREADS
-    ):  # the networks here are small: a second thread gains nothing and, on a busy machine, costs tenfold
+    # the networks here are small: a second thread gains nothing and, on a busy machine, costs tenfold
+    for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
     options = parser().parse_args(arguments)
     try:
