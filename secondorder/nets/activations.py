@@ -159,6 +159,16 @@ def _logistic(x):
     return np.where(right, 1, e) / (1 + e)
 
 
+def _logistic_parts(x):
+    """1 / (1 + exp(-x)), 1 / (1 + exp(x)), whether x >= 0, and exp(-|x|): all from one exponential."""
+    x = np.asarray(x)
+    right = x.real >= 0
+    e = np.exp(np.where(right, -x, x))
+    large = 1 / (1 + e)
+    small = e * large
+    return np.where(right, large, small), np.where(right, small, large), right, e
+
+
 class Sigmoid(ActivationFunction):
     """s = 1 / (1 + exp(-x)); s' = s (1 - s); s'' = s' (1 - 2 s)."""
 
@@ -174,9 +184,9 @@ class Sigmoid(ActivationFunction):
         return self.slope(x) * (1 - 2 * _logistic(x))
 
     def jet(self, x):
-        s = _logistic(x)
-        slope = s * _logistic(-np.asarray(x))
-        return s, slope, slope * (1 - 2 * s)
+        s, rest, _, _ = _logistic_parts(x)
+        slope = s * rest
+        return s, slope, slope * (rest - s)
 
 
 class Softplus(ActivationFunction):
@@ -196,8 +206,8 @@ class Softplus(ActivationFunction):
         return _logistic(x) * _logistic(-np.asarray(x))
 
     def jet(self, x):
-        slope = _logistic(x)
-        return self.value(x), slope, slope * _logistic(-np.asarray(x))
+        slope, rest, right, e = _logistic_parts(x)
+        return np.where(right, x, 0) + np.log1p(e), slope, slope * rest
 
 
 class Sin(ActivationFunction):
