@@ -6,8 +6,9 @@ from .chain import Chain, ChainSaved, Skip, SkipSaved
 from .layers import Activation, ActivationSaved, Layer, Linear, LinearSaved
 from .losses import BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .network import Evaluation, Network, mlp
+from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain", "ChainSaved", "DiagonalLoss",
            "Evaluation", "Identity", "Layer", "LeakyReLU", "Linear", "LinearSaved", "Loss", "Network", "ReLU", "Sigmoid",
            "Sin", "Skip", "SkipSaved", "Softplus", "SoftmaxCrossEntropy", "SquaredError", "Tanh", "TukeyBiweight",
-           "activation_function", "mlp"]
+           "Workspace", "activation_function", "mlp"]

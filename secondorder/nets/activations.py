@@ -12,6 +12,7 @@ from numbers import Real
 import numpy as np
 
 from ..naming import lookup
+from .workspace import fresh
 
 
 class ActivationFunction:
@@ -28,17 +29,22 @@ class ActivationFunction:
         Where the slope jumps; finite differences must stay away from these points.
     piecewise_linear : bool
         True where the curvature is zero off the kinks.
+    takes_new : bool
+        Whether `jet` takes ``new`` (see :mod:`secondorder.nets.workspace`).
     """
 
     name = "activation"
     kinks = ()
     piecewise_linear = False
+    takes_new = False
 
     def __init_subclass__(cls, **kwargs):
         """A subclass that changes one of the three functions must not inherit a shared `jet` that bypasses it."""
         super().__init_subclass__(**kwargs)
         if "jet" not in vars(cls) and {"value", "slope", "curvature"} & set(vars(cls)):
             cls.jet = ActivationFunction.jet
+        if "jet" in vars(cls) and "takes_new" not in vars(cls):
+            cls.takes_new = False
 
     def value(self, x):
         """Value, same shape as `x`."""
@@ -134,6 +140,7 @@ class Tanh(ActivationFunction):
     """s = tanh(x); s' = 1 - s^2; s'' = -2 s s'."""
 
     name = "tanh"
+    takes_new = True
 
     def value(self, x):
         return np.tanh(x)
@@ -145,10 +152,14 @@ class Tanh(ActivationFunction):
         s = np.tanh(x)
         return -2 * s * (1 - s * s)
 
-    def jet(self, x):
-        s = np.tanh(x)
-        slope = 1 - s * s
-        return s, slope, -2 * s * slope
+    def jet(self, x, new=fresh):
+        s, slope, curvature = (new(name, np.shape(x), _floating(x).dtype) for name in ("value", "slope", "curvature"))
+        np.tanh(x, out=s)
+        np.multiply(s, s, out=slope)
+        np.subtract(1, slope, out=slope)
+        np.multiply(s, slope, out=curvature)
+        curvature *= -2
+        return s, slope, curvature
 
 
 def _logistic(x):
@@ -159,20 +170,29 @@ def _logistic(x):
     return np.where(right, 1, e) / (1 + e)
 
 
-def _logistic_parts(x):
-    """1 / (1 + exp(-x)), 1 / (1 + exp(x)), whether x >= 0, and exp(-|x|): all from one exponential."""
-    x = np.asarray(x)
-    right = x.real >= 0
-    e = np.exp(np.where(right, -x, x))
-    large = 1 / (1 + e)
-    small = e * large
-    return np.where(right, large, small), np.where(right, small, large), right, e
+def _logistic_jet(x, new):
+    """exp(-|x|), the logistic function and its derivative, without masks: NumPy's minimum orders complex numbers by real part.
+
+    The arrays are named "value", "slope" and "curvature", as the softplus has them.
+    """
+    e, s, slope = (new(name, x.shape, x.dtype) for name in ("value", "slope", "curvature"))
+    np.negative(x, out=e)
+    np.minimum(e, x, out=e)
+    np.exp(e, out=e)
+    np.minimum(x, 0, out=s)
+    np.exp(s, out=s)
+    np.add(e, 1, out=slope)
+    np.divide(s, slope, out=s)  # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
+    np.multiply(slope, slope, out=slope)
+    np.divide(e, slope, out=slope)
+    return e, s, slope
 
 
 class Sigmoid(ActivationFunction):
     """s = 1 / (1 + exp(-x)); s' = s (1 - s); s'' = s' (1 - 2 s)."""
 
     name = "sigmoid"
+    takes_new = True
 
     def value(self, x):
         return _logistic(x)
@@ -183,16 +203,19 @@ class Sigmoid(ActivationFunction):
     def curvature(self, x):
         return self.slope(x) * (1 - 2 * _logistic(x))
 
-    def jet(self, x):
-        s, rest, _, _ = _logistic_parts(x)
-        slope = s * rest
-        return s, slope, slope * (rest - s)
+    def jet(self, x, new=fresh):
+        curvature, s, slope = _logistic_jet(_floating(x), new)
+        np.multiply(s, -2, out=curvature)
+        curvature += 1
+        curvature *= slope
+        return s, slope, curvature
 
 
 class Softplus(ActivationFunction):
     """s = log(1 + exp(x)); s' is the logistic function, s'' = s' (1 - s')."""
 
     name = "softplus"
+    takes_new = True
 
     def value(self, x):
         x = np.asarray(x)
@@ -205,9 +228,12 @@ class Softplus(ActivationFunction):
     def curvature(self, x):
         return _logistic(x) * _logistic(-np.asarray(x))
 
-    def jet(self, x):
-        slope, rest, right, e = _logistic_parts(x)
-        return np.where(right, x, 0) + np.log1p(e), slope, slope * rest
+    def jet(self, x, new=fresh):
+        x = _floating(x)
+        value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
+        np.log1p(value, out=value)
+        value += np.maximum(x, 0, out=new("part above zero", x.shape, x.dtype))
+        return value, slope, curvature
 
 
 class Sin(ActivationFunction):

@@ -89,19 +89,24 @@ class Chain(Layer):
             return [None] * len(self.layers)
         return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
 
-    def forward(self, x):
+    def forward(self, x, workspace=None):
         saved = ChainSaved()
         for layer in self.layers:
-            x, kept = layer.forward(x)
+            x, kept = layer.forward(x, *self._new(layer, workspace))
             saved.append(kept)
         return x, saved
 
-    def output_gradients(self, saved, y_bar):
+    def output_gradients(self, saved, y_bar, workspace=None):
         """Gradients with respect to the outputs of all layers, first to last; the last one is `y_bar` itself."""
         bars = [y_bar]
         for layer, kept in zip(self.layers[:0:-1], saved[:0:-1]):
-            bars.append(layer.input_gradient(kept, bars[-1]))
+            bars.append(layer.input_gradient(kept, bars[-1], *self._new(layer, workspace)))
         return bars[::-1]
+
+    @staticmethod
+    def _new(layer, workspace):
+        """What is passed on to a layer so that it writes into a workspace: nothing if there is none or it cannot."""
+        return (workspace.of(layer),) if workspace is not None and layer.takes_new else ()
 
     def input_gradient(self, saved, y_bar):
         return self.layers[0].input_gradient(saved[0], self.output_gradients(saved, y_bar)[0])

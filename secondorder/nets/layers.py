@@ -26,6 +26,7 @@ import numpy as np
 
 from . import initialisers
 from .activations import activation_function
+from .workspace import fresh
 
 
 class Layer:
@@ -38,9 +39,16 @@ class Layer:
     ----------
     trainable : bool
         A layer that is not trainable keeps its parameters out of ``network.theta``.
+
+    Attributes
+    ----------
+    takes_new : bool
+        Whether `forward` and `input_gradient` take ``new`` (see :mod:`secondorder.nets.workspace`). A subclass that changes one
+        of them says so itself, or goes without.
     """
 
     input_shape = None
+    takes_new = False
 
     def __init__(self, trainable=True):
         self._trainable = bool(trainable)
@@ -54,6 +62,8 @@ class Layer:
             for half in ("input_gradient", "parameter_gradient"):
                 if half not in vars(cls):
                     setattr(cls, half, getattr(Layer, half))
+        if {"forward", "backward", "input_gradient"} & set(vars(cls)) and "takes_new" not in vars(cls):
+            cls.takes_new = False
 
     # -- parameters -------------------------------------------------------------------------------------------------
 
@@ -203,6 +213,8 @@ class Linear(Layer):
     bias : (out,) array or None
     """
 
+    takes_new = True
+
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform", rng=None):
         super().__init__(trainable)
         for name, value in (("in_features", in_features), ("out_features", out_features)):
@@ -252,8 +264,9 @@ class Linear(Layer):
             raise ValueError(f"{self!r} takes an input of shape {self.input_shape}, got {tuple(input_shape)}")
         return (self.out_features,)
 
-    def forward(self, x):
-        y = x @ self.weight.T
+    def forward(self, x, new=fresh):
+        y = new("output", (len(x), self.out_features), np.result_type(x, self.weight))
+        np.matmul(x, self.weight.T, out=y)
         if self.bias is not None:
             y += self.bias
         return y, LinearSaved(x, y)
@@ -261,8 +274,9 @@ class Linear(Layer):
     def backward(self, saved, y_bar):
         return y_bar @ self.weight, self._theta_bar(saved, y_bar)
 
-    def input_gradient(self, saved, y_bar):
-        return y_bar @ self.weight
+    def input_gradient(self, saved, y_bar, new=fresh):
+        x_bar = new("input_gradient", saved.input.shape, np.result_type(y_bar, self.weight))
+        return np.matmul(y_bar, self.weight, out=x_bar)
 
     def parameter_gradient(self, saved, y_bar):
         return self._theta_bar(saved, y_bar)
@@ -339,18 +353,27 @@ class Activation(Layer):
         ``"relu"``, ``"tanh"``, ... or an object with `value`, `slope` and `curvature`.
     """
 
+    takes_new = True
+
     def __init__(self, function):
         super().__init__(trainable=False)
         self.function = activation_function(function)
 
-    def forward(self, x):
-        jet = getattr(self.function, "jet", None)
+    def forward(self, x, new=fresh):
         f = self.function
-        y, slope, curvature = jet(x) if jet is not None else (f.value(x), f.slope(x), f.curvature(x))
+        if getattr(f, "takes_new", False):
+            y, slope, curvature = f.jet(x, new)
+        elif hasattr(f, "jet"):
+            y, slope, curvature = f.jet(x)
+        else:
+            y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
         return y, ActivationSaved(x, y, slope, curvature)
 
     def backward(self, saved, y_bar):
         return y_bar * saved.slope, self._no_parameters(y_bar)
+
+    def input_gradient(self, saved, y_bar, new=fresh):
+        return np.multiply(y_bar, saved.slope, out=new("input_gradient", y_bar.shape, np.result_type(y_bar, saved.slope)))
 
     def parameter_gradients(self, saved, y_bar):
         return np.empty((len(y_bar), 0), dtype=y_bar.dtype)

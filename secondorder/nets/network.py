@@ -171,8 +171,8 @@ class Network:
             raise ValueError("x holds NaN or infinite entries")
         return x
 
-    def forward(self, x):
-        """Return the outputs (S, C) and the list of what each layer saved.
+    def forward(self, x, workspace=None):
+        """Return the outputs (S, C) and the list of what each layer saved, in arrays of a `Workspace` if one is given.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class Network:
         """
         x = self.check_input(x)
         with np.errstate(over="ignore", invalid="ignore"):
-            p, saved = self.chain.forward(x)
+            p, saved = self.chain.forward(x, workspace)
         if not np.isfinite(p).all():
             for i, (layer, kept) in enumerate(zip(self.layers, saved)):
                 if not np.isfinite(kept.output).all():
@@ -192,7 +192,7 @@ class Network:
         """Outputs (S, C) for a batch x (S, *input_shape)."""
         return self.forward(x)[0]
 
-    def evaluate(self, loss, x, y):
+    def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
 
         Parameters
@@ -200,12 +200,14 @@ class Network:
         loss : Loss
         x : (S, *input_shape) array
         y : targets, in the form that the loss takes
+        workspace : Workspace, optional
+            Where the layers' arrays go. They are overwritten by the next evaluation with the same workspace.
 
         Returns
         -------
         Evaluation
         """
-        return Evaluation(self, loss, x, y)
+        return Evaluation(self, loss, x, y, workspace)
 
     def __repr__(self):
         inside = ", ".join(map(repr, self.layers))
@@ -240,11 +242,11 @@ class Evaluation:
         If the parameters were changed between the forward pass and a later request.
     """
 
-    def __init__(self, network, loss, x, y):
+    def __init__(self, network, loss, x, y, workspace=None):
         passes = ("value", "gradient", "hessian", "prepare_target")
         if isinstance(loss, type) or not all(callable(getattr(loss, name, None)) for name in passes):
             raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}")
-        self.network, self.loss_function = network, loss
+        self.network, self.loss_function, self.workspace = network, loss, workspace
         self.x = network.check_input(x)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
@@ -252,7 +254,7 @@ class Evaluation:
         self.y = loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype)
         self._theta = network.theta.copy()
         self._fixed = [value.copy() for value in network.fixed_parameters()]
-        self.outputs, self.saved = network.forward(self.x)
+        self.outputs, self.saved = network.forward(self.x, workspace)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = loss.value(self.outputs, self.y)
         if not np.isfinite(self.losses).all():
@@ -275,7 +277,7 @@ class Evaluation:
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
             y_bar = self.loss_function.gradient(self.outputs, self.y)
-            return self.network.chain.output_gradients(self.saved, y_bar)
+            return self.network.chain.output_gradients(self.saved, y_bar, self.workspace)
 
     @cached_property
     def gradient(self):

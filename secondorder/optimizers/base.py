@@ -1,16 +1,24 @@
 """The contract that all optimizers share."""
 
+import math
+
 import numpy as np
 
 from ..exact.curvature import check_l2
-from ..nets import Network
+from ..nets import Network, Workspace
 from .schedules import positive_number, schedule_of
+
+CHUNK = 8192  # entries converted to float64 at a time, so that no large array is made only to be thrown away
 
 
 def norm(v):
     """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries do not overflow."""
-    with np.errstate(over="ignore"):
-        return float(np.linalg.norm(v.astype(np.float64, copy=False)))
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, v.size, CHUNK):
+            part = v[start:start + CHUNK].astype(np.float64, copy=False)
+            total += float(np.dot(part, part))
+    return math.sqrt(total)
 
 
 class Optimizer:
@@ -72,6 +80,7 @@ class Optimizer:
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
+        self._workspace = Workspace()
 
     @property
     def learning_rate(self):
@@ -144,8 +153,8 @@ class Optimizer:
             If outputs, losses or gradient are not finite, or the new parameters would not be; the parameters stay as
             they were.
         """
-        evaluation = self.evaluate(x, y)
-        return self.step_from(evaluation)
+        # nobody else sees this evaluation, so that its arrays may be those of the step before
+        return self.step_from(self.network.evaluate(self.loss, x, y, self._workspace))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""

@@ -13,6 +13,7 @@ from .. import kernels
 from ..exact.curvature import check_l2, evaluate
 from ..naming import lookup
 from ..nets import Activation, Chain, Linear, Skip
+from ..nets.workspace import fresh
 from ..rules import LayerRules
 
 rules = LayerRules("residual partitioning")
@@ -103,8 +104,8 @@ def output_rule(loss, output):
 
 
 # -- the layers -------------------------------------------------------------------------------------------------------
-# forward(layer, saved, u) -> u of the output, and what backward needs. u = None stands for zero: nothing below is trained.
-# backward(layer, saved, kept, u, g, Z, options), with g the gradient in the layer's output -> Z of the input (None where u is
+# forward(layer, saved, u, new) -> u of the output, and what backward needs. u = None stands for zero: nothing below is trained.
+# backward(layer, saved, kept, u, g, Z, new, options), with g the gradient in the layer's output -> Z of the input (None where u is
 # None), and the curvature summed over samples (layer.size,).
 
 @rules.register(Linear)
@@ -112,21 +113,22 @@ class LinearRule:
     """u_out = sum_{j>=0} |y_sj| + u |W|^T; Z_in = Z |W|; W_ddot = Z^T |y|. Layers that are not trained lack the first and last."""
 
     @staticmethod
-    def forward(layer, saved, u):
-        below = None if u is None else u @ np.abs(layer.weight).T
-        if not layer.trainable:
-            return below, None
-        size_of_input = np.abs(saved.input)
-        own = size_of_input.sum(axis=1, keepdims=True)
-        if layer.bias is not None:
-            own += 1
-        if below is None:
-            return np.repeat(own, layer.out_features, axis=1), size_of_input
-        below += own
-        return below, size_of_input
+    def forward(layer, saved, u, new):
+        size_of_input = size_of_weight = below = None
+        if u is not None:
+            size_of_weight = np.abs(layer.weight, out=new("|W|", layer.weight.shape, layer.weight.dtype))
+            below = np.matmul(u, size_of_weight.T, out=new("u", saved.output.shape, saved.output.dtype))
+        if layer.trainable:
+            size_of_input = np.abs(saved.input, out=new("|y|", saved.input.shape, saved.input.dtype))
+            own = size_of_input.sum(axis=1, keepdims=True)
+            if layer.bias is not None:
+                own += 1
+            below = np.repeat(own, layer.out_features, axis=1) if below is None else np.add(below, own, out=below)
+        return below, (size_of_input, size_of_weight)
 
     @staticmethod
-    def backward(layer, saved, size_of_input, u, g, Z, options):
+    def backward(layer, saved, sizes, u, g, Z, new, options):
+        size_of_input, size_of_weight = sizes
         curvature = np.empty(layer.size, dtype=Z.dtype)
         if layer.trainable:
             pieces = layer.split(curvature)
@@ -135,7 +137,7 @@ class LinearRule:
                 Z.sum(axis=0, out=pieces[1])
         if u is None:
             return None, curvature
-        Z_in = Z @ np.abs(layer.weight)
+        Z_in = np.matmul(Z, size_of_weight, out=new("Z", u.shape, Z.dtype))
         if options.cross and layer.trainable:
             size_of_g = np.abs(g)
             pieces[0][...] += size_of_g.T @ u
@@ -148,17 +150,20 @@ class ActivationRule:
     """u_out = |slope| u; Z_in = | |slope| Z + g curvature u |, or the part above zero."""
 
     @staticmethod
-    def forward(layer, saved, u):
-        return (None if u is None else np.abs(saved.slope) * u), None
+    def forward(layer, saved, u, new):
+        if u is None:
+            return None, None
+        size_of_slope = np.abs(saved.slope, out=new("|slope|", saved.slope.shape, saved.slope.dtype))
+        return np.multiply(size_of_slope, u, out=new("u", u.shape, u.dtype)), size_of_slope
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, size_of_slope, u, g, Z, new, options):
         nothing = np.empty(0, dtype=Z.dtype)
         if u is None:
             return None, nothing
+        Z_in = new("Z", u.shape, Z.dtype)
         if getattr(layer.function, "piecewise_linear", False):
-            return np.abs(saved.slope) * Z, nothing
-        Z_in = np.empty(saved.input.shape, dtype=Z.dtype)
+            return np.multiply(size_of_slope, Z, out=Z_in), nothing
         kernels.partition_activation(g.ravel(), Z.ravel(), saved.slope.ravel(), saved.curvature.ravel(), u.ravel(), options.clip,
                                      Z_in.ravel())
         return Z_in, nothing
@@ -169,12 +174,12 @@ class ChainRule:
     """The rules of its layers, one after the other."""
 
     @staticmethod
-    def forward(layer, saved, u):
+    def forward(layer, saved, u, new):
         us, kept = up(layer, saved, u)
         return us[-1], (us, kept)
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, kept, u, g, Z, new, options):
         us, inner = kept
         carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g), Z, options)
         return carried[0], curvature
@@ -185,29 +190,29 @@ class SkipRule:
     """y = x + F(x): u adds, Z is copied to both branches and the branches' results add."""
 
     @staticmethod
-    def forward(layer, saved, u):
-        inside, kept = ChainRule.forward(layer.inner, saved.inner, u)
+    def forward(layer, saved, u, new):
+        inside, kept = ChainRule.forward(layer.inner, saved.inner, u, new)
         if u is None or inside is None:
             return (inside if u is None else u), kept
         return u + inside, kept
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
-        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, options)
+    def backward(layer, saved, kept, u, g, Z, new, options):
+        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, new, options)
         return (None if u is None else Z + Z_in), curvature
 
 
-def up(chain, saved, u):
+def up(chain, saved, u, workspace=None):
     """Total gradients at the inputs of all layers of a chain and at its output, and what each rule kept."""
     us, kept = [u], []
     for layer, layer_saved in zip(chain.layers, saved):
-        u, own = rules(layer).forward(layer, layer_saved, u)
+        u, own = rules(layer).forward(layer, layer_saved, u, workspace.of(layer) if workspace else fresh)
         us.append(u)
         kept.append(own)
     return us, kept
 
 
-def down(chain, saved, kept, us, deltas, Z, options):
+def down(chain, saved, kept, us, deltas, Z, options, workspace=None):
     """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat curvature sums.
 
     `deltas` are the gradients in the outputs of all layers.
@@ -219,7 +224,8 @@ def down(chain, saved, kept, us, deltas, Z, options):
             Z, curvature = None, nothing
         else:
             layer = chain.layers[i]
-            Z, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, options)
+            new = workspace.of(layer) if workspace else fresh
+            Z, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, new, options)
         curvatures.append(curvature)
         carried.append(Z)
     return carried[::-1], np.concatenate(curvatures[::-1])
@@ -281,9 +287,10 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
     evaluation.require_current()
     output = output_rule(loss, output)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below, with the layer's name
-        us, kept = up(network.chain, evaluation.saved, None)
+        us, kept = up(network.chain, evaluation.saved, None, evaluation.workspace)
         Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
-        carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
+        carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options,
+                                  evaluation.workspace)
     curvature /= evaluation.samples
     network.require_finite(curvature, "residual partitioning: the curvature")
     value, gradient = evaluation.loss, evaluation.gradient + l2 * network.theta
