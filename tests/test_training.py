@@ -128,7 +128,7 @@ def test_evaluation_in_chunks(monkeypatch):
     whole = evaluate(optimizer.network, optimizer.loss, x, y)
     monkeypatch.setattr("secondorder.training.CHUNK", 7)
     sizes, forward = [], optimizer.network.forward
-    monkeypatch.setattr(optimizer.network, "forward", lambda x: sizes.append(len(x)) or forward(x))
+    monkeypatch.setattr(optimizer.network, "forward", lambda x, *rest: sizes.append(len(x)) or forward(x, *rest))
     parts = evaluate(optimizer.network, optimizer.loss, x, y)
     assert sizes == [7] * 7 + [1]
     assert parts[0] == pytest.approx(whole[0], rel=1e-14) and parts[1] == whole[1]

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from ...exact import finite_differences
-from ...nets import Linear, Network, SquaredError
+from ...nets import Linear, Network, SquaredError, Workspace
 from ...verify import AtMost, Case, Counterexample, Equal, Property, equation
 from .. import bounding
 from ..bound import Bound, bound_at
@@ -168,6 +168,21 @@ class Counted(np.ndarray):
         return super().__array_function__(function, types, args, kwargs)
 
 
+class CountedWorkspace(Workspace):
+    """Hands out counted arrays, so that a product that is written into one of them is seen."""
+
+    def __init__(self, log):
+        super().__init__()
+        self.log = log
+
+    def of(self, owner):
+        def new(name, shape, dtype):
+            array = np.empty(shape, dtype).view(Counted)
+            array.log = self.log
+            return array
+        return new
+
+
 def multiply_adds(rng, sizes, samples, work):
     """Multiply-adds of every matrix product of work(evaluation), forward pass included."""
     net, log = cases.network(rng, "relu", sizes), []
@@ -176,7 +191,7 @@ def multiply_adds(rng, sizes, samples, work):
         counted.log = log
         layer.parameters["weight"] = counted
     x, y = cases.batch(rng, net, samples=samples)
-    work(net.evaluate(SquaredError(), x, y))
+    work(net.evaluate(SquaredError(), x, y, CountedWorkspace(log)))
     return log
 
 
