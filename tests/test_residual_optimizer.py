@@ -56,6 +56,28 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
     assert np.isclose(info["loss"], b.loss) and info["learning_rate"] == 0.5
 
 
+@pytest.mark.parametrize("penalty", ["implicit", "plain"])
+def test_report_with_penalty_and_damping(rng, penalty):
+    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's own."""
+    net, loss, x, y = squared_case(rng)
+    method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
+    whole, data = bound(net, loss, x, y, l2=0.5), bound(net, loss, x, y)
+    before = net.theta.copy()
+    info = method.step(x, y)
+    assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before), rtol=1e-10)
+    assert info["curvature_max"] == data.curvature.max() and info["curvature_min"] == data.curvature.min()
+
+
+def test_bound_refuses_what_makes_no_sense(rng):
+    net, loss, x, y = squared_case(rng)
+    with pytest.raises(ValueError, match="delta holds NaN"):
+        bound(net, loss, x, y).value(np.full(net.size, np.nan))
+    with pytest.raises(TypeError, match="cross must be True or False, got 'maybe'"):
+        bound(net, loss, x, y, cross="maybe")
+    with pytest.raises(TypeError, match="cross must be True or False"):
+        ResidualPartitioning(net, loss, cross=None)
+
+
 def test_default_rates_depend_on_the_output_rule(rng):
     net, loss, _, _ = squared_case(rng)
     for output, rate in LEARNING_RATES.items():

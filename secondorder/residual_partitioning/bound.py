@@ -14,6 +14,7 @@ from ..exact.curvature import check_l2, evaluate
 from ..naming import lookup
 from ..nets import Activation, Chain, Linear, Skip
 from ..nets.workspace import fresh
+from ..optimizers.schedules import boolean
 from ..rules import LayerRules
 
 rules = LayerRules("residual partitioning")
@@ -58,11 +59,13 @@ class Bound:
         Raises
         ------
         ValueError
-            If delta has another shape.
+            If delta has another shape or entries that are not finite.
         """
         delta = np.asarray(delta)
         if delta.shape != self.gradient.shape:
             raise ValueError(f"delta has shape {delta.shape}, expected {self.gradient.shape}")
+        if not np.isfinite(delta).all():
+            raise ValueError("delta holds NaN or infinite entries")
         return float(self.loss + self.gradient @ delta + 0.5 * np.sum(self.curvature * delta**2))
 
 
@@ -281,7 +284,7 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
 def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l2=0.0):
     """:func:`bound` at an evaluation that was made before."""
     l2 = check_l2(l2)
-    options = Options(clip=lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature"), cross=bool(cross))
+    options = Options(clip=lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature"), cross=boolean(cross, "cross"))
     network, loss = evaluation.network, evaluation.loss_function
     network.require_parameters()
     evaluation.require_current()

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..naming import lookup
 from ..optimizers.base import Optimizer
-from ..optimizers.schedules import number_in
+from ..optimizers.schedules import boolean, number_in
 from .bound import NEGATIVE_CURVATURE, OUTPUTS, bound_at, output_rule
 from .partitions import ratio
 
@@ -21,7 +21,7 @@ class ResidualPartitioning(Optimizer):
     Parameters
     ----------
     network : Network
-        Of `Linear`, `Activation` and `Skip` layers.
+        Of `Linear`, `Activation`, `Skip` and `Chain` layers.
     loss : Loss
     learning_rate : float or schedule, optional
         lambda. Default by output rule: 1 (diagonal), 3 (jensen, pairwise), which is cautious; see the notes.
@@ -32,7 +32,7 @@ class ResidualPartitioning(Optimizer):
     penalty : {"implicit", "plain"}
         How the penalty meets a learning rate far from 1. ``"implicit"``: the rate scales the data's curvature only; the step
         is -(g + l2 theta) / (curvature / rate + l2), the exact minimiser of g d + curvature d^2 / (2 rate) + (l2/2)(theta + d)^2,
-        stable for every rate. ``"plain"``: -rate (g + l2 theta) / (curvature + l2), which overshoots where the curvature is below
+        so that the penalty's own part never overshoots (the data's part still may). ``"plain"``: -rate (g + l2 theta) / (curvature + l2), which overshoots where the curvature is below
         l2 (rate/2 - 1).
     damping : float
         Added to the data's curvature; limits the step where the bound is nearly flat although the gradient is not, as with a
@@ -42,19 +42,20 @@ class ResidualPartitioning(Optimizer):
     -----
     *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model for every rate between 0 and 2,
     but Jensen's inequality is loose when a change is split over many parameters: the bound's curvature is then many times that
-    of the model along the step, and more so the wider and deeper the net. The defaults stayed stable on every small net tried.
-    The paper's shapes take far more: on the digits the autoencoder 64-64-2-64-64 does best at 10 (diagonal) or 300 (jensen,
-    which multiplies the curvature of a diagonal loss by about the number of outputs), the classifier 64-400-100-36-10 at 30
-    (pairwise) or 100 (jensen), and at 1 it practically stands still. Raise the rate by factors of 3 until training
-    becomes unstable, then go back by one.
+    of the model along the step, and more so the wider and deeper the net. The defaults stayed stable on every net tried and
+    are slow on wide ones. The paper's shapes take far more: on the digits the autoencoder 64-64-2-64-64 does best at 10
+    (diagonal) or 300 (jensen, which multiplies the curvature of a diagonal loss by about the number of outputs), the
+    classifier 64-400-100-36-10 at 30 (pairwise) or 100 (jensen), and at 1 it practically stands still. Raise the rate by
+    factors of 3 until training becomes unstable, then go back by one.
 
     A parameter whose curvature in the batch is 0 is left alone, penalty included, unless `damping` is positive. As a rule its
     gradient is 0 as well (an input that is 0 in the whole batch, the weights around a dead unit). Not so where a softmax is so
     confident that its second derivatives underflow, nor below units whose negative coefficients were all set to zero by
     ``negative_curvature="max"``: the bound is a slope without a bottom there and says nothing about the step.
 
-    ``step`` reports ``bound_decrease`` (what the bound promises at this rate), ``curvature_max``, ``curvature_min`` (over
-    parameters), ``idle_parameters`` (curvature 0) and ``largest_change``.
+    ``step`` reports ``bound_decrease`` (of the objective, what the bound promises at this rate; negative where the rate is
+    too large for a promise), ``curvature_max`` and ``curvature_min`` (of the data, over parameters), ``idle_parameters``
+    (curvature 0, damping included) and ``largest_change``.
     """
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto", negative_curvature="abs", cross=False,
@@ -66,7 +67,7 @@ class ResidualPartitioning(Optimizer):
         if learning_rate is None:
             learning_rate = LEARNING_RATES[output_rule(loss, output)]
         super().__init__(network, loss, learning_rate, l2)
-        self.options = {"output": output, "negative_curvature": negative_curvature, "cross": bool(cross)}
+        self.options = {"output": output, "negative_curvature": negative_curvature, "cross": boolean(cross, "cross")}
 
     def direction(self, evaluation):
         """What is added at rate 1; with the implicit penalty it depends on the rate that applies to this step."""
@@ -80,7 +81,8 @@ class ResidualPartitioning(Optimizer):
             gradient = gradient + self.l2 * self.network.theta
         direction = -ratio(np.where(curvature > 0, gradient, 0), curvature + shrink)
         self.details.update(
-            bound_decrease=float(-rate * (bound.gradient @ direction) - rate**2 / 2 * (bound.curvature @ direction**2)),
+            bound_decrease=float(-rate * (gradient @ direction)
+                                 - rate**2 / 2 * ((bound.curvature + self.l2) @ direction**2)),
             curvature_max=float(bound.curvature.max()), curvature_min=float(bound.curvature.min()),
             idle_parameters=int(np.count_nonzero(curvature == 0)), largest_change=float(rate * np.abs(direction).max()))
         return direction
