@@ -7,7 +7,8 @@ import secondorder as so
 from secondorder.nets import Activation, Linear, Network
 from secondorder.residual_partitioning import algorithm1, bounding, partitions, total_gradient
 
-LAYERS = {"bias": {}, "no bias": {"bias": False}, "fixed": {"trainable": False}, "fixed, no bias": {"bias": False, "trainable": False}}
+LAYERS = {"bias": {}, "no bias": {"bias": False}, "fixed": {"trainable": False},
+          "fixed, no bias": {"bias": False, "trainable": False}}
 
 
 def make(rng, options, S=4, n_in=3, n_out=2):
@@ -47,8 +48,8 @@ def rng():
 def test_total_gradient_of_an_affine_layer(options, rng):
     layer, y, u, _, _ = make(rng, options)
     x = inputs(layer, y)
-    expected = [[sum(abs(layer.weight[i, j]) * u[s, j] for j in range(3)) + (sum(map(abs, x[s])) if layer.trainable else 0)
-                 for i in range(2)] for s in range(4)]
+    own = [sum(map(abs, row)) if layer.trainable else 0 for row in x]
+    expected = [[sum(abs(layer.weight[i, j]) * u[s, j] for j in range(3)) + own[s] for i in range(2)] for s in range(4)]
     close(total_gradient.affine(layer, y, u), expected)
 
 
@@ -220,11 +221,13 @@ CORRECT = {"abs": abs, "max": lambda v: max(v, 0.0), "none": lambda v: v}
 
 @pytest.mark.parametrize("way", CORRECT)
 def test_coefficients_below_an_activation(way, rng):
-    Y_dot, slope, curvature = np.full((2, 3), 2.0), rng.uniform(0.2, 1, size=(2, 3)), np.array([[-1.0, 0, 1], [2, -2, -3]])
-    Y_ddot = rng.uniform(0.1, 1, size=(2, 3))
+    Y_dot, curvature = np.full((2, 3), 2.0), np.array([[-1.0, 0, 1], [2, -2, -3]])
+    slope, Y_ddot = rng.uniform(0.2, 1, size=(2, 3)), rng.uniform(0.1, 1, size=(2, 3))
+    slope[0, 0] *= -1
     first, second = bounding.activation(Y_dot, Y_ddot, slope, curvature, way)
     close(first, [[Y_dot[s, j] * slope[s, j] for j in range(3)] for s in range(2)])
-    close(second, [[CORRECT[way](Y_ddot[s, j] * slope[s, j] ** 2 + Y_dot[s, j] * curvature[s, j]) for j in range(3)] for s in range(2)])
+    close(second, [[CORRECT[way](Y_ddot[s, j] * slope[s, j] ** 2 + Y_dot[s, j] * curvature[s, j]) for j in range(3)]
+                   for s in range(2)])
 
 
 def test_activation_corrects_by_absolute_value_by_default_and_refuses_unknown_ways():
@@ -246,11 +249,15 @@ def test_coefficients_at_the_output(rng):
 # -- whole networks ---------------------------------------------------------------------------------------------------
 
 def evaluation(rng, activation="tanh", loss=None, **options):
-    net = Network([Linear(3, 4, rng=rng), Activation(activation), Linear(4, 3, rng=rng, **options), Activation(activation),
-                   Linear(3, 2, rng=rng)])
-    loss = so.SquaredError() if loss is None else loss
-    x = rng.normal(size=(4, 3))
-    return net.evaluate(loss, x, rng.integers(0, 2, 4) if isinstance(loss, so.SoftmaxCrossEntropy) else rng.normal(size=(4, 2)))
+    return evaluate(Network([Linear(3, 4, rng=rng), Activation(activation), Linear(4, 3, rng=rng, **options),
+                             Activation(activation), Linear(3, 2, rng=rng)]), rng, loss)
+
+
+def evaluate(net, rng, loss=None):
+    """A network of three inputs and two outputs on four samples."""
+    loss, x = so.SquaredError() if loss is None else loss, rng.normal(size=(4, 3))
+    classes = isinstance(loss, (so.SoftmaxCrossEntropy, so.BoundedCriterion))
+    return net.evaluate(loss, x, rng.integers(0, 2, 4) if classes else rng.normal(size=(4, 2)))
 
 
 def curvature_by_loops(at, jensen):
@@ -264,10 +271,11 @@ def curvature_by_loops(at, jensen):
                 us.append(np.array([abs(kept.slope[s, j]) * u[j] for j in range(len(u))]))
             else:
                 own = sum(map(abs, inputs(layer, kept.input)[s])) if layer.trainable else 0.0
-                us.append(np.array([own + sum(abs(layer.weight[i, j]) * u[j] for j in range(len(u))) for i in range(len(layer.weight))]))
+                us.append(np.array([own + sum(abs(w) * v for w, v in zip(row, u)) for row in layer.weight]))
         u = us.pop()
         f_ii = [at.loss_function.hessian(at.outputs, at.y)[s, i, i] for i in range(len(u))]
-        Z = [f_ii[i] ** 0.5 * sum(u[k] * f_ii[k] ** 0.5 for k in range(len(u))) if jensen else f_ii[i] * u[i] for i in range(len(u))]
+        inner = sum(v * f**0.5 for v, f in zip(u, f_ii)) if jensen else None
+        Z = [f**0.5 * inner if jensen else abs(f) * v for v, f in zip(u, f_ii)]
         for n in reversed(range(len(us))):
             layer, kept, u, where = at.network.layers[n], at.saved[n], us[n], at.network.slices[n]
             if isinstance(layer, Activation):
@@ -276,7 +284,7 @@ def curvature_by_loops(at, jensen):
                 continue
             if layer.trainable:
                 x = kept.input[s]
-                own = [Z[i] * abs(x[j]) for i in range(len(Z)) for j in range(len(x))] + (Z if layer.bias is not None else [])
+                own = [z * abs(v) for z in Z for v in x] + (Z if layer.bias is not None else [])
                 total[where] += np.array(own) / at.samples
             Z = [sum(Z[i] * abs(layer.weight[i, j]) for i in range(len(Z))) for j in range(len(u))]
     return total
@@ -309,8 +317,9 @@ def test_explicit_bound_refuses_unknown_options(rng):
     at = evaluation(rng)
     with pytest.raises(ValueError, match="output_phi"):
         bounding.explicit_bound(at, output_phi="best")
+    linear = evaluate(Network([Linear(3, 2, rng=rng)]), rng)  # no activation that would look at the option
     with pytest.raises(ValueError, match="negative_curvature"):
-        bounding.explicit_bound(at, negative_curvature="clip")
+        bounding.explicit_bound(linear, partitions="never read", negative_curvature="clip")
 
 
 def test_printed_algorithm_against_loops(rng):
@@ -324,7 +333,8 @@ def test_printed_algorithm_against_loops(rng):
         for n in reversed(range(len(at.network.layers))):
             layer, kept, where = at.network.layers[n], at.saved[n], at.network.slices[n]
             if isinstance(layer, Activation):
-                Y_ddot = [abs(Y_ddot[j] * kept.slope[s, j] ** 2 + at.deltas[n][s, j] * kept.curvature[s, j]) for j in range(len(Y_ddot))]
+                bend = at.deltas[n][s] * kept.curvature[s]
+                Y_ddot = [abs(Y_ddot[j] * kept.slope[s, j] ** 2 + bend[j]) for j in range(len(Y_ddot))]
                 continue
             Z, x = [Y_ddot[i] * us[n + 1][s, i] for i in range(len(Y_ddot))], kept.input[s]
             expected[where] += np.array([z * abs(v) for z in Z for v in x] + Z) / at.samples
@@ -332,3 +342,146 @@ def test_printed_algorithm_against_loops(rng):
     close(made.W_ddot, expected)
     close(made.W_dot, at.gradient)
     close(made.delta, -0.5 * at.gradient / expected)
+
+
+# -- what the explicit form does not speak of --------------------------------------------------------------------------
+
+class Doubled(Linear):
+    """Overrides a pass: the printed equations are not those of this layer."""
+
+    def forward(self, x, new=None):
+        output, saved = super().forward(x)
+        return 2 * output, saved._replace(output=2 * output)
+
+
+class Named(Linear):
+    """Overrides no pass."""
+
+    note = "the same layer by another name"
+
+
+UNSUPPORTED = {
+    "skip": (lambda rng: so.nets.Skip([Linear(3, 3, rng=rng)]), "does not support the layer Skip"),
+    "chain": (lambda rng: so.nets.Chain([Linear(3, 3, rng=rng)]), "does not support the layer Chain"),
+    "overridden pass": (lambda rng: Doubled(3, 3, rng=rng), "supports Linear, but Doubled.* overrides its forward"),
+}
+LITERAL = {"explicit_bound": bounding.explicit_bound, "partitions_of": bounding.partitions_of,
+           "algorithm 1": algorithm1.algorithm_1_as_printed}
+
+
+@pytest.mark.parametrize("function", LITERAL.values(), ids=LITERAL)
+@pytest.mark.parametrize("made, words", UNSUPPORTED.values(), ids=UNSUPPORTED)
+def test_other_layers_are_refused_by_name(made, words, function, rng):
+    at = evaluate(Network([made(rng), Activation("tanh"), Linear(3, 2, rng=rng)]), rng)
+    with pytest.raises(TypeError, match=f"the explicit form of residual partitioning {words}.*Linear and Activation"):
+        function(at)
+
+
+def test_a_subclass_that_overrides_no_pass_is_taken(rng):
+    at = evaluate(Network([Named(3, 3, rng=rng), Activation("tanh"), Linear(3, 2, rng=rng)]), rng)
+    close(bounding.explicit_bound(at).curvature, curvature_by_loops(at, jensen=True))
+
+
+def test_the_explicit_form_adds_nothing_to_the_table_of_methods():
+    from secondorder.rules import METHODS
+
+    assert not [name for name in METHODS if "explicit" in name]
+
+
+def test_printed_algorithm_refuses_layers_that_are_not_trained_and_losses_that_are_not_convex(rng):
+    with pytest.raises(ValueError, match=r"Algorithm 1 as printed.*Linear.* is not trained"):
+        algorithm1.algorithm_1_as_printed(evaluation(rng, trainable=False))
+    with pytest.raises(ValueError, match="Algorithm 1 as printed.*convex.*TukeyBiweight"):
+        algorithm1.algorithm_1_as_printed(evaluation(rng, loss=so.TukeyBiweight()))
+
+
+def test_explicit_bound_needs_something_to_train_and_current_parameters(rng):
+    at = evaluate(Network([Linear(3, 2, trainable=False, rng=rng)]), rng)
+    with pytest.raises(ValueError, match="no trainable parameters"):
+        bounding.explicit_bound(at)
+    at = evaluation(rng)
+    at.network.theta += 1
+    with pytest.raises(RuntimeError, match="parameters have changed"):
+        bounding.explicit_bound(at)
+
+
+# -- the loss: which fractions are a bound -----------------------------------------------------------------------------
+
+def test_fractions_at_the_output_need_a_convex_loss(rng):
+    for loss in (so.TukeyBiweight(), so.BoundedCriterion()):
+        at = evaluation(rng, loss=loss)
+        for phi in ("optimal", np.full((4, 2), 0.5)):
+            with pytest.raises(ValueError, match=f"convex in the outputs; {type(loss).__name__}"):
+                bounding.explicit_bound(at, output_phi=phi)
+
+
+def test_no_fractions_need_a_diagonal_hessian(rng):
+    for loss in (so.SoftmaxCrossEntropy(), so.BoundedCriterion()):
+        with pytest.raises(ValueError, match=f"output_phi=None.*diagonal; that of {type(loss).__name__}"):
+            bounding.explicit_bound(evaluation(rng, loss=loss), output_phi=None)
+
+
+def test_without_fractions_the_second_derivative_counts_by_its_size(rng):
+    at = evaluation(rng, loss=so.TukeyBiweight(1.0))
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+    assert (f_ii < 0).any() and (f_ii > 0).any()
+    made = bounding.explicit_bound(at, output_phi=None)
+    close(made.Y_ddot[-1], [[abs(v) / 4 for v in row] for row in f_ii])
+    close(made.curvature, curvature_by_loops(at, jensen=False))
+
+
+def spoiled(change):
+    phi = np.array([[0.3, 0.7]] * 4)
+    return phi if change is None else change(phi)
+
+
+def put(where, value):
+    def change(phi):
+        phi[where] = value
+        return phi
+    return change
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda phi: phi[0], r"shape \(2,\), expected \(4, 2\)"),
+    (lambda phi: phi[:, :1], r"shape \(4, 1\), expected \(4, 2\)"),
+    (lambda phi: 0.5, r"shape \(\), expected \(4, 2\)"),
+    (put((1, 0), np.nan), "finite"),
+    (put((1, 0), np.inf), "finite"),
+    (put(1, (-0.1, 1.1)), "not negative"),
+    (put((2, 1), 0.8), "sum to one over the outputs"),
+    (put((2, 1), 0.6), "sum to one over the outputs"),
+    (put(3, (0.0, 1.0)), "zero although its term is not"),
+], ids=["one row", "one column", "a number", "nan", "infinite", "negative", "too much", "too little", "empty term"])
+def test_invalid_output_fractions_are_refused(change, words, rng):
+    at = evaluation(rng, loss=so.SoftmaxCrossEntropy())
+    bounding.explicit_bound(at, output_phi=spoiled(None))
+    with pytest.raises(ValueError, match=words):
+        bounding.explicit_bound(at, output_phi=spoiled(change))
+
+
+def test_where_nothing_is_divided_at_the_output_any_fractions_will_do():
+    phi, f_ii, u = np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [2.0, 2.0]], [[1.0, 1.0], [0.0, 0.0]]])
+    partitions.check_output(phi, f_ii, u)
+    with pytest.raises(ValueError, match="sum to one"):
+        partitions.check_output(phi, f_ii, u + 1)
+
+
+def test_partitions_must_be_one_a_layer(rng):
+    at = evaluation(rng)
+    made = bounding.partitions_of(at)
+    for wrong in (made[:-1], [made[0], *made[2:], None], [None] * 5, []):
+        with pytest.raises(ValueError, match="partitions: expected 5 entries, None for activation layers"):
+            bounding.explicit_bound(at, wrong)
+
+
+@pytest.mark.parametrize("part", ("eps", "phi"))
+def test_a_part_of_the_change_without_a_fraction_is_refused(part, rng):
+    layer, y, u, _, _ = make(rng, {})
+    dW, dY = rng.normal(size=(2, 4)), rng.normal(size=(4, 3)) * (u > 0)
+    made = partitions.arbitrary(layer, y, u, rng)
+    bounding.squared_change_bound(layer, y, dW, dY, made)
+    empty = getattr(made, part).copy()
+    empty[2, 1, 0] = 0
+    with pytest.raises(ValueError, match="not zero although its fraction is"):
+        bounding.squared_change_bound(layer, y, dW, dY, made._replace(**{part: empty}))

@@ -1,33 +1,39 @@
 r"""Deep Residual Partitioning (Lawton, Ver Steeg, Galstyan): a bound on the second-order model with a diagonal Hessian.
 
-A change of the parameters changes every layer's output. The method writes each squared change of an output as a sum over
-everything that feeds it, gives each part a *fraction* of the change (the partitioning variables) and applies Jensen's
-inequality. What remains, layer by layer from the loss down to the input, is a sum of univariate quadratics: one for every
-parameter. Its minimiser is -gradient / curvature, parameter by parameter.
+A change of the parameters changes every layer's output. The method writes each squared change of an output as a sum
+over everything that feeds it, gives each part a *fraction* of the change (the partitioning variables) and applies
+Jensen's inequality. What remains, layer by layer from the loss down to the input, is a sum of univariate quadratics:
+one for every parameter. Its minimiser is -gradient / curvature, parameter by parameter.
 
-==============================  ==========================  ===========================================================
-paper                           here                        meaning
-==============================  ==========================  ===========================================================
-y^(l)_sj                        ``y`` (S, m_l)              input of layer l, sample s, unit j; j = 0 is the bias, y = 1
-w^(l)_ij                        ``w`` (out, 1 + in)         weight of output i from input j, bias in column 0
-\dot Y, \ddot Y                 ``Y_dot``, ``Y_ddot``       linear and quadratic coefficient of the change of an output
-\dot W, \ddot W                 ``W_dot``, ``W_ddot``       the same for a parameter: gradient, and curvature of the bound
-epsilon_sij, varphi_sij         ``eps``, ``phi``            fractions that go to a weight, and further down; they sum to 1
-u^(l)_sj                        ``u``                       total gradient: how far an output can move (Eq. (11))
-P                               ``layer.trainable``         the layers that are trained
-lambda                          ``learning_rate``
-(not named)                     ``Z`` = ``Y_ddot * u``      what the fast path carries downwards; needs no division
-==============================  ==========================  ===========================================================
+===========================  =========================  ============================================================
+paper                        here                       meaning
+===========================  =========================  ============================================================
+y^(l)_sj                     ``y`` (S, m_l)             input of layer l, sample s, unit j; j = 0 is the bias, y = 1
+w^(l)_ij                     ``w`` (out, 1 + in)        weight of output i from input j, bias in column 0
+\dot Y, \ddot Y              ``Y_dot``, ``Y_ddot``      linear and quadratic coefficient of the change of an output
+\dot W, \ddot W              ``W_dot``, ``W_ddot``      the same for a parameter: gradient, curvature of the bound
+epsilon_sij, varphi_sij      ``eps``, ``phi``           fractions for a weight, and for what is below; their sum is 1
+u^(l)_sj                     ``u``                      total gradient: how far an output can move (Eq. (11))
+P                            ``layer.trainable``        the layers that are trained
+lambda                       ``learning_rate``
+(not named)                  ``Z`` = ``Y_ddot * u``     what the fast path carries downwards; needs no division
+===========================  =========================  ============================================================
 
-The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the number of samples, so that
-sums over s are as printed and the objective is the mean.
+The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the number of samples, so
+that sums over s are as printed and the objective is the mean.
 
-**What is bounded.** Equation (4) drops the product of a change of weight and a change of activation. The bound therefore
-holds for the quadratic with Hessian ``bounded_hessian``, not for the true Hessian; ``cross=True`` restores the latter.
+**What is bounded.** Equation (4) drops the product of a change of weight and a change of activation. The bound
+therefore holds for the quadratic with Hessian ``bounded_hessian``, not for the true Hessian; ``cross=True`` restores
+the latter.
 
-Reading order: ``total_gradient`` (11), ``partitions`` (5), (10), (19)-(24), (31), (37), (46), ``bounding`` (6)-(9), (12)-(18),
-(41), ``algorithm1`` (as printed, kept for its errata), ``bound`` (the corrected algorithm, one forward and one backward
-pass), ``hessian`` (what is bounded), ``optimizer``, ``equations`` (every number as a check that runs).
+Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (19)-(24), (31), (37), (46);
+``bounding`` (4), (6)-(9), (12)-(18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``bound`` (the
+corrected algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
+
+Every number is a check that runs, in ``equations``: ``objective`` (1)-(3), Theorem 1; ``bounding`` (4)-(9);
+``partitioning`` (10)-(11); ``ends`` (12)-(18); ``lemma_3`` (19)-(24); ``induction`` (25)-(39) and ``theorem_2``
+(40)-(46), the proof of Theorem 2, whose steps are identities between the arrays above; ``algorithm`` Algorithm 1;
+``claims`` what the paper says in words; ``extensions`` and ``options`` what follows beyond it.
 """
 
 from .bound import Bound, bound

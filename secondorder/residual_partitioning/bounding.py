@@ -1,7 +1,7 @@
 """Bounding the second-order model through one layer at a time, as the paper's equations read.
 
-Coefficients of the univariate quadratics are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``, ``W_ddot``
-(out, 1 + in) for changes of parameters, bias in column 0.
+Coefficients of the univariate quadratics are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``,
+``W_ddot`` (out, 1 + in) for changes of parameters, bias in column 0.
 """
 
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..naming import lookup
+from ..nets import Activation
 from . import partitions as choose
 from .partitions import ratio
 from .total_gradient import input_with_bias, total_gradients
@@ -30,12 +31,20 @@ def output_change(layer, y, dW, dY):
 
 
 def squared_change_bound(layer, y, dW, dY, partition):
-    """[residual-partitioning] Eq. (7), right side: sum_j (dW_ij y_sj)^2 / eps_sij + sum_j (w_ij dY_sj)^2 / phi_sij, (S, out).
+    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on the squared change of every output.
 
-    With dY = 0 and phi = 0 this is Eq. (16).
+    It is sum_{j>=0} (dW_ij y_sj)^2 / eps_sij + sum_{j>=1} (w_ij dY_sj)^2 / phi_sij. With dY = 0 and
+    phi = 0 this is Eq. (16).
+
+    Raises
+    ------
+    ValueError
+        If a part of the change is not zero although its fraction is.
     """
-    own = ratio((dW[None] * input_with_bias(layer, y)[:, None, :]) ** 2, partition.eps)
-    below = ratio((layer.weight[None] * dY[:, None, :]) ** 2, partition.phi)
+    parts = dW[None] * input_with_bias(layer, y)[:, None, :], layer.weight[None] * dY[:, None, :]
+    if any(((part != 0) & (fraction == 0)).any() for part, fraction in zip(parts, partition)):
+        raise ValueError("a part of the change is not zero although its fraction is: the bound would be infinite")
+    own, below = (ratio(part**2, fraction) for part, fraction in zip(parts, partition))
     return own.sum(axis=2) + below.sum(axis=2)
 
 
@@ -75,8 +84,9 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
     """[residual-partitioning] Eq. (41) and the activation lines of Algorithm 1: quadratics below an activation layer.
 
-    Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j. Eq. (41) itself has no
-    absolute value (``negative_curvature="none"``); without it a negative coefficient turns Jensen's inequality round.
+    Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j. Eq. (41) itself
+    has no absolute value (``negative_curvature="none"``); without it a negative coefficient turns Jensen's inequality
+    round.
 
     Returns
     -------
@@ -120,15 +130,22 @@ class ExplicitBound(NamedTuple):
 
 
 def partitions_of(evaluation, rng=None):
-    """A partition for every affine layer (None for activation layers): that of Theorem 2, or arbitrary ones drawn from `rng`."""
+    """A partition for every affine layer, None for activation layers: that of Theorem 2, or arbitrary ones with `rng`.
+
+    Raises
+    ------
+    TypeError
+        If a layer is neither `Linear` nor `Activation`; it is named.
+    """
     layers, saved = evaluation.network.layers, evaluation.saved
     us = total_gradients(layers, saved)
     made = []
     for layer, kept, u in zip(layers, saved, us):
-        if hasattr(kept, "slope"):
+        if isinstance(layer, Activation):
             made.append(None)
         else:
-            made.append(choose.optimal(layer, kept.input, u) if rng is None else choose.arbitrary(layer, kept.input, u, rng))
+            at = layer, kept.input, u
+            made.append(choose.optimal(*at) if rng is None else choose.arbitrary(*at, rng))
     return made
 
 
@@ -141,8 +158,9 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
         Of a chain of `Linear` and `Activation` layers.
     partitions : list of Partition or None
         One for each layer, None for activation layers; default: those of Theorem 2.
-    output_phi : (S, C) array, "optimal" (Eq. (46)) or None
-        None: the loss's Hessian is diagonal and is not partitioned.
+    output_phi : "optimal", (S, C) array or None
+        Fractions at the loss: Eq. (46), or any valid ones, both for convex losses. None: the loss's Hessian is diagonal
+        and is not partitioned; its absolute value is taken, as a bound needs it where the loss is not convex.
     negative_curvature : {"abs", "max", "none"}
 
     Returns
@@ -151,21 +169,26 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
 
     Raises
     ------
+    TypeError
+        If a layer is neither `Linear` nor `Activation`; it is named.
     ValueError
-        If a partition is not valid.
+        If a partition is not valid, an option is unknown, `output_phi` gives no bound for this loss, or nothing is
+        trained.
     """
+    lookup(CORRECTIONS, negative_curvature, "negative_curvature")
     network, saved = evaluation.network, evaluation.saved
     layers, u = network.layers, total_gradients(network.layers, saved)
+    network.require_parameters()
+    evaluation.require_current()
     partitions = partitions_of(evaluation) if partitions is None else partitions
-    f_i = evaluation.loss_function.gradient(evaluation.outputs, evaluation.y) / evaluation.samples
-    f_ii = evaluation.loss_function.hessian_diagonal(evaluation.outputs, evaluation.y) / evaluation.samples
-    if isinstance(output_phi, str):
-        output_phi = lookup({"optimal": choose.optimal_output}, output_phi, "output_phi")(f_ii, u[-1])
-    Y_dot, Y_ddot = ([a] for a in output(f_i, f_ii, 1.0 if output_phi is None else output_phi))
+    if [made is None for made in partitions] != [isinstance(layer, Activation) for layer in layers]:
+        raise ValueError(f"partitions: expected {len(layers)} entries, None for activation layers and a Partition for "
+                         "all others")
+    Y_dot, Y_ddot = ([a] for a in output_quadratics(evaluation, u[-1], output_phi))
     W_dot, W_ddot, pieces = [], [], []
     for i in reversed(range(len(layers))):
         layer, kept = layers[i], saved[i]
-        if hasattr(kept, "slope"):
+        if isinstance(layer, Activation):
             below = activation(Y_dot[-1], Y_ddot[-1], kept.slope, kept.curvature, negative_curvature)
             W_dot.append(None), W_ddot.append(None)
         else:
@@ -179,7 +202,28 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
         Y_dot.append(below[0]), Y_ddot.append(below[1])
     gradient, curvature = (np.concatenate(parts) for parts in zip(*pieces[::-1]))
     inputs = [kept.input for kept in saved] + [evaluation.outputs]
-    return ExplicitBound(gradient, curvature, inputs, u, Y_dot[::-1], Y_ddot[::-1], W_dot[::-1], W_ddot[::-1], partitions)
+    return ExplicitBound(gradient, curvature, inputs, u, Y_dot[::-1], Y_ddot[::-1], W_dot[::-1], W_ddot[::-1],
+                         partitions)
+
+
+def output_quadratics(evaluation, u, output_phi):
+    """Y_dot, Y_ddot (S, C) at the outputs, whose total gradient is u; `output_phi` as for :func:`explicit_bound`."""
+    loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
+    f_i, f_ii = loss.gradient(p, y) / evaluation.samples, loss.hessian_diagonal(p, y) / evaluation.samples
+    if isinstance(output_phi, str):
+        lookup({"optimal": None}, output_phi, "output_phi")
+    if output_phi is None:
+        if not loss.diagonal_hessian:
+            raise ValueError(f"output_phi=None needs a loss whose Hessian in the outputs is diagonal; that of {loss!r} "
+                             "is not, so the result would not be a bound; use 'optimal' or fractions")
+        return output(f_i, np.abs(f_ii), 1.0)
+    if not loss.convex:
+        raise ValueError("output_phi='optimal' and fractions need a loss that is convex in the outputs; "
+                         f"{loss!r} is not")
+    if isinstance(output_phi, str):
+        return output(f_i, f_ii, choose.optimal_output(f_ii, u))
+    choose.check_output(output_phi, f_ii, u)
+    return output(f_i, f_ii, output_phi)
 
 
 def flatten(layer, W):

@@ -1,4 +1,4 @@
-"""The Hessian of the function that is really bounded."""
+"""What `bound` lies above: the second-order model without the products that Eq. (4) leaves out, as a matrix."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from ..nets import Activation, Chain, Skip
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     """Hessian of the quadratic that :func:`bound` bounds with ``cross=False``, (P, P).
 
-    Gauss-Newton plus, for every unit of every activation layer, gradient times second derivative of the activation times the
-    outer product of the unit's Jacobian row with itself. The true Hessian has the products of changes of weights and of
-    activations in addition, which [residual-partitioning] Eq. (4) drops.
+    Gauss-Newton plus, for every unit of every activation layer, gradient times second derivative of the activation
+    times the outer product of the unit's Jacobian row with itself. The true Hessian has the products of changes of
+    weights and of activations in addition, which [residual-partitioning] Eq. (4) drops.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     l2 = check_l2(l2)
     evaluation = evaluate(network, loss, x, y)
     H = gauss_newton(network, loss, x, y, l2=l2, max_bytes=max_bytes)
-    bends = np.concatenate([b.ravel() for b, _ in curved_units(network.chain, evaluation.saved, evaluation.deltas, None, None)]
-                           or [np.empty(0)])
+    at = network.chain, evaluation.saved, evaluation.deltas, None
+    bends = np.concatenate([b.ravel() for b, _ in curved_units(*at, None)] or [np.empty(0)])
     if bends.size == 0:
         return H
     require_bytes("the Jacobian of all units", (bends.size, network.size), network.dtype, max_bytes)
@@ -40,13 +40,12 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     for k in range(network.size):
         direction = np.zeros(network.size, dtype=network.dtype)
         direction[k] = 1
-        J[:, k] = np.concatenate([t.ravel() for _, t in
-                                  curved_units(network.chain, evaluation.saved, evaluation.deltas, None, direction)])
+        J[:, k] = np.concatenate([t.ravel() for _, t in curved_units(*at, direction)])
     return H + J.T @ (bends[:, None] * J) / evaluation.samples
 
 
 def curved_units(chain, saved, bars, x_tangent, theta_tangent):
-    """For every activation layer, nested ones included: gradient times second derivative, and the tangent of its input."""
+    """For every activation layer, nested ones too: gradient times second derivative, and the tangent of its input."""
     found = []
     tangents = chain.input_tangents(saved, x_tangent, theta_tangent)
     pieces = [None if theta_tangent is None else theta_tangent[where] for where in chain.slices]

@@ -1,7 +1,7 @@
 """Partitioning variables as explicit arrays: which fraction of a change goes where.
 
-For an affine layer, ``eps`` (S, out, 1 + in) and ``phi`` (S, out, in); for a loss whose Hessian is not diagonal, ``phi`` (S, C).
-Index order is the paper's, s i j, with the bias at j = 0.
+For an affine layer, ``eps`` (S, out, 1 + in) and ``phi`` (S, out, in); for a loss whose Hessian is not diagonal,
+``phi`` (S, C). Index order is the paper's, s i j, with the bias at j = 0.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ def ratio(numerator, denominator):
 
 
 def simplex_optimum(x):
-    """[residual-partitioning] Lemma 3, Eq. (19): p_i = |x_i| / sum_i' |x_i'| minimises sum_i x_i^2 / p_i over the simplex.
+    """[residual-partitioning] Lemma 3, Eq. (19): p_i = |x_i| / sum_i' |x_i'| makes sum_i x_i^2 / p_i least on the simplex.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def softmax_parameters(eta):
 
 
 def softmax_derivative(p):
-    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n), p_i (1 - p_i) on the diagonal and -p_i p_i' off it."""
+    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) where i' = i, else -p_i p_i'."""
     return np.diag(p) - np.outer(p, p)
 
 
 def simplex_gradient(x, p):
-    """[residual-partitioning] Eq. (22), corrected: d/d eta_i sum_i' x_i'^2/p_i' = p_i (sum_i' x_i'^2/p_i' - x_i^2/p_i^2)."""
+    """[residual-partitioning] Eq. (22), corrected: p_i (sum_i' x_i'^2/p_i' - x_i^2/p_i^2), (n,)."""
     return p * (np.sum(x**2 / p) - x**2 / p**2)
 
 
@@ -133,13 +133,33 @@ def check(partition, layer, y, u):
     """
     shapes = (len(y), layer.out_features, y.shape[1] + 1), (len(y), layer.out_features, y.shape[1])
     if (partition.eps.shape, partition.phi.shape) != shapes:
-        raise ValueError(f"eps and phi have shapes {partition.eps.shape} and {partition.phi.shape}, expected {shapes[0]} and {shapes[1]}")
+        raise ValueError(f"eps and phi have shapes {partition.eps.shape} and {partition.phi.shape}, "
+                         f"expected {shapes[0]} and {shapes[1]}")
     terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    p = np.concatenate(partition, axis=2)
+    check_fractions(np.concatenate(partition, axis=2), terms != 0, "over j, for every sample and output (Eq. (5))")
+
+
+def check_output(phi, f_ii, u):
+    """[residual-partitioning] Eq. (14): what :func:`check` asks, of the fractions phi (S, C) at the outputs.
+
+    Raises
+    ------
+    ValueError
+        Naming the first condition that fails.
+    """
+    if np.shape(phi) != u.shape:
+        raise ValueError(f"output_phi has shape {np.shape(phi)}, expected {u.shape}: one fraction a sample and output")
+    check_fractions(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")
+
+
+def check_fractions(p, occupied, where):
+    """ValueError unless p is finite, not negative, sums to one over its last axis, and is positive where `occupied`.
+
+    Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
+    """
     if not np.isfinite(p).all() or (p < 0).any():
-        raise ValueError("partitioning variables must be finite and not negative (Eq. (5))")
-    occupied = (terms != 0).any(axis=2)
-    if np.abs(p.sum(axis=2) - 1)[occupied].max(initial=0) > 1e-9:
-        raise ValueError("partitioning variables must sum to one over j, for every sample and output (Eq. (5))")
-    if (p[terms != 0] == 0).any():
+        raise ValueError("partitioning variables must be finite and not negative")
+    if np.abs(p.sum(axis=-1) - 1)[occupied.any(axis=-1)].max(initial=0) > 1e-9:
+        raise ValueError(f"partitioning variables must sum to one {where}")
+    if (p[occupied] == 0).any():
         raise ValueError("a partitioning variable is zero although its term is not: the bound would be infinite")

@@ -1,6 +1,29 @@
-"""The total gradient u of Eq. (11): how far each unit can move, to first order, if every parameter moves by at most one."""
+"""The total gradient u of Eq. (11): how far a unit can move, to first order, if no parameter moves by more than one."""
 
 import numpy as np
+
+from ..nets import Activation, Linear
+from ..rules import PASSES
+
+LAYERS = (Linear, Activation)
+
+
+def require_explicit(layers):
+    """Refuse, with `TypeError`, every layer that the printed equations do not speak of.
+
+    They were written for affine layers and for activations applied unit by unit: `Linear`, `Activation`, and
+    subclasses of them that override none of their passes.
+    """
+    names = " and ".join(cls.__name__ for cls in LAYERS)
+    for layer in layers:
+        parent = next((cls for cls in LAYERS if isinstance(layer, cls)), None)
+        if parent is None:
+            raise TypeError(f"the explicit form of residual partitioning does not support the layer {layer!r}; it "
+                            f"takes chains of {names} layers")
+        changed = [name for name in PASSES if getattr(type(layer), name) is not getattr(parent, name)]
+        if changed:
+            raise TypeError(f"the explicit form of residual partitioning supports {parent.__name__}, but {layer!r} "
+                            f"overrides its {', '.join(changed)}; it takes chains of {names} layers")
 
 
 def input_with_bias(layer, y):
@@ -38,8 +61,15 @@ def activation(slope, u):
 
 
 def total_gradients(layers, saved):
-    """u^(1) = 0, u^(2), ..., u^(L) for a chain of `Linear` and `Activation` layers: a list of (S, m_l) arrays."""
+    """u^(1) = 0, u^(2), ..., u^(L) for a chain of `Linear` and `Activation` layers: a list of (S, m_l) arrays.
+
+    Raises
+    ------
+    TypeError
+        For any other layer; it is named.
+    """
+    require_explicit(layers)
     u = [np.zeros_like(saved[0].input)]
     for layer, kept in zip(layers, saved):
-        u.append(activation(kept.slope, u[-1]) if hasattr(kept, "slope") else affine(layer, kept.input, u[-1]))
+        u.append(activation(kept.slope, u[-1]) if isinstance(layer, Activation) else affine(layer, kept.input, u[-1]))
     return u

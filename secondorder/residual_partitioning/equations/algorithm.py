@@ -16,7 +16,7 @@ from . import cases
 
 
 class Reading(NamedTuple):
-    """How a line of the algorithm is read; the defaults are the corrected algorithm, the others what is printed.
+    """How a line of the algorithm is read; the defaults are the corrected algorithm, the others what may be printed.
 
     carried : "Z" or "Y_ddot"
         What the backward lines of affine and activation layers take the propagated quantity for.
@@ -104,6 +104,15 @@ def too_small(rng):
     return net.evaluate(SquaredError(), np.full((1, 1), 0.5), np.full((1, 1), -1.0))
 
 
+TWO_READINGS = (
+    "Two lines can be read in two ways. Above, the first root of the first backward line ends before the sum over i', "
+    "and |.| in the activation line spans both terms. These readings agree with (46) and (41) and are kept by "
+    "algorithm_1_as_printed; wrong remain the Y_ddot that is not divided by u again, and the indices (u^(0), j without "
+    "the bias). Read the other way, the root spans f_ii and the sum, whose index i' is then free in the second root "
+    "(the nearest form with a meaning has that root inside), and the activation line is |Y_ddot sigma'|^2 + Y_dot "
+    "sigma''. Both of these are executed as well, and fail.")
+
+
 def curvature_of(evaluation, **options):
     return bound(evaluation.network, evaluation.loss_function, evaluation.x, evaluation.y, **options).curvature
 
@@ -111,55 +120,67 @@ def curvature_of(evaluation, **options):
 @equation("residual-partitioning", "algorithm-1",
           statement="One forward pass for u and one backward pass for gradient and curvature give the update of every "
                     "parameter.",
-          formula=r"u_{si}^{(0)} \leftarrow 0; \quad \ddot{Y}_{si}^{(L)} u_{si}^{(L)} \leftarrow \sqrt{f_{ii}} "
-                  r"\sum_{i'} |u_{si'}^{(L)}| \sqrt{f_{i'i'}}; \quad "
-                  r"\ddot{W}_{ij}^{(\ell)} \leftarrow \frac{1}{S} \sum_s \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} "
-                  r"|y_{sj}^{(\ell)}|, "
-                  r"\; j \in [m_\ell]; \quad "
-                  r"\ddot{Y}_{sj}^{(\ell)} \leftarrow \sum_i \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} "
-                  r"|w_{ij}^{(\ell)}|; \quad "
-                  r"\ddot{Y}_{sj}^{(\ell)} \leftarrow |\ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + "
-                  r"\dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})|",
-          corrected=r"u_{si}^{(1)} \leftarrow 0; \quad Z_{si}^{(L)} \leftarrow \sqrt{f_{ii}} \sum_{i'} u_{si'}^{(L)} "
-                    r"\sqrt{f_{i'i'}}; "
-                    r"\quad \ddot{W}_{ij}^{(\ell)} \leftarrow \frac{1}{S} \sum_s Z_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, "
-                    r"\; j \in \{0\} \cup [m_\ell]; \quad Z_{sj}^{(\ell)} \leftarrow \sum_i Z_{si}^{(\ell+1)} "
-                    r"|w_{ij}^{(\ell)}|; \quad "
-                    r"Z_{sj}^{(\ell)} \leftarrow \left| |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)} + "
-                    r"\dot{Y}_{sj}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) u_{sj}^{(\ell)} \right|",
-          kind="algorithm", verdict="erratum", implements=(bound, algorithm_1_as_printed))
+          formula=r"""\begin{aligned}
+                  u_{si}^{(0)} &\leftarrow 0 \\
+                  \ddot{Y}_{si}^{(L)} u_{si}^{(L)} &\leftarrow
+                  \sqrt{f_{ii}} \sum_{i'=1}^{m_L} |u_{si'}^{(L)}| \sqrt{f_{i'i'}} \\
+                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
+                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in [m_\ell] \\
+                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}}
+                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |w_{ij}^{(\ell)}| & \text{affine} \\
+                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \left| \ddot{Y}_{si}^{(\ell+1)}
+                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})
+                  \right| & \text{activation}
+                  \end{aligned}""",
+          corrected=r"""\begin{aligned}
+                  u_{si}^{(1)} &\leftarrow 0 \\
+                  Z_{si}^{(L)} &\leftarrow \sqrt{f_{ii}} \sum_{i'=1}^{m_L} u_{si'}^{(L)} \sqrt{f_{i'i'}} \\
+                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
+                  Z_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in \{0\} \cup [m_\ell] \\
+                  Z_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}} Z_{si}^{(\ell+1)} |w_{ij}^{(\ell)}|
+                  & \text{affine} \\
+                  Z_{sj}^{(\ell)} &\leftarrow \left| |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)} +
+                  \dot{Y}_{sj}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) u_{sj}^{(\ell)} \right|
+                  & \text{activation}
+                  \end{aligned}""",
+          condition=TWO_READINGS, kind="algorithm", verdict="erratum", implements=(bound, algorithm_1_as_printed))
 def algorithm_1(rng):
     activation, loss = rng.choice(["tanh", "softplus", "sigmoid"]), rng.choice(["squared", "softmax"])
-    made = cases.evaluation(rng, activation, loss, samples=3, sizes=(2, 3, 2, 3), scale=1.5)
-    return corrected_lines(made) + printed_lines(made) + printed_bound(too_small(rng)) + indices(made)
+    claims = []
+    for name, scale in ((activation, 1.5), ("sin", 3.0)):
+        made = cases.evaluation(rng, name, loss, samples=3, sizes=(2, 3, 2, 3), scale=scale)
+        claims += corrected_lines(made, name) + printed_lines(made, name)
+    return claims + printed_bound(too_small(rng)) + indices(made)
 
 
-def corrected_lines(made):
+def corrected_lines(made, name):
     """The corrected algorithm is the bound of the explicit arrays; its gradient is the gradient."""
     fast = bound(made.network, made.loss_function, made.x, made.y, output="jensen")
     gradient, curvature = by_loops(made)
     explicit = bounding.explicit_bound(made)
-    return [Equal("gradient, by loops", fast.gradient, gradient, tolerance=1e-12),
-            Equal("gradient against back-propagation", gradient,
+    return [Equal(f"{name}: gradient, by loops", fast.gradient, gradient, tolerance=1e-12),
+            Equal(f"{name}: gradient against back-propagation", gradient,
                   exact.gradient(made.network, made.loss_function, made.x, made.y), tolerance=1e-12),
-            Equal("curvature, by loops", fast.curvature, curvature, tolerance=1e-12),
-            Equal("curvature against Eqs. (9), (15), (18) with explicit fractions", fast.curvature, explicit.curvature,
-                  tolerance=1e-12),
+            Equal(f"{name}: gradient of the explicit arrays, by loops", explicit.gradient, gradient, tolerance=1e-12),
+            Equal(f"{name}: curvature, by loops", fast.curvature, curvature, tolerance=1e-12),
+            Equal(f"{name}: curvature against Eqs. (9), (15), (18) with explicit fractions", fast.curvature,
+                  explicit.curvature, tolerance=1e-12),
             Case(y_1=made.x, u_L=explicit.u[-1], W_dot=gradient, W_ddot=curvature)]
 
 
-def printed_lines(made):
-    """Every misprint by itself, and all as the package keeps them."""
+def printed_lines(made, name):
+    """The printed algorithm as the package keeps it, and each of what may be printed wrong by itself."""
     right = curvature_of(made, output="jensen")
     whole, last = algorithm_1_as_printed(made), made.network.slices[-1]
-    claims = [Equal("the printed algorithm of the package, by loops", whole.W_ddot,
-                    by_loops(made, Reading("Y_ddot"))[1], tolerance=1e-12),
-              Equal("as printed, the last layer is right", whole.W_ddot[last], right[last], tolerance=1e-12),
-              Equal("its update, by loops", whole.delta * whole.W_ddot, -by_loops(made)[0], tolerance=1e-12)]
-    for what, reading in (("Y_ddot in place of Z", Reading("Y_ddot")),
-                          ("a root over the whole sum", Reading(root="nested")),
-                          ("|.| squared around the first term", Reading(absolute="square"))):
-        claims.append(Printed(Equal(f"curvature with {what}", by_loops(made, reading)[1], right, tolerance=1e-6)))
+    claims = [Equal(f"{name}: algorithm_1_as_printed, by loops", whole.W_ddot, by_loops(made, Reading("Y_ddot"))[1],
+                    tolerance=1e-12),
+              Equal(f"{name}: in it, the last layer is right", whole.W_ddot[last], right[last], tolerance=1e-12),
+              Equal(f"{name}: its update, by loops", whole.delta * whole.W_ddot, -by_loops(made)[0], tolerance=1e-12)]
+    for what, reading in (("as in the formula above: Y_ddot in place of Z", Reading("Y_ddot")),
+                          ("other reading: one root over f_ii and the sum", Reading(root="nested")),
+                          ("other reading: |.| squared around the first term", Reading(absolute="square"))):
+        claims.append(Printed(Equal(f"{name}: curvature, {what}", by_loops(made, reading)[1], right,
+                                    tolerance=1e-6)))
     return claims
 
 
@@ -170,7 +191,7 @@ def printed_bound(small):
     size = right.max()
     return [AtMost("corrected: no negative eigenvalue of bound minus model", 0.0, cases.least_eigenvalue(right, H),
                    tolerance=1e-12, scale=size),
-            Printed(AtMost("as printed: no negative eigenvalue of bound minus model", 0.0,
+            Printed(AtMost("algorithm_1_as_printed: no negative eigenvalue of its curvature minus model", 0.0,
                            cases.least_eigenvalue(printed, H), tolerance=1e-4, scale=size))]
 
 

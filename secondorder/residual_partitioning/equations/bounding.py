@@ -1,162 +1,14 @@
-"""Equations (1)-(9) and Theorem 1: from the objective, through affine layers, to a sum over parameters."""
+"""Equations (4)-(9): through an affine layer, from the changes of its outputs to those of its weights and inputs."""
 
 import numpy as np
 
-from ... import exact
-from ...exact.finite_differences import complex_step
-from ...nets import Network
 from ...verify import AtMost, Case, Counterexample, Equal, Property, Rate, equation
 from .. import bounding, partitions
-from ..bound import bound_at
-from ..hessian import bounded_hessian
-from ..total_gradient import total_gradients
 from . import cases
-
-PAPER = "residual-partitioning"
-
-WITHOUT_PRODUCTS = (
-    "The model on the left drops the products of a change of weight and a change of activation, as (4) does: its "
-    "Hessian is bounded_hessian, not that of the loss. Sums over j start at the bias, j = 0, and the loss at the point "
-    "is counted among the constants of the quadratics.")
+from .objective import PAPER
 
 
-# -- the objective ----------------------------------------------------------------------------------------------------
-
-@equation(PAPER, "1",
-          statement="The objective adds up, over samples, a convex loss of the outputs that the changed weights give.",
-          formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
-                  r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
-          kind="definition", verdict="definition", implements=(Network.evaluate, bounding.explicit_bound))
-def equation_1(rng):
-    claims = []
-    for name in cases.LOSSES:
-        at = cases.evaluation(rng, loss=name)
-        claims.append(Equal(f"{name}: objective against a sum of f / S over samples", at.loss,
-                            np.sum(cases.losses_by_hand(name, at.outputs, at.y) / at.samples), tolerance=1e-13))
-        p, q = rng.normal(size=(2, *at.outputs.shape)) * 3
-        ends = [cases.losses_by_hand(name, end, at.y) for end in (p, q)]
-        claims.append(AtMost(f"{name}: f halfway between two outputs is at most the mean of f at both",
-                             at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2))
-        alone = [bounding.explicit_bound(at.network.evaluate(at.loss_function, at.x[s:s + 1], at.y[s:s + 1]))
-                 for s in range(at.samples)]
-        claims.append(Equal(f"{name}: curvature of the sum over samples against a sum of bounds of single samples",
-                            at.samples * bounding.explicit_bound(at).curvature,
-                            sum(one.curvature for one in alone), tolerance=1e-12))
-    return [*claims, Case(x=at.x, y=at.y, outputs=at.outputs)]
-
-
-# -- the bound as a whole ---------------------------------------------------------------------------------------------
-
-def chain_of_bounds(at, built, delta):
-    """L~, L~_L, ..., L~_1 at a step, minus the loss at the point: the model and the bounds of (2), layer by layer."""
-    changes = cases.changes(at, delta)
-    from_weights, values = 0.0, [cases.model(at, delta) - at.loss]
-    for k in reversed(range(len(changes))):
-        if k < len(at.network.layers) and built.W_dot[k] is not None:
-            layer = at.network.layers[k]
-            dW = bounding.unflatten(layer, delta[at.network.slices[k]])
-            from_weights += np.sum(built.W_dot[k] * dW + built.W_ddot[k] * dW**2 / 2)
-        moved = changes[k].first + changes[k].second / 2
-        from_units = np.sum(built.Y_dot[k] * moved + built.Y_ddot[k] * changes[k].first**2 / 2) if k else 0.0
-        values.append(from_units + from_weights)
-    return np.array(values)
-
-
-def products_missed():
-    """Counterexample: y = w2 w1 x at zero, whose true second-order model along (1, 0, -1, 0) lies above the bound."""
-    at, delta = cases.product_of_weights(), np.array([1.0, 0.0, -1.0, 0.0])
-    return Counterexample(AtMost("true second-order model of w2 w1 x at zero, products kept, along (1, 0, -1, 0)",
-                                 cases.model(at, delta, products=True), bound_at(at).value(delta)))
-
-
-def bias_missed(at):
-    """Counterexample: sums from j = 1 on, which leave the bias out; the step is one bias of the last layer, uphill."""
-    built, delta = bounding.explicit_bound(at), np.zeros(at.network.size)
-    delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
-    total = at.loss
-    for layer, where, W_dot, W_ddot in zip(at.network.layers, at.network.slices, built.W_dot, built.W_ddot):
-        if W_dot is not None:
-            dW = bounding.unflatten(layer, delta[where])[:, 1:]
-            total += np.sum(W_dot[:, 1:] * dW + W_ddot[:, 1:] * dW**2 / 2)
-    return Counterexample(AtMost("model against the bound with sums from j = 1, no bias, at a step of one bias",
-                                 cases.model(at, delta), total))
-
-
-@equation(PAPER, "2",
-          statement="At every layer the model is at most a sum of univariate quadratics: of the changes of that "
-                    "layer's inputs, and of the changes of all weights above.",
-          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell \equiv \sum_{s=1}^S \sum_{j=1}^{m_\ell} "
-                  r"\mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' \geq \ell} \sum_{i=1}^{m_{\ell'+1}} "
-                  r"\sum_{j=1}^{m_{\ell'}} \mathcal{W}_{ij}^{(\ell')}",
-          kind="inequality", verdict="conditional", condition=WITHOUT_PRODUCTS,
-          implements=(bounding.explicit_bound, bounding.affine, bounding.activation, bounding.output))
-def equation_2(rng):
-    claims = []
-    for name, at in cases.variety(rng, samples=3).items():
-        built = bounding.explicit_bound(at, bounding.partitions_of(at, rng))
-        rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
-        rows = [row / (np.abs(row).max() or 1.0) for row in rows]  # 1: a step that moves dead units only
-        claims.append(AtMost(f"{name}: model and bounds from the output down to the input, each at most the next",
-                             [row[:-1] for row in rows], [row[1:] for row in rows]))
-    at = cases.evaluation(rng)
-    return [*claims, products_missed(), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
-
-
-@equation(PAPER, "3",
-          statement="Taken down to the input, the bound is a sum of univariate quadratics of single parameters.",
-          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_1 \equiv \sum_{\ell \in P} "
-                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
-          kind="inequality", verdict="conditional", condition=WITHOUT_PRODUCTS,
-          implements=(bounding.explicit_bound, bound_at, bounded_hessian))
-def equation_3(rng):
-    claims = []
-    for name, at in cases.variety(rng, samples=3).items():
-        H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
-        curvatures = bounding.explicit_bound(at, bounding.partitions_of(at, rng)).curvature, bound_at(at).curvature
-        least = [cases.least_eigenvalue(curvature, H) / curvature.max() for curvature in curvatures]
-        claims.append(AtMost(f"{name}: 0 against least eigenvalues of diag(W_ddot) - bounded Hessian, any and optimal "
-                             "partition, over max W_ddot", 0.0, least, scale=1.0))
-    v = rng.normal(size=at.network.size)
-    second = cases.model(at, v) + cases.model(at, -v) - 2 * cases.model(at, 0 * v)
-    claims.append(Equal("bounded Hessian along a direction against differences of the model", v @ H @ v, second, 1e-10))
-    at = cases.product_of_weights()
-    true = exact.hessian(at.network, at.loss_function, at.x, at.y)
-    claims.append(Counterexample(AtMost("w2 w1 x at zero: 0 against the least eigenvalue of diag(W_ddot) - true H",
-                                        0.0, cases.least_eigenvalue(bound_at(at).curvature, true), scale=1.0)))
-    at = cases.evaluation(rng)
-    return [*claims, products_missed(), bias_missed(at), Case(x=at.x, y=at.y, theta=at.network.theta)]
-
-
-@equation(PAPER, "theorem-1",
-          statement="At every layer there is an upper bound that is a sum of convex quadratics of single variables.",
-          formula=r"\forall \ell \in [L]: \quad \tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell, \qquad "
-                  r"\ddot{\mathcal{Y}}_{sj}^{(\ell)} \geq 0, \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0",
-          kind="inequality", verdict="conditional",
-          condition=WITHOUT_PRODUCTS + " The quadratics stay convex below a curved activation only if a negative "
-                    "coefficient is replaced there by its absolute value, or by zero.",
-          implements=(bounding.explicit_bound, bounding.activation, bound_at))
-def theorem_1(rng):
-    claims = []
-    fixed = {f"layer {k} fixed": cases.evaluation(rng, fixed=(k,)) for k in range(3)}
-    for name, at in (fixed | {"dead unit": cases.with_dead_unit(rng), "bent unit": cases.bent_unit()}).items():
-        H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
-        for way in ("abs", "max"):
-            built = bounding.explicit_bound(at, bounding.partitions_of(at, rng), negative_curvature=way)
-            convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot if W is not None])
-            claims += [AtMost(f"{name}, {way}: 0 against all W_ddot and Y_ddot", 0.0, convex),
-                       AtMost(f"{name}, {way}: 0 against the least eigenvalue of diag(W_ddot) - bounded Hessian", 0.0,
-                              cases.least_eigenvalue(built.curvature, H), scale=built.curvature.max())]
-    at = cases.bent_unit()
-    bare = bounding.explicit_bound(at, negative_curvature="none")
-    H = bounded_hessian(at.network, at.loss_function, at.x, at.y)
-    return [*claims, products_missed(),
-            Counterexample(AtMost("bent unit, no correction: 0 against all W_ddot", 0.0, bare.curvature)),
-            Counterexample(AtMost("bent unit, no correction: 0 against the least eigenvalue", 0.0,
-                                  cases.least_eigenvalue(bare.curvature, H), scale=np.abs(bare.curvature).max())),
-            Case(x=at.x, y=at.y, theta=at.network.theta)]
-
-
-# -- through an affine layer ------------------------------------------------------------------------------------------
+# -- the change of an output and its square --------------------------------------------------------------------------
 
 def with_ones(y):
     """y (S, in) with y_s0 = 1 in front."""
@@ -192,9 +44,11 @@ def squares_by_loops(case, dW=None, dY=None):
 @equation(PAPER, "4",
           statement="An affine output is the weighted sum of its inputs, bias included; its change is the change of "
                     "the weights times the inputs plus the weights times the change of the inputs, to first order.",
-          formula=r"y_{si}^{(\ell+1)} \equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \quad "
-                  r"\Delta y_{si}^{(\ell+1)} \approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)} + "
-                  r"\sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}",
+          formula=r"""\begin{aligned}
+                  y_{si}^{(\ell+1)} &\equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \\
+                  \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)} +
+                  \sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}
+                  \end{aligned}""",
           kind="approximation", verdict="holds", implements=(bounding.output_change,))
 def equation_4(rng):
     case = cases.affine(rng)
@@ -243,6 +97,9 @@ def equation_5(rng):
                        AtMost(f"{name} layer: 0 against eps and phi", 0.0, np.concatenate(made, axis=2)),
                        Property(f"{name} layer: accepted", not refusal(made, case))]
         eps, phi = made
+        gap = max(np.abs(one - other).max() for one, other in zip(partitions.optimal(case.layer, case.y, case.u), made))
+        claims.append(AtMost(f"{name} layer: 0.01 against the largest difference of arbitrary from optimal fractions",
+                             0.01, gap))
         claims.append(Property(f"{name} layer: some of it goes to the weights", bool(eps.any()), name != "fixed"))
         claims.append(Property(f"{name} layer: some of it goes further down", bool(phi.any()), name != "first"))
         claims.append(Property(f"{name} layer: refused when it adds up to 1.1",
@@ -256,10 +113,12 @@ def equation_5(rng):
 
 @equation(PAPER, "6",
           statement="The squared change of an output, every part of it multiplied and divided by its fraction.",
-          formula=r"\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} "
-                  r"\frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} "
-                  r"\varphi_{sij}^{(\ell)} \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} "
-                  r"\right)^2",
+          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(
+                  \sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
+                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} +
+                  \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)}
+                  \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}}
+                  \right)^2""",
           kind="identity", verdict="holds",
           implements=(bounding.output_change, partitions.arbitrary, partitions.optimal))
 def equation_6(rng):
@@ -297,16 +156,16 @@ def squared_change(case, rng):
 @equation(PAPER, "7",
           statement="Jensen's inequality: the squared change of an output is at most the sum of the squared parts, "
                     "each over its fraction.",
-          formula=r"\Delta y_{si}^{(\ell+1)2} \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} "
-                  r"y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} "
-                  r"\Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}",
+          formula=r"""\Delta y_{si}^{(\ell+1)2} \leq
+                  \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} +
+                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds", implements=(bounding.squared_change_bound,))
 def equation_7(rng):
     case = cases.affine(rng)
     return [*squared_change(case, rng), Case(y=case.y, dW=case.dW, dY=case.dY, eps=case.partition.eps)]
 
 
-def sums_of_quadratics(case, dW, dY, partition, made):
+def sums_of_quadratics(case, dW, dY, made):
     """Both sides of (8): the outputs' quadratics at the first-order change, and those of weights and inputs."""
     first = change_by_loops(case._replace(dW=dW, dY=dY))
     left = np.sum(case.Y_dot * first), np.sum(case.Y_ddot * first**2) / 2
@@ -321,7 +180,7 @@ def quadratics(case, rng):
 
     def both_sides(case, partition):
         made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, partition)
-        return np.array([sums_of_quadratics(case, *step, partition, made) for step in zip(dW, dY)]).transpose(1, 2, 0)
+        return np.array([sums_of_quadratics(case, *step, made) for step in zip(dW, dY)]).transpose(1, 2, 0)
 
     claims = []
     for name, partition in (("arbitrary", case.partition), ("optimal", partitions.optimal(case.layer, case.y, case.u))):
@@ -329,7 +188,20 @@ def quadratics(case, rng):
         claims += [Equal(f"{name} fractions: linear parts of both sides", left[0], right[0], 1e-12),
                    AtMost(f"{name} fractions: left side against right side", left.sum(axis=0), right.sum(axis=0))]
     left, right = both_sides(case._replace(Y_ddot=-case.Y_ddot), case.partition)
-    return [*claims, Counterexample(AtMost("the same with Y_ddot < 0", left.sum(axis=0), right.sum(axis=0)))]
+    return [*claims, tight_quadratics(case),
+            Counterexample(AtMost("the same with Y_ddot < 0", left.sum(axis=0), right.sum(axis=0)))]
+
+
+def tight_quadratics(case):
+    """Equality in (8) and (17): one sample, one output that counts, all parts in proportion to optimal fractions."""
+    y, u, only = case.y[:1], case.u[:1], np.eye(len(case.dW))[:1]
+    one = case._replace(y=y, u=u, Y_dot=case.Y_dot[:1] * only, Y_ddot=case.Y_ddot[:1] * only)
+    partition = partitions.optimal(one.layer, y, u)
+    made = bounding.affine(one.layer, y, one.Y_dot, one.Y_ddot, partition)
+    dW, dY = 0.7 * np.sign(with_ones(y)) * np.ones_like(case.dW), 0.7 * u * np.sign(one.layer.weight[:1])
+    left, right = sums_of_quadratics(one, dW, dY, made)
+    return Equal("one sample, one output, changes in proportion to optimal fractions: quadratic parts of both sides",
+                 left[1], right[1], 1e-12)
 
 
 @equation(PAPER, "8",
@@ -338,8 +210,8 @@ def quadratics(case, rng):
                   r"\sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} "
                   r"\mathcal{Y}_{sj}^{(\ell)}",
           kind="inequality", verdict="conditional",
-          condition="The second coefficients Y_ddot of the outputs are not negative. (The paper's note below (9) can be "
-                    "read as asking this of the first coefficients, which take both signs.)",
+          condition="The second coefficients Y_ddot of the outputs are not negative. (The paper's note below (9) can "
+                    "be read as asking this of the first coefficients, which take both signs.)",
           implements=(bounding.affine,))
 def equation_8(rng):
     case = cases.affine(rng)
@@ -377,7 +249,7 @@ def coefficients_by_differences(case):
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)} &\equiv
                   \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
-          kind="definition", verdict="holds", implements=(bounding.affine, bounding.explicit_bound))
+          kind="definition", verdict="holds", implements=(bounding.affine,))
 def equation_9(rng):
     case = cases.affine(rng)
     made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, case.partition)

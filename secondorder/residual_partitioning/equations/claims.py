@@ -14,7 +14,7 @@ from ..optimizer import ResidualPartitioning
 from ..partitions import Partition, ratio
 from ..total_gradient import total_gradients
 from . import cases
-from .bounding import PAPER
+from .objective import PAPER
 
 SMOOTH = ("tanh", "softplus", "sigmoid", "sin")
 
@@ -25,13 +25,15 @@ SMOOTH = ("tanh", "softplus", "sigmoid", "sin")
           kind="claim", verdict="holds", implements=(bounding.explicit_bound, bound_at))
 def claim_gradient(rng):
     claims = []
-    for name, at in cases.variety(rng, SMOOTH, samples=2).items():
+    for name, at in cases.variety(rng, SMOOTH, samples=4, scale=3.0).items():
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = bounding.explicit_bound(at, bounding.partitions_of(at, rng))
         claims += [Equal(f"{name}: W_dot of arbitrary fractions against a complex step", drawn.gradient, slope, 1e-13),
                    Equal(f"{name}: the fast path against a complex step", bound_at(at).gradient, slope, 1e-13)]
-    return [*claims, Case(theta=at.network.theta, W_dot=drawn.gradient)]
+    slopes = np.concatenate([kept.slope.ravel() for kept in at.saved if hasattr(kept, "slope")])
+    return [*claims, Property("sin: slopes of both signs are met", bool((slopes < 0).any() and (slopes > 0).any())),
+            Case(theta=at.network.theta, W_dot=drawn.gradient, slopes=slopes)]
 
 
 @equation(PAPER, "claim-learning-rate",
@@ -74,30 +76,34 @@ def rates(case, partition):
 
 @equation(PAPER, "claim-decrease",
           statement="The decrease that minimising the bound promises is achieved by the second-order model as well.",
-          formula=r"\tilde{\mathcal{L}}(\Delta w) \leq \tilde{\mathcal{L}}_1(\Delta w) = \mathcal{L}(0) - "
-                  r"\left(\lambda - \frac{\lambda^2}{2}\right) \sum_{\ell \in P, i, j} "
-                  r"\frac{\dot{\mathcal{W}}_{ij}^{(\ell)2}}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \quad \text{at} \quad "
-                  r"\Delta w = -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}",
+          formula=r"""\begin{aligned}
+                  \tilde{\mathcal{L}}(\Delta w) &\leq \tilde{\mathcal{L}}_1(\Delta w) = \mathcal{L}(0) -
+                  \left(\lambda - \frac{\lambda^2}{2}\right) \sum_{\ell \in P, i, j}
+                  \frac{\dot{\mathcal{W}}_{ij}^{(\ell)2}}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \\
+                  \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
+                  \end{aligned}""",
           kind="claim", verdict="conditional",
           condition="For the model without the products that (4) drops, and a learning rate between 0 and 2; the loss "
                     "itself may rise.",
-          implements=(bound_at, Bound.value, ResidualPartitioning))
+          implements=(bound_at, Bound.value, ResidualPartitioning.direction))
 def claim_decrease(rng):
     claims = []
     for name, at in cases.variety(rng, samples=3).items():
         bounds, models, promised = [], [], []
         for output, rate in product(("jensen", "pairwise"), (0.3, 1.0, 1.7)):
-            made = bound_at(at, output=output, negative_curvature=rng.choice(["abs", "max"]))
-            step, gain = -ratio(made.gradient, made.curvature), np.sum(ratio(made.gradient**2, made.curvature))
+            options = {"output": output, "negative_curvature": str(rng.choice(["abs", "max"]))}
+            made = bound_at(at, **options)
+            step = rate * ResidualPartitioning(at.network, at.loss_function, rate, **options).direction(at)
+            gain = np.sum(ratio(made.gradient**2, made.curvature))
             promised.append(at.loss - (rate - rate**2 / 2) * gain)
-            bounds.append(made.value(rate * step))
-            models.append(cases.model(at, rate * step))
+            bounds.append(made.value(step))
+            models.append(cases.model(at, step))
         claims += [Equal(f"{name}: the bound at the step against what it promises", bounds, promised, 1e-12),
                    AtMost(f"{name}: the model at the step against what is promised", models, promised)]
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), np.ones((1, 1)), np.ones((1, 1)))
-    step = -bound_at(line).gradient / bound_at(line).curvature
+    step = ResidualPartitioning(line.network, line.loss_function, 3.0).direction(line)
     at = cases.product_of_weights(0.1, 0.1, bias=False)
-    delta = -bound_at(at).gradient / bound_at(at).curvature
+    delta = ResidualPartitioning(at.network, at.loss_function, 1.0).direction(at)
     after = cases.losses_by_hand("squared", cases.outputs_by_hand(at.network, at.x, delta), at.y)[0]
     return [*claims,
             Counterexample(AtMost("learning rate 3, one weight: the model against its value before",
@@ -227,10 +233,10 @@ def claim_complexity(rng):
 
 @equation(PAPER, "claim-negative-curvature",
           statement="Negative curvature from activations is corrected number by number, with no eigenvalue computed.",
-          formula=r"\ddot{\mathcal{Y}}_{sj}^{(\ell)} \leftarrow \left|\ddot{\mathcal{Y}}_{si}^{(\ell+1)} "
-                  r"\dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + \dot{\mathcal{Y}}_{si}^{(\ell+1)} "
-                  r"\ddot{\sigma}_\ell(y_{sj}^{(\ell)})\right| \quad \Rightarrow \quad "
-                  r"\ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0",
+          formula=r"""\ddot{\mathcal{Y}}_{sj}^{(\ell)} \leftarrow \left|
+                  \ddot{\mathcal{Y}}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})\right|
+                  \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           kind="claim", verdict="conditional",
           condition="The coefficient below an activation is replaced by its absolute value, or if negative by zero.",
           implements=(bounding.activation, bound_at))

@@ -8,7 +8,8 @@ from ...verify import AtMost, Case, Equal, equation
 from .. import bounding, partitions
 from ..total_gradient import total_gradients
 from . import cases
-from .bounding import PAPER, coefficients_by_differences, quadratics, squared_change, with_ones
+from .bounding import coefficients_by_differences, quadratics, squared_change, with_ones
+from .objective import PAPER
 
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 
@@ -120,9 +121,9 @@ def equation_15(rng):
 
 @equation(PAPER, "16",
           statement="At the first layer the squared change of an output is split among its weights alone.",
-          formula=r"\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} "
-                  r"\frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2 \leq "
-                  r"\sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}",
+          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
+                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2 \leq
+                  \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds", implements=(bounding.output_change, bounding.squared_change_bound))
 def equation_16(rng):
     case = cases.affine(rng, first=True)
@@ -146,9 +147,10 @@ def equation_17(rng):
 
 @equation(PAPER, "18",
           statement="First and second coefficients of the quadratics of the first layer's weights.",
-          formula=r"\dot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S \dot{\mathcal{Y}}_{si}^{(\ell+1)} "
-                  r"y_{sj}^{(\ell)} \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S "
-                  r"\frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}",
+          formula=r"""\dot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)}
+                  \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
+                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
           kind="definition", verdict="holds", implements=(bounding.affine,))
 def equation_18(rng):
     case = cases.affine(rng, first=True)

@@ -1,23 +1,21 @@
-"""What goes beyond the paper's text: other layers, other starts at the loss, the true Hessian, the penalty.
+"""What goes beyond the paper's text: how the sum of the bound is made up, where it is tight, and other layers.
 
 The paper says nothing of these; the formulas are written in its notation, with Z = Y_ddot u.
 """
 
 import numpy as np
-from scipy import optimize
 
 from ... import exact
-from ...nets import Activation, BoundedCriterion, Linear, Network, Skip, SoftmaxCrossEntropy
+from ...nets import Activation, Linear, Network, Skip
 from ...verify import AtMost, Case, Equal, Property, equation
 from .. import bound as bound_of
 from .. import bounding, partitions, total_gradient
-from ..bound import ActivationRule, LinearRule, OUTPUTS, SkipRule
+from ..bound import ActivationRule, LinearRule, SkipRule
 from ..hessian import bounded_hessian
-from ..optimizer import ResidualPartitioning
 from ..partitions import ratio
 from . import cases, fractions
+from .objective import PAPER
 
-PAPER = "residual-partitioning"
 CURVED = ("tanh", "softplus", "sigmoid")
 
 
@@ -95,10 +93,11 @@ def by_explicit_arrays(made, negative_curvature="abs"):
 @equation(PAPER, "extension-sum-rule",
           statement="The second coefficients of all parameters sum to Z u at the outputs plus what the activation "
                     "layers add.",
-          formula=r"\sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} = \sum_{si} Z_{si}^{(L)} u_{si}^{(L)} + "
-                  r"\sum_{\ell \, \text{activation}} \sum_{sj} \left(Z_{sj}^{(\ell)} - "
-                  r"|\dot{\sigma}_\ell(y_{sj}^{(\ell)})| "
-                  r"Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}",
+          formula=r"""\begin{aligned}
+                  \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} = &\sum_{si} Z_{si}^{(L)} u_{si}^{(L)} \\
+                  &+ \sum_{\ell \, \text{activation}} \sum_{sj} \left(Z_{sj}^{(\ell)} -
+                  |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
+                  \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(bound_of, LinearRule.backward, ActivationRule.backward, SkipRule.backward))
 def extension_sum_rule(rng):
@@ -117,7 +116,8 @@ def extension_sum_rule(rng):
                           at_outputs + added))
     pairs = np.array(pairs)
     return [Equal("chains, from the Z and u that are carried", np.array(left), np.array(right), tolerance=1e-12),
-            Equal("through skip connections, from explicit arrays", pairs[:, 0], pairs[:, 1].copy(), tolerance=1e-12)]
+            Equal("through skip connections, from explicit arrays", pairs[:, 0], pairs[:, 1].copy(), tolerance=1e-12),
+            Case(curvature=b.curvature, u_L=b.total_gradients[-1], Z_L=b.carried[-1])]
 
 
 def by_carried(made, Z, correction):
@@ -154,7 +154,7 @@ def extension_tightness(rng):
     step = np.full(made.network.size, rng.uniform(0.2, 2.0))
     claims.append(Equal("softplus, two outputs, outputs above their targets", bound_at(made).value(step),
                         cases.model(made, step), tolerance=1e-12))
-    return claims
+    return [*claims, Case(theta=made.network.theta, x=made.x, outputs=made.outputs, step=step)]
 
 
 def slope_along_ones(made):
@@ -186,7 +186,9 @@ def extension_skip(rng):
     return claims + [AtMost("no negative eigenvalue of bound minus model", 0.0, np.array(slack), tolerance=1e-12,
                             scale=1.0),
                      AtMost("with cross terms: of bound minus true Hessian", 0.0, np.array(true_slack), tolerance=1e-12,
-                            scale=1.0)]
+                            scale=1.0),
+                     Case(x=made.x, u_L=b.total_gradients[-1], Z_L=b.carried[-1], curvature=b.curvature,
+                          model_hessian=H)]
 
 
 def model_hessian(made):
@@ -251,139 +253,5 @@ def extension_fixed_layers(rng):
                             scale=1.0),
                      AtMost("one trained layer: of bound minus true Hessian", 0.0, np.array(true_slack),
                             tolerance=1e-12, scale=1.0),
-                     Property("u is None exactly where nothing below is trained", empty, [True] * 6)]
-
-
-@equation(PAPER, "extension-pairwise",
-          statement="Row sums of the loss's absolute Hessian, weighted by u, start the bound for every loss; never "
-                    "above Jensen's start in sum.",
-          formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} \partial y_{si'}^{(L)}} "
-                  r"\right| "
-                  r"u_{si'}^{(L)}",
-          kind="inequality", verdict="holds", implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]))
-def extension_pairwise(rng):
-    claims, sums = [], []
-    for loss in (SoftmaxCrossEntropy(), BoundedCriterion()):
-        start = cases.evaluation(rng, "tanh", "softmax", sizes=(3, 4, 5), scale=3.0)
-        made = start.network.evaluate(loss, start.x, start.y)
-        b = bound_at(made, output="pairwise")
-        Z, u, F = b.carried[-1], b.total_gradients[-1], loss.hessian(made.outputs, made.y)
-        least = np.array([np.linalg.eigvalsh(np.diag(Z[s] / u[s]) - F[s])[0] for s in range(len(Z))])
-        claims.append(AtMost(f"no negative eigenvalue of Z / u minus the Hessian, {type(loss).__name__}", 0.0, least,
-                             tolerance=1e-12, scale=np.abs(F)))
-        if loss.convex:
-            p = np.exp(made.outputs) / np.exp(made.outputs).sum(axis=1, keepdims=True)
-            closed = np.array([[p[s, i] * ((1 - 2 * p[s, i]) * u[s, i] + sum(p[s, j] * u[s, j] for j in range(5)))
-                                for i in range(5)] for s in range(len(p))])
-            claims.append(Equal("closed form for the softmax", Z, closed, tolerance=1e-12))
-            jensen = bound_at(made, output="jensen").carried[-1]
-            sums = [AtMost("sum of u Z, sample by sample, against Jensen's", np.sum(u * Z, axis=1),
-                           np.sum(u * jensen, axis=1))]
-    made = cases.evaluation(rng, "sigmoid", "squared")
-    pairwise, diagonal = (bound_at(made, output=output) for output in ("pairwise", "diagonal"))
-    return claims + sums + [Equal("diagonal loss: the same as no partition", pairwise.curvature, diagonal.curvature,
-                                  tolerance=1e-13),
-                            Equal("and Z is u there, by loops", pairwise.carried[-1],
-                                  fractions.total_gradients_by_loops(made)[-1], tolerance=1e-13)]
-
-
-@equation(PAPER, "extension-cross-terms",
-          statement="Bounding the products that Eq. (4) drops makes the bound one on the true second-order model.",
-          formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| u_{sj}^{(\ell)} \; (j \ge "
-                  r"1), \quad "
-                  r"Z_{sj}^{(\ell)} \mathrel{+}= \sum_i |\dot{Y}_{si}^{(\ell+1)}|",
-          kind="inequality", verdict="holds", implements=(bound_of, LinearRule.backward))
-def extension_cross_terms(rng):
-    slack = []
-    for made in cases.variety(rng, samples=3, scale=rng.uniform(1, 3)).values():
-        H = exact.hessian(made.network, made.loss_function, made.x, made.y, method="products")
-        for output in ("auto", "pairwise"):
-            slack.append(relative_slack(bound_at(made, cross=True, output=output).curvature, H))
-    small = cases.product_of_weights()
-    H = exact.hessian(small.network, small.loss_function, small.x, small.y)
-    without, crossed = (bound_at(small, cross=cross).curvature for cross in (False, True))
-    made = cases.evaluation(rng, "leaky_relu", sizes=(3, 4, 2))
-    more = bound_at(made, cross=True).curvature - bound_at(made).curvature
-    return [AtMost("no negative eigenvalue of bound minus true Hessian", 0.0, np.array(slack), tolerance=1e-12,
-                   scale=1.0),
-            AtMost("y = w2 w1 x at zero: the same", 0.0, cases.least_eigenvalue(crossed, H), tolerance=1e-12,
-                   scale=1.0),
-            AtMost("y = w2 w1 x at zero: without the products the least eigenvalue is far below 0",
-                   cases.least_eigenvalue(without, H), -1.0, tolerance=1e-12),
-            Equal("what the products add, two layers, by loops", more, added_by_products(made), tolerance=1e-12),
-            Case(theta=small.network.theta, without=without, crossed=crossed, true_hessian=H)]
-
-
-def added_by_products(made):
-    """What cross terms add to the curvature of Linear, piecewise-linear activation, Linear, by loops."""
-    first, last = made.network.layers[0], made.network.layers[2]
-    g, x, u = made.outputs - made.y, made.x, fractions.total_gradients_by_loops(made)[2]
-    slope = made.network.layers[1].function.slope(made.saved[1].input)
-    upper, lower, bias = np.zeros_like(last.weight), np.zeros_like(first.weight), np.zeros_like(first.bias)
-    for s in range(len(x)):
-        size_of_g = sum(abs(v) for v in g[s])
-        for i, j in np.ndindex(upper.shape):
-            upper[i, j] += abs(g[s, i]) * u[s, j] / len(x)
-        for j in range(len(bias)):
-            bias[j] += size_of_g * abs(slope[s, j]) / len(x)
-            for k in range(x.shape[1]):
-                lower[j, k] += size_of_g * abs(slope[s, j]) * abs(x[s, k]) / len(x)
-    return np.concatenate([lower.ravel(), bias, upper.ravel(), np.zeros_like(last.bias)])
-
-
-@equation(PAPER, "extension-penalty",
-          statement="A squared penalty is separable and enters exactly; if the rate scales the data's curvature only, "
-                    "the step stays between the data's minimum and zero for every rate.",
-          formula=r"\Delta w = -\frac{\dot{W} + \mu w}{\ddot{W} / \lambda + \mu}, \quad \text{not} \quad "
-                  r"-\lambda \frac{\dot{W} + \mu w}{\ddot{W} + \mu}",
-          kind="identity", verdict="holds", implements=(bound_of, ResidualPartitioning.direction))
-def extension_penalty(rng):
-    made = cases.evaluation(rng, rng.choice(CURVED), rng.choice(["squared", "softmax"]), samples=3)
-    net, l2, rate = made.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)
-    plain, with_penalty = bound_at(made, output="jensen"), bound_at(made, output="jensen", l2=l2)
-    steps = cases.steps(rng, net.size, 6)
-    gained = np.array([with_penalty.value(d) - plain.value(d) for d in steps])
-    penalties = np.array([l2 / 2 * sum((w + v) ** 2 for w, v in zip(net.theta, d)) for d in steps])
-
-    explicit = bounding.explicit_bound(made)
-    g, h = explicit.gradient, explicit.curvature
-    step = rate * direction(made, rate, l2, "implicit")
-
-    def model(d):
-        value = g @ d + h @ d**2 / (2 * rate) + l2 / 2 * np.sum((net.theta + d) ** 2)
-        return value, g + h * d / rate + l2 * (net.theta + d)
-
-    found = optimize.minimize(model, np.zeros(net.size), jac=True, method="BFGS",
-                              options={"gtol": 1e-12, "maxiter": 2000}).x
-    h_plain = bound_at(made, output="jensen").curvature
-    closed = -rate * (g + l2 * net.theta) / (h_plain + l2)
-    return [Equal("the bound with penalty minus the bound without, against the penalty itself", gained, penalties,
-                  tolerance=1e-10),
-            Equal("implicit step against a numerical minimiser of its model", step, found, tolerance=1e-6),
-            Equal("implicit step: slope of its model", model(step)[1], np.zeros_like(step), tolerance=1e-12,
-                  scale=l2 * net.theta),
-            Equal("plain step", rate * direction(made, rate, l2, "plain"), closed, tolerance=1e-12),
-            Equal("both are the same at rate 1", direction(made, 1.0, l2, "implicit"), -(g + l2 * net.theta) / (h + l2),
-                  tolerance=1e-12),
-            *overshoot(fractions.with_residual(made, 0.0), rate)]
-
-
-def direction(made, rate, l2, penalty):
-    """What the optimizer adds, divided by the rate."""
-    method = ResidualPartitioning(made.network, made.loss_function, rate, l2=l2, output="jensen", penalty=penalty)
-    return method.direction(made)
-
-
-def overshoot(made, rate):
-    """Claims on a perfect fit, where the penalty alone moves the parameters: which of them grow."""
-    theta, h = made.network.theta, bounding.explicit_bound(made).curvature
-    middle = np.sort(h)[len(h) // 4: 3 * len(h) // 4]
-    k = int(np.argmax(np.diff(np.log(middle))))  # a clear gap, so that rounding decides nothing
-    l2 = float(np.sqrt(middle[k] * middle[k + 1]) / (rate / 2 - 1))
-    plain, implicit = (theta + rate * direction(made, rate, l2, penalty) for penalty in ("plain", "implicit"))
-    return [Property("plain: parameters grow exactly where curvature < l2 (rate / 2 - 1)",
-                     np.abs(plain) > np.abs(theta),
-                     h < l2 * (rate / 2 - 1)),
-            Equal("plain: factor", plain / theta, 1 - rate * l2 / (h + l2), tolerance=1e-10),
-            Equal("implicit: factor", implicit / theta, 1 / (1 + rate * l2 / h), tolerance=1e-10),
-            AtMost("implicit: nothing grows", np.abs(implicit), np.abs(theta), tolerance=1e-12)]
+                     Property("u is None exactly where nothing below is trained", all(empty)),
+                     Case(x=made.x, u_L=b.total_gradients[-1], curvature=b.curvature, bounded_hessian=H)]

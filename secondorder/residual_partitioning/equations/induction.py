@@ -11,7 +11,7 @@ from .. import bounding, partitions, total_gradient
 from . import cases, fractions
 
 PAPER = "residual-partitioning"
-SIZES = (3, 3, 2, 2)
+SIZES = (3, 3, 2, 3)  # three outputs: with two, both second derivatives of the softmax are the same
 EXPANSION = ("no absolute value is taken below the activations, or none of its arguments is negative (as with "
              "piecewise-linear activations)")
 
@@ -23,9 +23,9 @@ def curved(rng, **options):
 
 
 def negative_arguments(rng):
-    """Softplus, positive weights, outputs far below their targets: coefficients below activations are negative."""
+    """Softplus, positive weights, outputs far below their targets: what is below the last activation is negative."""
     start = cases.evaluation(rng, "softplus", samples=3, sizes=SIZES, positive=True)
-    return fractions.with_residual(start, -50.0)
+    return fractions.with_residual(start, -1000.0)
 
 
 def rest(evaluation, explicit, below):
@@ -70,18 +70,21 @@ def equation_25(rng):
                         tolerance=1e-11, scale=scale))
     found, scale = rests(negative_arguments(rng), rng, "abs")
     claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: unchanged by the choice above",
-                                       found[1, 1:], found[1, :1].repeat(2), tolerance=1e-11, scale=scale)))
-    return claims
+                                       found[3, 1:], found[3, :1].repeat(2), tolerance=1e-11, scale=scale)))
+    return [*claims, Case(theta=made.network.theta, constants=constants(made)[:, 0],
+                          u_L=fractions.total_gradients_by_loops(made)[-1])]
 
 
 @equation(PAPER, "26",
           statement="The sum over the layers up to an affine one is the sum up to the layer before, plus that layer's "
                     "own part.",
-          formula=r"\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
-                  r"\ddot{W}_{ij}^{(\ell')} = "
-                  r"\sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
-                  r"\ddot{W}_{ij}^{(\ell')} + "
-                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)}",
+          formula=r"""\begin{aligned}
+                  \sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} =
+                  &\sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} \\
+                  &+ \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)}
+                  \end{aligned}""",
           kind="identity", verdict="holds", implements=(bounding.explicit_bound, bounding.flatten))
 def equation_26(rng):
     made = curved(rng)
@@ -93,7 +96,14 @@ def equation_26(rng):
     first = own_part_by_loops(made, explicit, 0)
     return [Equal("sums up to the second and third affine layer", whole, parts, tolerance=1e-12),
             Equal("sum up to the first affine layer: nothing comes before it", fractions.sum_up_to(made, explicit, 1),
-                  first, tolerance=1e-12)]
+                  first, tolerance=1e-12), shown(explicit, 4)]
+
+
+def shown(explicit, k):
+    """A live case for the reader: the arrays around the affine layer at place k."""
+    eps, phi = explicit.partitions[k]
+    return Case(y=explicit.y[k], u=explicit.u[k], u_above=explicit.u[k + 1], Y_ddot_above=explicit.Y_ddot[k + 1],
+                eps=eps, phi=phi, W_ddot=explicit.W_ddot[k], Y_ddot=explicit.Y_ddot[k])
 
 
 def own_part_by_loops(evaluation, explicit, k):
@@ -130,8 +140,9 @@ def equation_27(rng):
     broken, large = difference(negative_arguments(rng), "abs")
     return [Equal("difference of both sides for random fractions of this layer and above", found, constant,
                   tolerance=1e-11, scale=scale),
-            Counterexample(Equal("absolute value of negative numbers: unchanged by the fractions", broken[1:3],
-                                 broken[:1].repeat(2), tolerance=1e-11, scale=large))]
+            Counterexample(Equal("absolute value of negative numbers: unchanged by the fractions", broken[4:],
+                                 broken[3:4].repeat(2), tolerance=1e-11, scale=large)),
+            shown(fractions.optimal_up_to(made, 2, rng), 2)]
 
 
 # -- the first affine layer -------------------------------------------------------------------------------------------
@@ -151,7 +162,8 @@ def equation_28(rng):
         right.append(own_part_by_loops(made, explicit, 0))
     totals = [fractions.sum_up_to(made, explicit, 1)]
     return [Equal("the quantity, whatever Y_ddot of the inputs may be", left, right, tolerance=1e-12),
-            Equal("it is the whole sum of (26), without a constant", left[-1:], totals, tolerance=1e-12)]
+            Equal("it is the whole sum of (26), without a constant", left[-1:], totals, tolerance=1e-12),
+            shown(explicit, 0)]
 
 
 @equation(PAPER, "29",
@@ -161,13 +173,10 @@ def equation_28(rng):
 def equation_29(rng):
     made = curved(rng)
     explicit = fractions.optimal_up_to(made, 0, rng)
-    moved = cases.changes(made, rng.normal(size=made.network.size))
-    return [Equal("change of the inputs against that of the outputs", moved[0].first, np.zeros_like(made.x),
-                  tolerance=1e-15, scale=moved[-1].first),
-            Equal("u of the inputs against u of the outputs", explicit.u[0], moved[0].first, tolerance=1e-15,
-                  scale=explicit.u[-1]),
+    return [Equal("u of the inputs against zero, on the scale of u of the outputs", explicit.u[0],
+                  np.zeros_like(made.x), tolerance=1e-15, scale=explicit.u[-1]),
             Equal("W_ddot of the first layer, by loops", explicit.W_ddot[0].sum() + np.sum(explicit.u[0] ** 2),
-                  own_part_by_loops(made, explicit, 0), tolerance=1e-12)]
+                  own_part_by_loops(made, explicit, 0), tolerance=1e-12), shown(explicit, 0)]
 
 
 @equation(PAPER, "30",
@@ -205,7 +214,8 @@ def equation_31(rng):
             Equal("least value", value, least, tolerance=1e-8),
             Equal("they sum to one", eps.sum(axis=2), ones, tolerance=1e-12),
             Printed(Equal("with a denominator that starts at j' = 1 they sum to one", printed.sum(axis=2), ones,
-                          tolerance=1e-3))]
+                          tolerance=1e-3)),
+            Case(y=a.y, eps=eps, printed=printed)]
 
 
 @equation(PAPER, "32",
@@ -220,15 +230,16 @@ def equation_32(rng):
         loops[s, i, j] = (1.0 if j == 0 else abs(a.y[s, j - 1])) / (1.0 + sum(abs(y) for y in a.y[s]))
     numerators = np.abs(fractions.terms_by_loops(a.layer, a.y, a.u)[:, :, : eps.shape[2]])
     return [Equal("fractions, by loops", eps, loops, tolerance=1e-13),
-            Equal("|y| over the total gradient", numerators / u[:, :, None], loops, tolerance=1e-13)]
+            Equal("|y| over the total gradient", numerators / u[:, :, None], loops, tolerance=1e-13),
+            Case(y=a.y, u_above=u, eps=eps)]
 
 
 @equation(PAPER, "33",
           statement="At the optimal fractions the first layer's sum is Y_ddot times the squared total gradient of its "
                     "outputs.",
-          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \sum_{j=0}^{m_{\ell}} "
-                  r"\frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} = "
-                  r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}",
+          formula=r"""\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
+                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} =
+                  \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}""",
           kind="identity", verdict="holds", implements=(bounding.affine, partitions.optimal, total_gradient.affine))
 def equation_33(rng):
     return at_the_optimum(cases.affine(rng, first=True))
@@ -241,7 +252,8 @@ def at_the_optimum(a):
     u = np.abs(fractions.terms_by_loops(a.layer, a.y, a.u)).sum(axis=2)
     quantity = float(made.W_ddot.sum() + np.sum(made.Y_ddot * a.u**2))
     return [Equal("the sum at the optimal fractions", quantity, float(np.sum(a.Y_ddot * u**2)), tolerance=1e-12),
-            Equal("total gradient, by loops", total_gradient.affine(a.layer, a.y, a.u), u, tolerance=1e-13)]
+            Equal("total gradient, by loops", total_gradient.affine(a.layer, a.y, a.u), u, tolerance=1e-13),
+            Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
 
 
 # -- the other affine layers ------------------------------------------------------------------------------------------
@@ -262,15 +274,17 @@ def equation_34(rng):
         quantities.append(float(np.sum(explicit.Y_ddot[2] * u**2)) + own_part_by_loops(made, explicit, 2))
         totals.append(fractions.sum_up_to(made, explicit, 3))
     return [Equal("another choice of the layer's fractions changes the whole sum by what it changes the quantity",
-                  totals[1] - totals[0], quantities[1] - quantities[0], tolerance=1e-10)]
+                  totals[1] - totals[0], quantities[1] - quantities[0], tolerance=1e-10), shown(explicit, 2)]
 
 
 @equation(PAPER, "35",
           statement="Both parts of that quantity, with the coefficients of Eq. (9) written out.",
-          formula=r"= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell} \ddot{Y}_{si}^{(\ell+1)} "
-                  r"\frac{w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} u_{sj}^{(\ell)2} + \sum_{s=1}^S "
-                  r"\sum_{i=1}^{m_{\ell+1}} "
-                  r"\sum_{j=0}^{m_\ell} \ddot{Y}_{si}^{(\ell+1)} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}",
+          formula=r"""\begin{aligned}
+                  = &\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell} \ddot{Y}_{si}^{(\ell+1)}
+                  \frac{w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} u_{sj}^{(\ell)2} \\
+                  &+ \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \ddot{Y}_{si}^{(\ell+1)}
+                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
+                  \end{aligned}""",
           kind="identity", verdict="holds", implements=(bounding.affine,))
 def equation_35(rng):
     a = cases.affine(rng)
@@ -282,14 +296,15 @@ def equation_35(rng):
         kept[i, j] += a.Y_ddot[s, i] * (1.0 if j == 0 else a.y[s, j - 1] ** 2) / a.partition.eps[s, i, j]
     return [Equal("part that goes below, sample by sample and unit by unit", made.Y_ddot * a.u**2, passed_on,
                   tolerance=1e-12),
-            Equal("part of every parameter", made.W_ddot, kept, tolerance=1e-12)]
+            Equal("part of every parameter", made.W_ddot, kept, tolerance=1e-12),
+            Case(Y_ddot_above=a.Y_ddot, y=a.y, u=a.u, phi=a.partition.phi, passed_on=passed_on, kept=kept)]
 
 
 @equation(PAPER, "36",
           statement="Grouped by sample and output, the fractions of each output stand in one bracket.",
-          formula=r"= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(\sum_{j=1}^{m_\ell} "
-                  r"\frac{(w_{ij}^{(\ell)} u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + "
-                  r"\sum_{j=0}^{m_\ell} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right)",
+          formula=r"""= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
+                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} +
+                  \sum_{j=0}^{m_\ell} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right)""",
           kind="identity", verdict="holds", implements=(bounding.affine, bounding.squared_change_bound))
 def equation_36(rng):
     a = cases.affine(rng)
@@ -299,17 +314,19 @@ def equation_36(rng):
     largest = bounding.squared_change_bound(a.layer, a.y, np.ones_like(a.dW), a.u, a.partition)
     return [Equal("both parts together", float(np.sum(made.Y_ddot * a.u**2) + made.W_ddot.sum()),
                   float(np.sum(a.Y_ddot * bracket)), tolerance=1e-12),
-            Equal("the bracket is (7) for changes of 1 above and u below", largest, bracket, tolerance=1e-12)]
+            Equal("the bracket is (7) for changes of 1 above and u below", largest, bracket, tolerance=1e-12),
+            Case(Y_ddot_above=a.Y_ddot, bracket=bracket)]
 
 
 @equation(PAPER, "37",
           statement="Fractions proportional to |y| and |w| u minimise the layer's quantity.",
-          formula=r"\varepsilon_{sij}^{*(\ell)} \equiv \frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_\ell} "
-                  r"|y_{sj'}^{(\ell)}| + "
-                  r"\sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|} \quad "
-                  r"\varphi_{sij}^{*(\ell)} \equiv \frac{|w_{ij}^{(\ell)}| |u_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_\ell} "
-                  r"|y_{sj'}^{(\ell)}| + "
-                  r"\sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|}",
+          formula=r"""\begin{aligned}
+                  \varepsilon_{sij}^{*(\ell)} &\equiv \frac{|y_{sj}^{(\ell)}|}
+                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| +
+                  \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|} \\
+                  \varphi_{sij}^{*(\ell)} &\equiv \frac{|w_{ij}^{(\ell)}| |u_{sj}^{(\ell)}|}
+                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| + \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|}
+                  \end{aligned}""",
           kind="optimality", verdict="holds", implements=(partitions.optimal,))
 def equation_37(rng):
     a = cases.affine(rng, samples=3)
@@ -320,7 +337,7 @@ def equation_37(rng):
     value = float(np.sum(a.Y_ddot * fractions.bracket_by_loops(x, best)))
     return [Equal("closed form, by loops", best, closed, tolerance=1e-13),
             Equal("against the numerical minimiser of (36)", best, found[0], tolerance=1e-4),
-            Equal("least value", value, least, tolerance=1e-8)]
+            Equal("least value", value, least, tolerance=1e-8), Case(y=a.y, u=a.u, eps_and_phi=best)]
 
 
 @equation(PAPER, "38",
@@ -337,16 +354,18 @@ def equation_38(rng):
         p = np.concatenate(best[k], axis=2)
         claims += [Equal(f"fractions of layer {k + 1}", p, x / u[k + 1][:, :, None], tolerance=1e-12),
                    Equal(f"they sum to one, layer {k + 1}", p.sum(axis=2), np.ones_like(u[k + 1]), tolerance=1e-12)]
-    return claims
+    return [*claims, Case(y=made.saved[k].input, u=u[k], u_above=u[k + 1], eps_and_phi=p)]
 
 
 @equation(PAPER, "39",
           statement="At the optimal fractions the layer's quantity is Y_ddot times the squared total gradient of its "
                     "outputs.",
-          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(\sum_{j=1}^{m_\ell} "
-                  r"\frac{(w_{ij}^{(\ell)} u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell} "
-                  r"\frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) = "
-                  r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}",
+          formula=r"""\begin{aligned}
+                  &\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
+                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)} u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} +
+                  \sum_{j=0}^{m_\ell} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
+                  \end{aligned}""",
           kind="identity", verdict="holds", implements=(bounding.affine, partitions.optimal, total_gradient.affine))
 def equation_39(rng):
     return at_the_optimum(cases.affine(rng))

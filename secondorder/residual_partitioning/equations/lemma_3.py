@@ -6,7 +6,7 @@ from scipy import optimize
 from ...exact.finite_differences import complex_step
 from ...verify import AtMost, Case, Equal, Printed, Property, equation
 from .. import partitions
-from .bounding import PAPER
+from .objective import PAPER
 
 
 def simplex_case(rng, n=5):
@@ -93,9 +93,11 @@ def equation_21(rng):
 
 @equation(PAPER, "22",
           statement="Gradient of the lemma's objective in eta; the last form has its sign turned round.",
-          formula=r"\frac{\partial}{\partial \eta_i} \sum_{i'=1}^n \frac{x_{i'}^2}{p_{i'}} = \sum_{i'=1}^n "
-                  r"-\frac{x_{i'}^2}{p_{i'}^2} \frac{\partial p_{i'}}{\partial \eta_i} = "
-                  r"p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} \right)",
+          formula=r"""\begin{aligned}
+                  \frac{\partial}{\partial \eta_i} \sum_{i'=1}^n \frac{x_{i'}^2}{p_{i'}} &=
+                  \sum_{i'=1}^n -\frac{x_{i'}^2}{p_{i'}^2} \frac{\partial p_{i'}}{\partial \eta_i} \\
+                  &= p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} \right)
+                  \end{aligned}""",
           corrected=r"\ldots = p_i \left(\sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} - \frac{x_i^2}{p_i^2}\right)",
           kind="identity", verdict="erratum",
           implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed))
@@ -108,6 +110,8 @@ def equation_22(rng):
             Equal("middle form against a complex step", middle, expected, 1e-12),
             Printed(Equal("last form against a complex step", partitions.simplex_gradient_as_printed(x, p), expected,
                           1e-3)),
+            Equal("last form, as printed, against minus the complex step", partitions.simplex_gradient_as_printed(x, p),
+                  -expected, 1e-12),
             Case(x=x, p=p, gradient=expected)]
 
 

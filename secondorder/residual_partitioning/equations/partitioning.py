@@ -8,7 +8,7 @@ from .. import bounding, partitions
 from ..bound import bound_at
 from ..total_gradient import activation, affine, total_gradients
 from . import cases
-from .bounding import PAPER
+from .objective import PAPER
 
 PIECEWISE_LINEAR = ("relu", "leaky_relu", "identity")
 
@@ -42,8 +42,8 @@ def filled(logits, occupied):
 
 
 @equation(PAPER, "10",
-          statement="The fractions that minimise the bound for steps of equal size: for a weight the size of its input, "
-                    "for an input its weight times its total gradient, both over the output's total gradient.",
+          statement="The fractions that minimise the bound for steps of equal size: for a weight the size of its "
+                    "input, for an input its weight times its total gradient, both over the output's total gradient.",
           formula=r"\varepsilon_{sij}^{*(\ell)} = \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \quad "
                   r"\varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad "
                   r"\text{for } 1 < \ell < L, \quad \ell \in P",
@@ -108,20 +108,21 @@ def absolute_jacobians(at):
 
 @equation(PAPER, "11",
           statement="The total gradient of a unit, by a forward pass: zero at the input, shrunk by the slope at an "
-                    "activation, and at an affine layer the size of its inputs plus weighted total gradients.",
-          formula=r"u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases} "
-                  r"|\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & "
-                  r"\text{for activation layers } \ell \\ \sum_{j=0}^{m_{\ell}} |y_{sj}^{(\ell)}| + "
-                  r"\sum_{j=1}^{m_{\ell}} |w_{ij}^{(\ell)}| u_{sj}^{(\ell)} & "
-                  r"\text{for affine layers } \ell \end{cases}",
+                    "activation, and at an affine layer the size of its inputs plus weighted total gradients. (In the "
+                    "case of an activation i = j; an affine layer that is not trained lacks the first sum.)",
+          formula=r"""u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases}
+                  |\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & \text{for activation layers } \ell \\
+                  \sum_{j=0}^{m_{\ell}} |y_{sj}^{(\ell)}| + \sum_{j=1}^{m_{\ell}} |w_{ij}^{(\ell)}| u_{sj}^{(\ell)} &
+                  \text{for affine layers } \ell
+                  \end{cases}""",
           kind="definition", verdict="holds", implements=(total_gradients, affine, activation, bound_at))
 def equation_11(rng):
     claims = []
-    for name, options in (("tanh", {}), ("sin", {}), ("relu", {"bias": False}), ("softplus", {"fixed": (1,)}),
-                          ("sigmoid", {"fixed": (0,)})):
+    for name, options in (("tanh", {}), ("sin", {"scale": 3.0}), ("relu", {"bias": False}),
+                          ("softplus", {"fixed": (1,)}), ("sigmoid", {"fixed": (0,)})):
         at = cases.evaluation(rng, name, **options)
         expected = np.concatenate([M.sum(axis=2) for M in absolute_jacobians(at)], axis=1)
-        what = f"{name}, {options or 'all trained'}"
+        what = ", ".join([name, *(f"{key} = {value}" for key, value in options.items())])
         claims.append(Equal(f"{what}: u at all layers against sums over all paths of absolute products",
                             np.concatenate(total_gradients(at.network.layers, at.saved), axis=1), expected, 1e-13))
         us = bound_at(at).total_gradients

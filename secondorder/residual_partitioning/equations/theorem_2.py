@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...nets import Activation, Linear, Network, SquaredError
-from ...verify import AtMost, Counterexample, Equal, Printed, Property, equation
+from ...verify import AtMost, Case, Counterexample, Equal, Printed, Property, equation
 from .. import bounding, partitions, total_gradient
 from ..bound import bound
 from . import cases, fractions, induction
@@ -14,10 +14,10 @@ from .induction import PAPER
 
 @equation(PAPER, "40",
           statement="An activation layer has no parameters and adds nothing to the sum.",
-          formula=r"\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
-                  r"\ddot{W}_{ij}^{(\ell')} = "
-                  r"\sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
-                  r"\ddot{W}_{ij}^{(\ell')}",
+          formula=r"""\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} =
+                  \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
           kind="identity", verdict="holds", implements=(bounding.explicit_bound,))
 def equation_40(rng):
     made = induction.curved(rng, output="tanh")
@@ -26,17 +26,20 @@ def equation_40(rng):
     after = [fractions.sum_up_to(made, explicit, k + 2) for k in (0, 2, 4)]
     return [Equal("sums up to the activation layers, from the affine layers' own parts", after, np.cumsum(own),
                   tolerance=1e-12),
-            Property("activation layers have no second coefficients", [explicit.W_ddot[k] is None for k in (1, 3, 5)],
-                     [True] * 3)]
+            Property("activation layers have no second coefficients",
+                     all(explicit.W_ddot[k] is None for k in (1, 3, 5))),
+            Case(own_parts=own, sums_after=after, W_ddot=explicit.W_ddot[0])]
 
 
 @equation(PAPER, "41",
           statement="Below an activation, second coefficients have a part with its slope squared and a part with its "
-                    "curvature.",
-          formula=r"\sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} = \sum_{s=1}^S "
-                  r"\sum_{i=1}^{m_{\ell+1}} "
-                  r"\left(\ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + "
-                  r"\dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2}",
+                    "curvature. (Here i = j, and the curvature is that of layer l, whose index is not printed.)",
+          formula=r"""\begin{aligned}
+                  &\sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \left(
+                  \ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
+                  \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2}
+                  \end{aligned}""",
           kind="identity", verdict="conditional", condition=induction.EXPANSION, implements=(bounding.activation,))
 def equation_41(rng):
     made = induction.curved(rng)
@@ -60,7 +63,8 @@ def equation_41(rng):
             Equal("both sides, by loops", float(np.sum(below * u**2)), float(loops), tolerance=1e-12,
                   scale=float(np.sum(np.abs(below) * u**2))),
             Counterexample(Equal("absolute value of negative numbers", float(np.sum(reflected * u**2)),
-                                 float(np.sum(signed * u**2)), tolerance=1e-3))]
+                                 float(np.sum(signed * u**2)), tolerance=1e-3)),
+            Case(y=y, slope=f.slope(y), curvature=f.curvature(y), Y_dot_above=Y_dot, Y_ddot_above=Y_ddot, Y_ddot=below)]
 
 
 @equation(PAPER, "42",
@@ -80,7 +84,8 @@ def equation_42(rng):
         sizes.append(float(with_slope))
     constant = fractions.constant_of_curvature(made, 4) - fractions.constant_of_curvature(made, 3)
     return [Equal("the rest is the same for three choices of all fractions", parts, [constant] * 3, tolerance=1e-11,
-                  scale=max(sizes) + abs(constant))]
+                  scale=max(sizes) + abs(constant)),
+            Case(y=y, curvature=f.curvature(y), u=u, with_slope=sizes, rest=parts, constant=constant)]
 
 
 @equation(PAPER, "43",
@@ -99,7 +104,8 @@ def equation_43(rng):
     after = fractions.total_gradients_by_loops(made)[4]
     return [Equal("both sides for three choices of all fractions", left, np.array(right) + constant, tolerance=1e-11,
                   scale=max(right) + abs(constant)),
-            Equal("total gradient after the activation, by loops", u[4], after, tolerance=1e-13)]
+            Equal("total gradient after the activation, by loops", u[4], after, tolerance=1e-13),
+            Case(u=u[3], u_above=after, left=left, right=right, constant=constant)]
 
 
 # -- the loss ---------------------------------------------------------------------------------------------------------
@@ -115,11 +121,13 @@ def no_negative_arguments(rng, sizes=induction.SIZES):
                     "coefficients, and that sum is Y_ddot u^2 at the outputs, up to a constant.",
           formula=r"\tilde{\mathcal{L}}_1 = \sum_{\ell \in P} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
                   r"\ddot{W}_{ij}^{(\ell')} = \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2}",
-          corrected=r"\tilde{\mathcal{L}}_1 = \mathcal{L}(0) + \sum_{\ell \in P} \sum_{ij} \dot{W}_{ij}^{(\ell)} "
-                    r"\Delta w_{ij}^{(\ell)} + \frac{c^2}{2} \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)}, \quad "
-                    r"\sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} = "
-                    r"\sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const} \quad "
-                    r"(|\Delta w_{ij}^{(\ell)}| = c)",
+          corrected=r"""\begin{aligned}
+                    \tilde{\mathcal{L}}_1 &= \mathcal{L}(0) + \sum_{\ell \in P} \sum_{ij} \dot{W}_{ij}^{(\ell)}
+                    \Delta w_{ij}^{(\ell)} + \frac{c^2}{2} \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)}
+                    \quad \text{where all } |\Delta w_{ij}^{(\ell)}| = c \\
+                    \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} &=
+                    \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
+                    \end{aligned}""",
           kind="identity", verdict="erratum", implements=(bound, bounding.explicit_bound))
 def equation_44(rng):
     made = no_negative_arguments(rng)
@@ -138,19 +146,22 @@ def equation_44(rng):
                   tolerance=1e-12),
             Equal("sum of all second coefficients, with the constant", summed, total, tolerance=1e-12),
             Printed(Equal("the bound is the sum of the second coefficients", value, summed, tolerance=1e-6)),
-            Printed(Equal("without the constant", summed, at_outputs, tolerance=1e-6))]
+            Printed(Equal("without the constant", summed, at_outputs, tolerance=1e-6)),
+            Case(W_ddot=explicit.curvature, Y_ddot_L=explicit.Y_ddot[-1], u_L=u, c=c, bound=value, sum_of_W_ddot=summed,
+                 sum_of_Y_ddot_u2=at_outputs)]
 
 
 @equation(PAPER, "45",
           statement="At the outputs, the second coefficients are the loss's second derivatives over the fractions.",
-          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} = \sum_{s=1}^S \sum_{i=1}^{m_L} "
-                  r"\frac{1}{\varphi_{si}^{(L)}} \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}"
-                  r"{\partial y_{si}^{(L)2}} u_{si}^{(L)2}",
+          formula=r"""\sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} =
+                  \sum_{s=1}^S \sum_{i=1}^{m_L} \frac{1}{\varphi_{si}^{(L)}}
+                  \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}} u_{si}^{(L)2}""",
           kind="identity", verdict="holds", implements=(bounding.output, bounding.explicit_bound))
 def equation_45(rng):
     made = cases.evaluation(rng, "tanh", "softmax", samples=3, sizes=induction.SIZES)
     u, p, y = fractions.total_gradients_by_loops(made)[-1], made.outputs, made.y
     phi = partitions.arbitrary_output(np.ones_like(u), u, rng)
+    gap = np.abs(phi - partitions.optimal_output(np.ones_like(u), u)).max()
     explicit = bounding.explicit_bound(made, output_phi=phi)
     second, h = np.zeros_like(p), 1e-4
     for i in range(p.shape[1]):
@@ -160,11 +171,14 @@ def equation_45(rng):
     return [Equal("coefficients at the outputs against second differences of the loss", explicit.Y_ddot[-1],
                   second / phi, tolerance=1e-5),
             Equal("both sides", float(np.sum(explicit.Y_ddot[-1] * u**2)), float(np.sum(second * u**2 / phi)),
-                  tolerance=1e-5)]
+                  tolerance=1e-5),
+            AtMost("0.01 against the largest difference of these fractions from those proportional to u", 0.01, gap),
+            Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=explicit.Y_ddot[-1])]
 
 
 @equation(PAPER, "46",
-          statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the sum.",
+          statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the sum. (They are those "
+                    "of layer L; printed is l.)",
           formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 f(\mathbf{y}_s^{(L)} | "
                   r"\mathbf{x}_s)}"
                   r"{\partial y_{si}^{(L)2}}}",
@@ -180,7 +194,8 @@ def equation_46(rng):
     closed = sum(sum(u[s, i] * np.sqrt(f_ii[s, i]) for i in range(4)) ** 2 for s in range(len(u)))
     return [Equal("fractions against the numerical minimiser of (45)", phi, found[0], tolerance=1e-4),
             Equal("least value", value, least, tolerance=1e-8),
-            Equal("least value in closed form", value, float(closed), tolerance=1e-12)]
+            Equal("least value in closed form", value, float(closed), tolerance=1e-12),
+            Case(u_L=u, f_ii=f_ii, phi=phi)]
 
 
 # -- the theorem ------------------------------------------------------------------------------------------------------
@@ -209,9 +224,10 @@ def sums(evaluation, rng, negative_curvature="abs"):
                     "fractions",
           implements=(partitions.optimal, partitions.optimal_output, bounding.explicit_bound))
 def theorem_2(rng):
-    sizes, claims = (2, 2, 2, 2), []
+    sizes, claims = (2, 2, 2, 3), []
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
-        here, least = sums(cases.evaluation(rng, activation, loss, samples=2, sizes=sizes), rng)
+        made = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
+        here, least = sums(made, rng)
         claims.append(Equal(f"sum against the numerical minimum, {activation}, {loss}", here, least, tolerance=1e-7))
     for correction in ("abs", "max"):
         here, least = sums(no_negative_arguments(rng, sizes), rng, correction)
@@ -219,4 +235,7 @@ def theorem_2(rng):
         here, least = sums(bent_the_wrong_way(rng), rng, correction)
         claims.append(Counterexample(AtMost(f"softplus, negative numbers met, {correction}: nothing is less",
                                             here, least, tolerance=1e-3)))
-    return claims
+    explicit = bounding.explicit_bound(made)
+    eps, phi = explicit.partitions[2]
+    return [*claims, Case(y=explicit.y[2], u=explicit.u[2], u_above=explicit.u[3], eps=eps, phi=phi,
+                          W_ddot=explicit.curvature)]
