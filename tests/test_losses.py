@@ -3,6 +3,8 @@
 import decimal
 from decimal import Decimal
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -274,3 +276,24 @@ def test_the_base_class_names_what_is_missing(base, method):
     mine = type("Mine", (base,), {})()
     with pytest.raises(TypeError, match=rf"Mine does not define {method}\("):
         getattr(mine, method)(np.zeros((1, 2)), np.zeros((1, 2)))
+
+
+def test_tukey_at_both_ends():
+    """Small residuals keep their relative accuracy, outliers whose squares overflow are flat and not NaN."""
+    loss = so.TukeyBiweight()
+    for dtype, small, huge in ((np.float32, 1e-4, 1e25), (np.float64, 1e-9, 1e250)):
+        p = np.array([[small], [huge], [-huge]], dtype)
+        target = np.zeros_like(p)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            value, hessian = loss.value(p, target), loss.hessian_diagonal(p, target)
+            gradient = loss.gradient(p, target)
+        assert np.isclose(value[0], small**2 / 2, rtol=10 * np.finfo(dtype).eps)
+        np.testing.assert_allclose(value[1:], loss.c**2 / 6, rtol=10 * np.finfo(dtype).eps)
+        assert (hessian[1:] == 0).all() and (gradient[1:] == 0).all() and hessian[0, 0] == 1
+
+
+@pytest.mark.parametrize("make", [lambda: so.BoundedCriterion(delta=1e300), lambda: so.TukeyBiweight(c=1e200)])
+def test_numbers_whose_squares_overflow_are_refused(make):
+    with pytest.raises(ValueError, match=r"positive and finite, got 1e\+[23]00; 1e\+100 is the largest"):
+        make()

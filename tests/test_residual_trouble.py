@@ -294,3 +294,24 @@ def test_printed_algorithm_has_its_own_failure(rng):
     assert -0.04 < np.linalg.eigvalsh(np.diag(printed.W_ddot) - H)[0] < -0.038
     assert np.linalg.eigvalsh(np.diag(explicit_bound(evaluation).curvature) - H)[0] > -1e-15
     assert np.allclose(printed.delta, -printed.W_dot / printed.W_ddot)
+
+
+def test_what_does_not_fit_is_refused_when_the_optimizer_is_made(rng):
+    class Shift(Layer):
+        def forward(self, x):
+            return x + 1, (x, x + 1)
+
+    with pytest.raises(TypeError, match="does not support the layer Shift"):
+        ResidualPartitioning(Network([Linear(2, 3, rng=rng), Skip([Shift()])]), so.SquaredError())
+    with pytest.raises(ValueError, match="output='diagonal' needs"):
+        ResidualPartitioning(so.mlp([2, 3], rng=rng), so.SoftmaxCrossEntropy(), output="diagonal")
+    with pytest.raises(ValueError, match="needs a network of real numbers, got complex128"):
+        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
+
+
+def test_an_enormous_rate_is_a_floating_point_error(rng):
+    net = so.mlp([2, 3], rng=rng)
+    before = net.theta.copy()
+    with pytest.raises(FloatingPointError, match="ResidualPartitioning, step 1"):
+        ResidualPartitioning(net, so.SquaredError(), learning_rate=1e308).step(1e3 * np.ones((2, 2)), 1e9 * np.ones((2, 3)))
+    assert np.array_equal(net.theta, before)

@@ -7,10 +7,12 @@ from numbers import Real
 
 import numpy as np
 
+from ..nets import Network
+
 
 def check_l2(l2):
     """Return l2 as a float; ValueError unless it is finite and not negative."""
-    if not isinstance(l2, Real) or not (np.isfinite(l2) and l2 >= 0):
+    if not isinstance(l2, Real) or isinstance(l2, bool) or not (np.isfinite(l2) and l2 >= 0):
         raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
     return float(l2)
 
@@ -23,14 +25,30 @@ def check_vector(network, v):
     return v
 
 
+def check_network(network):
+    """TypeError unless `network` is a Network, ValueError if it has no trainable parameters."""
+    if not isinstance(network, Network):
+        raise TypeError(f"network must be a Network, got {network!r}")
+    network.require_parameters()
+
+
 def evaluate(network, loss, x, y):
     """``network.evaluate``, for a network that has parameters."""
-    network.require_parameters()
+    check_network(network)
     return network.evaluate(loss, x, y)
 
 
 def gradient(network, loss, x, y, l2=0.0):
     """Gradient of the objective, (P,), by back-propagation.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    l2 : float
+        Penalty (l2/2)|theta|^2.
 
     Raises
     ------
@@ -58,6 +76,15 @@ def hessian_vector_product_at(evaluation, v, l2=0.0):
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0):
     """Exact Hessian of the objective times the vector v (P,): (P,).
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    v : (P,) array
+    l2 : float
 
     Raises
     ------
@@ -91,9 +118,25 @@ def two_jet_at(evaluation, v, l2=0.0):
 def two_jet(network, loss, x, y, v, l2=0.0):
     """Objective, v . gradient and v^T Hessian v, from forward passes only.
 
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    v : (P,) array
+    l2 : float
+
     Returns
     -------
     (float, float, float)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`hessian_vector_product`.
+    FloatingPointError
+        If one of the three is not finite.
     """
     l2 = check_l2(l2)
     v = check_vector(network, v)
@@ -114,12 +157,22 @@ def output_jacobian_at(saved, network, outputs):
 def jacobian(network, x, max_bytes=2**30):
     """Jacobian of the outputs with respect to the parameters, (S, C, P).
 
+    Parameters
+    ----------
+    network : Network
+    x : (S, *input_shape) array
+    max_bytes : int
+
     Raises
     ------
     MemoryError
         If it needs more than `max_bytes`.
+    ValueError, TypeError
+        Not a network, no parameters, wrong shape, empty batch, NaN.
+    FloatingPointError
+        If outputs or Jacobian are not finite.
     """
-    network.require_parameters()
+    check_network(network)
     x = network.check_input(x)
     require_bytes("the Jacobian", (len(x), *network.output_shape, network.size), network.dtype, max_bytes)
     outputs, saved = network.forward(x)
@@ -128,6 +181,8 @@ def jacobian(network, x, max_bytes=2**30):
 
 def require_bytes(what, shape, dtype, max_bytes):
     """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`."""
+    if not isinstance(max_bytes, Real) or isinstance(max_bytes, bool) or not max_bytes > 0:
+        raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
     need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
     if need > max_bytes:
         raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes ({need / 2**30:.2f} GiB); the limit is "

@@ -4,7 +4,8 @@ import numpy as np
 
 from ..naming import lookup
 from ..nets import Activation, Linear
-from .curvature import (check_l2, evaluate, hessian_vector_product_at, output_jacobian_at, require_bytes, two_jet_at)
+from ..randomness import generator
+from .curvature import (check_l2, check_network, evaluate, hessian_vector_product_at, output_jacobian_at, require_bytes, two_jet_at)
 
 
 def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
@@ -18,15 +19,24 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
         Hessians in the outputs of the linear layers, a GEMM or two a block. ``"auto"``: blocks where they apply, else products.
     l2 : float
     max_bytes : int
-        Refuse, with `MemoryError`, a matrix larger than this.
+        Refuse, with `MemoryError`, a matrix larger than this. What is needed on the way stays within a few times `PART` numbers.
+
+    Returns
+    -------
+    (P, P) array
 
     Raises
     ------
-    MemoryError, ValueError, TypeError
+    MemoryError
+        The matrix would be larger than `max_bytes`; the message says how large.
+    ValueError, TypeError
+        Bad arguments, or ``"blocks"`` for a network that has other layers.
+    FloatingPointError
+        If something is not finite.
     """
     l2 = check_l2(l2)
     compute = lookup({"auto": None, "blocks": _blocks, "products": _products, "polarisation": _polarisation}, method, "method")
-    network.require_parameters()
+    check_network(network)
     require_bytes("the Hessian", (network.size, network.size), network.dtype, max_bytes)
     unsupported = [layer for layer in network.layers if type(layer) not in (Linear, Activation)]
     if method == "blocks" and unsupported:
@@ -37,6 +47,19 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
     H = compute(evaluate(network, loss, x, y))
     H[np.diag_indices_from(H)] += l2
     return network.require_finite(H, "the Hessian")
+
+
+PART = 2**23  # numbers in the largest array that is made on the way to a dense matrix
+
+
+def _in_parts(evaluation, numbers, add):
+    """Call ``add(part, where)`` for evaluations of parts of the batch, such that a part of S' samples needs S' * numbers <= PART."""
+    size = max(1, PART // numbers)
+    for start in range(0, evaluation.samples, size):
+        where = slice(start, start + size)
+        whole = size >= evaluation.samples
+        add(evaluation if whole else evaluation.network.evaluate(evaluation.loss_function, evaluation.x[where],
+                                                                 evaluation.y[where]), where)
 
 
 def _products(evaluation):
@@ -68,15 +91,24 @@ def _blocks(evaluation):
     block[(s, t), (i, j)] = (S_r W_r J)[s, i] a_r[t] a_k[j] + delta_r[s] J[t, i] a_k[j] for k < r, and S_k[s, i] a_k[t] a_k[j] for
     k = r; the batch sums of the outer products are GEMMs over samples.
     """
+    network = evaluation.network
+    H = np.zeros((network.size, network.size), dtype=network.dtype)
+    widest = max(max(layer.weight.shape) for layer in network.layers if isinstance(layer, Linear)) + 1
+    _in_parts(evaluation, widest**2, lambda part, where: _add_blocks(H, part))
+    H /= evaluation.samples
+    return H
+
+
+def _add_blocks(H, evaluation):
+    """Add the blocks of one part of the batch, not divided by the number of samples, to H."""
     network, saved, deltas = evaluation.network, evaluation.saved, evaluation.deltas
     trained = [i for i, layer in enumerate(network.layers) if layer.size]
     H_p = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
     at_output = dict(enumerate(network.chain.input_hessian_from(saved, deltas, H_p, stop=trained[0] + 1), start=trained[0]))
-    H = np.empty((network.size, network.size), dtype=network.dtype)
     for k in trained:
         a_k, order_k = _extended_input(network.layers[k], saved[k])
         block = _outer_sum(at_output[k], _pairs(a_k, a_k)).transpose(0, 2, 1, 3)
-        _store(H, network.slices[k], network.slices[k], block, order_k, order_k)
+        _add(H, network.slices[k], network.slices[k], block, order_k, order_k)
         J = np.broadcast_to(np.eye(network.layers[k].out_features, dtype=network.dtype),
                             (evaluation.samples,) + 2 * (network.layers[k].out_features,))
         for r in range(k + 1, len(network.layers)):
@@ -87,10 +119,8 @@ def _blocks(evaluation):
                 J_extended = np.zeros((evaluation.samples, a_r.shape[1], J.shape[2]), dtype=J.dtype)
                 J_extended[:, : J.shape[1]] = J
                 cross = _outer_sum(_pairs(deltas[r], a_k), J_extended).transpose(0, 2, 3, 1)  # from [s, j, t, i]
-                _store(H, network.slices[r], network.slices[k], bend + cross, order_r, order_k)
+                _add(H, network.slices[r], network.slices[k], bend + cross, order_r, order_k)
             J = layer.weight @ J if isinstance(layer, Linear) else saved[r].slope[:, :, None] * J
-    H /= evaluation.samples
-    return H
 
 
 def _extended_input(layer, kept):
@@ -113,38 +143,63 @@ def _outer_sum(A, B):
     return (A.reshape(len(A), -1).T @ B.reshape(len(B), -1)).reshape(A.shape[1:] + B.shape[1:])
 
 
-def _store(H, rows, columns, block, row_order, column_order):
-    """Put block[s, t, i, j] into H, and its transpose on the other side of the diagonal."""
+def _add(H, rows, columns, block, row_order, column_order):
+    """Add block[s, t, i, j] to H, and its transpose on the other side of the diagonal."""
     flat = block.reshape(block.shape[0] * block.shape[1], -1)[np.ix_(row_order, column_order)]
-    H[rows, columns] = flat
-    H[columns, rows] = flat.T
+    H[rows, columns] += flat
+    if rows != columns:
+        H[columns, rows] += flat.T
 
 
 def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
     """Generalised Gauss-Newton matrix: mean over samples of J^T H_loss J, plus l2 I, (P, P).
 
     Positive semidefinite where the loss is convex in the outputs; for other losses it may be indefinite.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets of the loss
+    l2 : float
+    max_bytes : int
+        Refuse, with `MemoryError`, a matrix larger than this.
+
+    Returns
+    -------
+    (P, P) array
+
+    Raises
+    ------
+    MemoryError, ValueError, TypeError, FloatingPointError
+        As :func:`hessian`.
     """
     l2 = check_l2(l2)
     evaluation = _with_room(network, loss, x, y, max_bytes)
-    G = _congruence(evaluation, loss.hessian(evaluation.outputs, evaluation.y))
+    G = _congruence(evaluation, lambda part: loss.hessian(part.outputs, part.y))
     G[np.diag_indices_from(G)] += l2
     return network.require_finite(G, "the Gauss-Newton matrix")
 
 
 def _with_room(network, loss, x, y, max_bytes):
-    network.require_parameters()
+    check_network(network)
     require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
-    evaluation = evaluate(network, loss, x, y)
-    require_bytes("the Jacobian", (*evaluation.outputs.shape, network.size), network.dtype, max_bytes)
-    return evaluation
+    return evaluate(network, loss, x, y)
 
 
-def _congruence(evaluation, M):
-    """Mean over samples of J^T M J for M (S, C, C)."""
-    J = output_jacobian_at(evaluation.saved, evaluation.network, evaluation.outputs)
-    rows = J.reshape(-1, J.shape[2])
-    return rows.T @ (M @ J).reshape(rows.shape) / evaluation.samples
+def _congruence(evaluation, middle):
+    """Mean over samples of J^T M J, with ``middle(part)`` the matrices M (S', C, C) of a part of the batch."""
+    network, (_, outputs) = evaluation.network, evaluation.outputs.shape
+    total = np.zeros((network.size, network.size), dtype=network.dtype)
+
+    def add(part, where):
+        J = output_jacobian_at(part.saved, network, part.outputs)
+        rows = J.reshape(-1, network.size)
+        np.add(total, rows.T @ (middle(part) @ J).reshape(rows.shape), out=total)
+
+    _in_parts(evaluation, outputs * network.size, add)
+    return total / evaluation.samples
 
 
 FISHER_KINDS = {kind: kind for kind in ("exact", "empirical", "sampled")}
@@ -180,18 +235,24 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
     ------
     TypeError
         Exact or sampled for a loss that is not a negative log-likelihood.
+    MemoryError, ValueError, TypeError, FloatingPointError
+        As :func:`hessian`.
     """
     l2 = check_l2(l2)
     lookup(FISHER_KINDS, kind, "kind")
     evaluation = _with_room(network, loss, x, y, max_bytes)
     if kind == "exact":
-        F = _congruence(evaluation, loss.fisher(evaluation.outputs))
+        F = _congruence(evaluation, lambda part: loss.fisher(part.outputs))
     else:
         F = np.zeros((network.size, network.size), dtype=network.dtype)
         scores = fisher_scores(evaluation, kind, rng, draws)
-        for score in scores:
-            G = network.chain.parameter_gradients(evaluation.saved, score)
-            F += G.T @ G
+
+        def add(part, where):
+            for score in scores:
+                G = network.chain.parameter_gradients(part.saved, score[where])
+                np.add(F, G.T @ G, out=F)
+
+        _in_parts(evaluation, network.size, add)
         F /= evaluation.samples * len(scores)
     F[np.diag_indices_from(F)] += l2
     return network.require_finite(F, "the Fisher matrix")
@@ -204,5 +265,5 @@ def fisher_scores(evaluation, kind, rng=None, draws=1):
         return [loss.gradient(p, evaluation.y)]
     if not isinstance(draws, (int, np.integer)) or draws < 1:
         raise ValueError(f"draws must be a positive integer, got {draws!r}")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

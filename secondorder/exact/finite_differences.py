@@ -75,6 +75,8 @@ def complex_step(f, theta, step=1e-30):
     array of shape f(theta).shape + (P,)
     """
     theta = np.asarray(theta, dtype=np.float64)
+    if theta.ndim != 1 or theta.size == 0:
+        raise ValueError(f"theta must be a vector with at least one entry, got shape {theta.shape}")
     columns = []
     for i in range(theta.size):
         point = theta.astype(np.complex128)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..naming import lookup
-from .curvature import check_l2, check_vector, evaluate, hessian_vector_product_at
+from .curvature import check_l2, check_network, check_vector, evaluate, hessian_vector_product_at
 from .dense import FISHER_KINDS, fisher_scores
 
 
@@ -27,7 +27,7 @@ class CurvatureOperator(LinearOperator):
     @classmethod
     def at(cls, evaluation, l2=0.0):
         """The operator at an evaluation that was made before."""
-        evaluation.network.require_parameters()
+        check_network(evaluation.network)
         operator = cls.__new__(cls)
         operator._set(evaluation, check_l2(l2))
         return operator

@@ -41,10 +41,15 @@ class ActivationFunction:
     def __init_subclass__(cls, **kwargs):
         """A subclass that changes one of the three functions must not inherit a shared `jet` that bypasses it."""
         super().__init_subclass__(**kwargs)
-        if "jet" not in vars(cls) and {"value", "slope", "curvature"} & set(vars(cls)):
-            cls.jet = ActivationFunction.jet
-        if "jet" in vars(cls) and "takes_new" not in vars(cls):
+
+        def place(name):  # how far away, in the order in which Python looks names up, `name` is defined
+            return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
+
+        bypassed = min(place(name) for name in ("value", "slope", "curvature")) < place("jet")
+        if bypassed or place("jet") < place("takes_new"):
             cls.takes_new = False
+        if bypassed:
+            cls.jet = ActivationFunction.jet
 
     def value(self, x):
         """Value, same shape as `x`."""

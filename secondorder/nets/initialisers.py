@@ -22,12 +22,15 @@ def xavier(shape, fan_in, fan_out, rng):
     return rng.uniform(-1, 1, size=shape) * np.sqrt(6 / (fan_in + fan_out))
 
 
+LARGEST = 1e150  # of a half-width, so that neither 2a nor squares of weights overflow
+
+
 class uniform:
     """Uniform in +-a for weights and biases."""
 
     def __init__(self, a):
-        if not (np.isfinite(a) and a >= 0):
-            raise ValueError(f"init: the half-width must be finite and not negative, got {a!r}")
+        if not 0 <= a <= LARGEST:
+            raise ValueError(f"init: the half-width must be finite and not negative, got {a!r}; {LARGEST:g} is the largest")
         self.a = float(a)
 
     def __call__(self, shape, fan_in, fan_out, rng):

@@ -24,9 +24,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..randomness import generator
 from . import initialisers
 from .activations import activation_function
 from .workspace import fresh
+
+
+def place(cls, name):
+    """How far from `cls`, in the order in which Python looks names up, the class stands that defines `name`."""
+    return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
+
+
+class Parameters(dict):
+    """Parameters by name. Once a network holds them, setting one copies into the array that is there."""
+
+    bound = False
+
+    def __setitem__(self, name, value):
+        if self.bound:
+            self[name][...] = value
+        else:
+            super().__setitem__(name, value)
 
 
 class Layer:
@@ -49,21 +67,22 @@ class Layer:
 
     input_shape = None
     takes_new = False
+    _owner = None
 
     def __init__(self, trainable=True):
         self._trainable = bool(trainable)
-        self.parameters = {}
+        self.parameters = Parameters()
         self._owner = None
 
     def __init_subclass__(cls, **kwargs):
         """A subclass that changes `backward` must not inherit halves of its parent's `backward`."""
         super().__init_subclass__(**kwargs)
-        if "backward" in vars(cls):
-            for half in ("input_gradient", "parameter_gradient"):
-                if half not in vars(cls):
-                    setattr(cls, half, getattr(Layer, half))
-        if {"forward", "backward", "input_gradient"} & set(vars(cls)) and "takes_new" not in vars(cls):
+        halves = [half for half in ("input_gradient", "parameter_gradient") if place(cls, "backward") < place(cls, half)]
+        changed = min(place(cls, name) for name in ("forward", "backward", "input_gradient"))
+        if changed < place(cls, "takes_new"):
             cls.takes_new = False
+        for half in halves:
+            setattr(cls, half, getattr(Layer, half))
 
     # -- parameters -------------------------------------------------------------------------------------------------
 
@@ -80,8 +99,13 @@ class Layer:
         self._trainable = bool(value)
 
     def declare(self, name, value):
-        """Add a parameter called `name` that starts as a copy of the array `value`."""
-        self.parameters[name] = np.array(value, order="C")
+        """Add a parameter called `name` that starts as a copy of the array `value` (whole numbers become float64)."""
+        if not hasattr(self, "parameters"):
+            raise TypeError(f"{type(self).__name__} must call super().__init__() before it declares parameters")
+        value = np.array(value, order="C")
+        if value.dtype.kind not in "fcbiu":
+            raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
+        self.parameters[name] = value if value.dtype.kind in "fc" else value.astype(np.float64)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
@@ -116,14 +140,20 @@ class Layer:
         for layer in self.sublayers():
             layer._owner = weakref.ref(owner)
         if self.trainable:
+            self.parameters.bound = False
             for name, view in zip(self.parameters, self.split(theta)):
                 view[...] = self.parameters[name]
                 self.parameters[name] = view
+        self.parameters.bound = True
 
     def convert(self, dtype):
         """Give the parameters another dtype (used by the network, before it binds them)."""
         for name, value in self.parameters.items():
             self.parameters[name] = np.array(value, dtype=dtype, order="C")
+
+    def _unbound(self):
+        """The parameters as copies that belong to no network."""
+        return Parameters((name, value.copy()) for name, value in self.parameters.items())
 
     def owner(self):
         """The network that this layer belongs to, or None."""
@@ -132,12 +162,16 @@ class Layer:
     def __getstate__(self):
         state = self.__dict__.copy()
         state["_owner"] = None
-        state["parameters"] = {name: value.copy() for name, value in self.parameters.items()}
+        state["parameters"] = self._unbound()
         return state
 
     def copy(self):
         """An independent copy that belongs to no network."""
         return copy.deepcopy(self)
+
+    def __repr__(self):
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in getattr(self, "parameters", {}).items())
+        return f"{type(self).__name__}({shapes})"
 
     # -- the seven passes -------------------------------------------------------------------------------------------
 
@@ -145,7 +179,9 @@ class Layer:
         raise TypeError(f"layer {type(self).__name__} does not define the pass {name}")
 
     def output_shape(self, input_shape):
-        """Shape of the output (without the sample axis) for an input of shape `input_shape`; `ValueError` if it does not fit."""
+        """Shape of the output, without the sample axis, for an input of shape `input_shape`; ValueError if it does not fit."""
+        if self.input_shape is not None and tuple(input_shape) != tuple(self.input_shape):
+            raise ValueError(f"{self!r} takes an input of shape {tuple(self.input_shape)}, got {tuple(input_shape)}")
         return input_shape
 
     def forward(self, x):
@@ -222,9 +258,11 @@ class Linear(Layer):
                 raise TypeError(f"{name} must be an integer, got {value!r}")
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}")
+        if not isinstance(bias, (bool, np.bool_)):
+            raise TypeError(f"bias must be True or False, got {bias!r}")
         self.in_features, self.out_features = int(in_features), int(out_features)
         self.input_shape = (self.in_features,)
-        draw, rng = initialisers.initialiser(init), np.random.default_rng(rng)
+        draw, rng = initialisers.initialiser(init), generator(rng)
         shapes = {"weight": (self.out_features, self.in_features)} | ({"bias": (self.out_features,)} if bias else {})
         for name, shape in shapes.items():
             self.declare(name, self._drawn(draw(shape, self.in_features, self.out_features, rng), shape))
@@ -260,8 +298,7 @@ class Linear(Layer):
         return (self.split(vector) + (None,))[:2]
 
     def output_shape(self, input_shape):
-        if tuple(input_shape) != self.input_shape:
-            raise ValueError(f"{self!r} takes an input of shape {self.input_shape}, got {tuple(input_shape)}")
+        super().output_shape(input_shape)
         return (self.out_features,)
 
     def forward(self, x, new=fresh):

@@ -13,6 +13,9 @@ from numbers import Real
 import numpy as np
 
 
+LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
+
+
 class Loss:
     """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows from these."""
 
@@ -21,6 +24,8 @@ class Loss:
 
     def prepare_target(self, target, shape, dtype):
         """Check a batch of targets against outputs of `shape` (S, C) and return them in the form that the passes use.
+
+        What it returns, or rows of that, it must accept as well.
 
         Raises
         ------
@@ -240,8 +245,8 @@ class BoundedCriterion(_ClassTargets):
     """
 
     def __init__(self, delta=5.0, epsilon=0.2):
-        if not (isinstance(delta, Real) and np.isfinite(delta) and delta > 0):
-            raise ValueError(f"delta must be positive and finite, got {delta!r}")
+        if not (isinstance(delta, Real) and 0 < delta <= LARGEST):
+            raise ValueError(f"delta must be positive and finite, got {delta!r}; {LARGEST:g} is the largest")
         if not (isinstance(epsilon, Real) and np.isfinite(epsilon)):
             raise ValueError(f"epsilon must be finite, got {epsilon!r}")
         self.delta, self.epsilon = float(delta), float(epsilon)
@@ -296,26 +301,28 @@ class TukeyBiweight(DiagonalLoss):
     """
 
     def __init__(self, c=4.685):
-        if not (isinstance(c, Real) and np.isfinite(c) and c > 0):
-            raise ValueError(f"c must be positive and finite, got {c!r}")
+        if not (isinstance(c, Real) and 0 < c <= LARGEST):
+            raise ValueError(f"c must be positive and finite, got {c!r}; {LARGEST:g} is the largest")
         self.c = float(c)
 
     def _parts(self, p, target):
+        """r, and min(u^2, 1)."""
         r = p - target
-        w = 1 - (r / self.c) ** 2
-        return r, np.where(w.real > 0, w, 0)
+        with np.errstate(over="ignore"):  # an outlier's square may overflow
+            u2 = (r / self.c) ** 2
+        return r, np.where(u2.real < 1, u2, 1)
 
     def value(self, p, target):
-        _, w = self._parts(p, target)
-        return np.sum(self.c**2 / 6 * (1 - w**3), axis=1)
+        _, a = self._parts(p, target)
+        return np.sum(self.c**2 / 6 * (a * (3 - 3 * a + a * a)), axis=1)  # 1 - (1 - a)^3 without cancellation
 
     def gradient(self, p, target):
-        r, w = self._parts(p, target)
-        return r * w**2
+        r, a = self._parts(p, target)
+        return r * (1 - a) ** 2
 
     def hessian_diagonal(self, p, target):
-        r, w = self._parts(p, target)
-        return w * (1 - 5 * (r / self.c) ** 2)
+        _, a = self._parts(p, target)
+        return (1 - a) * (1 - 5 * a)
 
     def __repr__(self):
         return f"TukeyBiweight(c={self.c})"

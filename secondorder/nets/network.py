@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
@@ -166,10 +167,12 @@ class Network:
             raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row a sample")
         if len(x) == 0:
             raise ValueError(f"x is an empty batch, shape {x.shape}")
-        x = x.astype(self.dtype, copy=False)
-        if not np.isfinite(x).all():
-            raise ValueError("x holds NaN or infinite entries")
-        return x
+        with np.errstate(over="ignore"):
+            converted = x.astype(self.dtype, copy=False)
+        if not np.isfinite(converted).all():
+            what = f"numbers too large for {self.dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
+            raise ValueError(f"x holds {what}")
+        return converted
 
     def forward(self, x, workspace=None):
         """Return the outputs (S, C) and the list of what each layer saved, in arrays of a `Workspace` if one is given.
@@ -178,19 +181,31 @@ class Network:
         ------
         FloatingPointError
             If an output is not finite; the message names the first layer where that happened.
+        TypeError
+            If a layer changed the dtype; likewise.
         """
         x = self.check_input(x)
         with np.errstate(over="ignore", invalid="ignore"):
             p, saved = self.chain.forward(x, workspace)
+        if p.dtype != self.dtype:
+            i, found = self._first(saved, lambda output: output.dtype != self.dtype)
+            raise TypeError(f"{found} must hold {self.dtype} like the network, got {p.dtype if i is None else saved[i].output.dtype}")
         if not np.isfinite(p).all():
-            for i, (layer, kept) in enumerate(zip(self.layers, saved)):
-                if not np.isfinite(kept.output).all():
-                    raise FloatingPointError(f"the outputs of layer {i}, {layer!r}, are not finite")
+            _, found = self._first(saved, lambda output: not np.isfinite(output).all())
+            raise FloatingPointError(f"{found} are not finite")
         return p, saved
 
+    def _first(self, saved, wrong):
+        """Index and name of the first layer whose outputs are wrong; None and a general name if no layer shows it."""
+        for i, (layer, kept) in enumerate(zip(self.layers, saved)):
+            if wrong(getattr(kept, "output", np.zeros(0, self.dtype))):
+                return i, f"the outputs of layer {i}, {layer!r},"
+        return None, "the outputs of the network"
+
     def __call__(self, x):
-        """Outputs (S, C) for a batch x (S, *input_shape)."""
-        return self.forward(x)[0]
+        """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
+        p = self.forward(x)[0]
+        return p.copy() if np.may_share_memory(p, x) else p
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -232,35 +247,46 @@ class Evaluation:
     deltas : list of arrays
         For each layer, the gradient of every sample's own loss with respect to that layer's output (not divided by S).
     gradient : (P,) array
-        Gradient of `loss`.
+        Gradient of `loss`; read-only.
 
     Raises
     ------
     FloatingPointError
         If a layer's outputs, the losses or the gradient are not finite.
     RuntimeError
-        If the parameters were changed between the forward pass and a later request.
+        If the parameters were changed between the forward pass and the first request for `deltas` or `gradient`, or a later
+        request for curvature. What was computed before stays what it was.
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        passes = ("value", "gradient", "hessian", "prepare_target")
-        if isinstance(loss, type) or not all(callable(getattr(loss, name, None)) for name in passes):
-            raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}")
+        passes = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
+        missing = [name for name in passes if not callable(getattr(loss, name, None))]
+        if isinstance(loss, type) or missing:
+            lacks = "" if isinstance(loss, type) or len(missing) == len(passes) else f", which lacks {', '.join(missing)}"
+            raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
         self.network, self.loss_function, self.workspace = network, loss, workspace
-        self.x = network.check_input(x)
+        self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
             raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
-        self.y = loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype)
+        self.y = _own(loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype), y, workspace)
         self._theta = network.theta.copy()
         self._fixed = [value.copy() for value in network.fixed_parameters()]
         self.outputs, self.saved = network.forward(self.x, workspace)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = loss.value(self.outputs, self.y)
+        self._require_form("value", self.losses, (self.samples,))
         if not np.isfinite(self.losses).all():
             bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
             raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is {self.losses[bad]} although the "
                                      "outputs are finite")
+
+    def _require_form(self, name, array, shape):
+        """TypeError or ValueError unless what the loss returned has this shape and the network's dtype."""
+        if getattr(array, "shape", None) != shape:
+            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row a sample, got {np.shape(array)}")
+        if array.dtype != self.network.dtype:
+            raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like the network, got {array.dtype}")
 
     @cached_property
     def loss(self):
@@ -277,6 +303,7 @@ class Evaluation:
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
             y_bar = self.loss_function.gradient(self.outputs, self.y)
+            self._require_form("gradient", y_bar, self.outputs.shape)
             return self.network.chain.output_gradients(self.saved, y_bar, self.workspace)
 
     @cached_property
@@ -287,7 +314,16 @@ class Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = self.network.chain.parameter_gradient_from(self.saved, deltas)
         gradient /= self.samples
+        gradient.flags.writeable = False  # it is kept, and others rely on it
         return self.network.require_finite(gradient, "the gradient")
+
+
+def _own(array, given, workspace):
+    """The array, as a copy if it is the caller's own, so that a later change of his data changes nothing here.
+
+    With a workspace the evaluation lives for one step only, and nothing is copied.
+    """
+    return array.copy() if workspace is None and isinstance(given, np.ndarray) and np.may_share_memory(array, given) else array
 
 
 def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None, dtype="float64"):
@@ -322,7 +358,7 @@ def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", 
     sizes = list(sizes)
     if len(sizes) < 2:
         raise ValueError(f"sizes needs at least an input and an output width, got {sizes}")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     hidden, last = activation_function(activation), activation_function(output)
     layers = []
     for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):

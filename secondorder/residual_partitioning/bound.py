@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..exact.curvature import check_l2, evaluate
+from ..exact.curvature import check_l2, check_network, evaluate
 from ..naming import lookup
 from ..nets import Activation, Chain, Linear, Skip
 from ..nets.workspace import fresh
@@ -62,6 +62,8 @@ class Bound:
             If delta has another shape or entries that are not finite.
         """
         delta = np.asarray(delta)
+        if delta.dtype.kind not in "biuf":
+            raise TypeError(f"delta must hold real numbers, got {delta.dtype}")
         if delta.shape != self.gradient.shape:
             raise ValueError(f"delta has shape {delta.shape}, expected {self.gradient.shape}")
         if not np.isfinite(delta).all():
@@ -73,16 +75,11 @@ class Bound:
 
 def _diagonal(loss, p, y, u):
     """Z_i = |f_ii| u_i: nothing to partition where the loss's Hessian is diagonal."""
-    if not loss.diagonal_hessian:
-        raise ValueError(f"output='diagonal' needs a loss whose Hessian in the outputs is diagonal; that of {loss!r} is not, so the "
-                         "result would not be a bound; use 'jensen' or 'pairwise'")
     return np.abs(loss.hessian_diagonal(p, y)) * u
 
 
 def _jensen(loss, p, y, u):
     """Z_i = f_ii u_i / phi_i with phi of Eq. (46): r_i sum_i' r_i' u_i', r = sqrt(f_ii)."""
-    if not loss.convex:
-        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is not; use 'pairwise'")
     r = np.sqrt(loss.hessian_diagonal(p, y))
     return r * np.sum(r * u, axis=1, keepdims=True)
 
@@ -96,14 +93,26 @@ OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _
 
 
 def output_rule(loss, output):
-    """Name of the rule that `output` stands for: "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise
-    where the loss is not convex and Jensen's inequality has nothing to say."""
+    """Name of the rule that `output` stands for.
+
+    "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise where the loss is not convex and Jensen's
+    inequality has nothing to say.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown or gives no bound for this loss.
+    """
     lookup(OUTPUTS, output, "output")
-    if output != "auto":
-        return output
-    if loss.diagonal_hessian:
-        return "diagonal"
-    return "jensen" if loss.convex else "pairwise"
+    diagonal, convex = (getattr(loss, flag, False) for flag in ("diagonal_hessian", "convex"))
+    if output == "auto":
+        return "diagonal" if diagonal else "jensen" if convex else "pairwise"
+    if output == "diagonal" and not diagonal:
+        raise ValueError("output='diagonal' needs a loss whose Hessian in the outputs is diagonal; that of "
+                         f"{loss!r} is not, so the result would not be a bound; use 'jensen' or 'pairwise'")
+    if output == "jensen" and not convex:
+        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is not; use 'pairwise'")
+    return output
 
 
 # -- the layers -------------------------------------------------------------------------------------------------------
@@ -205,6 +214,14 @@ class SkipRule:
         return (None if u is None else Z + Z_in), curvature
 
 
+def check_layers(network):
+    """TypeError, naming the first layer that has no rule; ValueError if the network computes with complex numbers."""
+    if network.dtype.kind == "c":
+        raise ValueError(f"residual partitioning needs a network of real numbers, got {network.dtype}")
+    for layer in network.chain.sublayers():
+        rules(layer)
+
+
 def up(chain, saved, u, workspace=None):
     """Total gradients at the inputs of all layers of a chain and at its output, and what each rule kept."""
     us, kept = [u], []
@@ -286,7 +303,8 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
     l2 = check_l2(l2)
     options = Options(clip=lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature"), cross=boolean(cross, "cross"))
     network, loss = evaluation.network, evaluation.loss_function
-    network.require_parameters()
+    check_network(network)
+    check_layers(network)
     evaluation.require_current()
     output = output_rule(loss, output)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below, with the layer's name

@@ -5,7 +5,7 @@ import numpy as np
 from ..naming import lookup
 from ..optimizers.base import Optimizer
 from ..optimizers.schedules import boolean, number_in
-from .bound import NEGATIVE_CURVATURE, OUTPUTS, bound_at, output_rule
+from .bound import NEGATIVE_CURVATURE, bound_at, check_layers, output_rule
 from .partitions import ratio
 
 PENALTIES = {name: name for name in ("implicit", "plain")}
@@ -60,13 +60,12 @@ class ResidualPartitioning(Optimizer):
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto", negative_curvature="abs", cross=False,
                  penalty="implicit", damping=0.0):
-        lookup(OUTPUTS, output, "output")
         lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
         self.penalty_form = lookup(PENALTIES, penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
-        if learning_rate is None:
-            learning_rate = LEARNING_RATES[output_rule(loss, output)]
-        super().__init__(network, loss, learning_rate, l2)
+        rule = output_rule(loss, output)
+        super().__init__(network, loss, LEARNING_RATES[rule] if learning_rate is None else learning_rate, l2)
+        check_layers(network)
         self.options = {"output": output, "negative_curvature": negative_curvature, "cross": boolean(cross, "cross")}
 
     def direction(self, evaluation):
@@ -82,7 +81,7 @@ class ResidualPartitioning(Optimizer):
         direction = -ratio(np.where(curvature > 0, gradient, 0), curvature + shrink)
         self.details.update(
             bound_decrease=float(-rate * (gradient @ direction)
-                                 - rate**2 / 2 * ((bound.curvature + self.l2) @ direction**2)),
+                                 - rate / 2 * rate * ((bound.curvature + self.l2) @ direction**2)),
             curvature_max=float(bound.curvature.max()), curvature_min=float(bound.curvature.min()),
             idle_parameters=int(np.count_nonzero(curvature == 0)), largest_change=float(rate * np.abs(direction).max()))
         return direction

@@ -195,7 +195,7 @@ def multiply_adds(rng, sizes, samples, work):
     for layer in net.layers[::2]:
         counted = layer.weight.view(Counted)
         counted.log = log
-        layer.parameters["weight"] = counted
+        dict.__setitem__(layer.parameters, "weight", counted)
     x, y = cases.batch(rng, net, samples=samples)
     work(net.evaluate(SquaredError(), x, y, CountedWorkspace(log)))
     return log
