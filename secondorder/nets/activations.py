@@ -15,6 +15,11 @@ from ..naming import lookup
 from .workspace import fresh
 
 
+def place(cls, name):
+    """How far from `cls`, in the order in which Python looks names up, the class stands that defines `name`."""
+    return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
+
+
 class ActivationFunction:
     """A scalar function with two derivatives.
 
@@ -41,12 +46,8 @@ class ActivationFunction:
     def __init_subclass__(cls, **kwargs):
         """A subclass that changes one of the three functions must not inherit a shared `jet` that bypasses it."""
         super().__init_subclass__(**kwargs)
-
-        def place(name):  # how far away, in the order in which Python looks names up, `name` is defined
-            return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
-
-        bypassed = min(place(name) for name in ("value", "slope", "curvature")) < place("jet")
-        if bypassed or place("jet") < place("takes_new"):
+        bypassed = min(place(cls, name) for name in ("value", "slope", "curvature")) < place(cls, "jet")
+        if bypassed or place(cls, "jet") < place(cls, "takes_new"):
             cls.takes_new = False
         if bypassed:
             cls.jet = ActivationFunction.jet

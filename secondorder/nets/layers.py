@@ -26,13 +26,8 @@ import numpy as np
 
 from ..randomness import generator
 from . import initialisers
-from .activations import activation_function
+from .activations import activation_function, place
 from .workspace import fresh
-
-
-def place(cls, name):
-    """How far from `cls`, in the order in which Python looks names up, the class stands that defines `name`."""
-    return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
 
 
 class Parameters(dict):
