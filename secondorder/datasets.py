@@ -15,6 +15,7 @@ import hashlib
 import importlib.resources
 import importlib.util
 import os
+import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ import numpy as np
 
 from secondorder import formats
 from secondorder.naming import lookup
+from secondorder.randomness import generator
 
 DATA_VARIABLE = "SECONDORDER_DATA"
 CHECKSUMS = {
@@ -71,39 +73,23 @@ class Dataset:
 def load_digits():
     """Handwritten digits: 1797 images of 8 x 8 pixels with values 0 to 16, labels 0 to 9 (`Dataset`)."""
     names, values = _embedded("digits.csv.gz")
-    return Dataset(
-        "digits",
-        values[:, :-1],
-        values[:, -1].astype(np.int64),
-        names[:-1],
-        "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)",
-        (8, 8),
-        (0.0, 16.0),
-    )
+    description = "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)"
+    labels = values[:, -1].astype(np.int64)
+    return Dataset("digits", values[:, :-1], labels, names[:-1], description, (8, 8), (0.0, 16.0))
 
 
 def load_wine():
     """Wines of three cultivars: 178 rows of 13 chemical measurements, labels 0 to 2 (`Dataset`)."""
     names, values = _embedded("wine.csv.gz")
-    return Dataset(
-        "wine",
-        values[:, :-1],
-        values[:, -1].astype(np.int64),
-        names[:-1],
-        "chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, CC BY 4.0)",
-    )
+    description = "chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, CC BY 4.0)"
+    return Dataset("wine", values[:, :-1], values[:, -1].astype(np.int64), names[:-1], description)
 
 
 def load_diabetes():
     """Diabetes progression: 442 patients, 10 measurements, one target (`Dataset`, regression)."""
     names, values = _embedded("diabetes.csv.gz")
-    return Dataset(
-        "diabetes",
-        values[:, :-1],
-        values[:, -1:],
-        names[:-1],
-        "disease progression after one year (Efron, Hastie, Johnstone and Tibshirani 2004)",
-    )
+    description = "disease progression after one year (Efron, Hastie, Johnstone and Tibshirani 2004)"
+    return Dataset("diabetes", values[:, :-1], values[:, -1:], names[:-1], description)
 
 
 EMBEDDED = {"digits": load_digits, "wine": load_wine, "diabetes": load_diabetes}
@@ -179,8 +165,8 @@ def load_csv(path, target=-1, classification=False):
     path : str or Path
         A CSV file, plain or gzip-compressed, with or without a header line; or a directory with ``data.csv`` or
         ``data.csv.gz``.
-    target : int
-        Column of the target; the last one by default.
+    target : int or str
+        Column of the target, by its place (negative: from the end) or its name in the header; the last one by default.
     classification : bool
         Whether the target is a class label (whole numbers from 0) instead of a real number.
 
@@ -191,19 +177,19 @@ def load_csv(path, target=-1, classification=False):
     Raises
     ------
     FileNotFoundError, ValueError
-        Naming the file, and the line where one is at fault.
+        Naming the file, and the line where one is at fault; or the columns, where `target` is none of them.
+    TypeError
+        If `target` is neither a whole number nor a name.
     """
     place = _locate(path)
     file = _plain_or_gz(place, "data.csv") if place.is_dir() else place
     names, values = formats.parse_csv(formats.read_bytes(file), file)
-    columns = values.shape[1]
-    if columns < 2 or not -columns <= target < columns:
-        raise ValueError(f"{file}: target column {target} of a table with {columns} columns")
-    column = values[:, target]
+    chosen = _column(target, names, file)
+    column = values[:, chosen]
     if classification and not (np.all(column == column.round()) and column.min() >= 0):
-        raise ValueError(f"{file}: class labels must be whole numbers from 0, column {target} holds others")
+        raise ValueError(f"{file}: class labels must be whole numbers from 0, column {names[chosen]!r} holds others")
     targets = column.astype(np.int64) if classification else column[:, None].copy()
-    kept = np.delete(np.arange(columns), target)
+    kept = np.delete(np.arange(len(names)), chosen)
     return Dataset(
         file.name.split(".")[0], values[:, kept], targets, tuple(names[i] for i in kept), f"table {file.name}"
     )
@@ -259,7 +245,7 @@ def split(data, validation=0.2, rng=None):
     if any(a.ndim == 0 or len(a) != rows for a in arrays):
         raise ValueError(f"data: arrays must share their first axis, given shapes {[a.shape for a in arrays]}")
     held_out = _held_out(validation, rows)
-    order = np.random.default_rng(rng).permutation(rows)
+    order = generator(rng).permutation(rows)
     parts = [[a[chosen] for a in arrays] for chosen in (order[held_out:], order[:held_out])]
     if isinstance(data, Dataset):
         return tuple(replace(data, inputs=x, targets=y) for x, y in parts)
@@ -352,6 +338,19 @@ def _part(part, choices):
     if part not in choices:
         raise ValueError(f"part: expected 'train' or 'test', given {part!r}")
     return choices[part]
+
+
+def _column(target, names, file):
+    """Place of the target's column among `names`."""
+    known = f"{file}; its columns are {textwrap.shorten(', '.join(map(repr, names)), 400)}"
+    if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer, str)):
+        raise TypeError(f"target: expected a column's place or name, given {target!r} for {known}")
+    places = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
+    if len(places) != 1:
+        raise ValueError(f"target: {len(places) or 'no'} columns {target!r} in {known}")
+    if len(names) < 2:
+        raise ValueError(f"{file}: target column {target} of a table with {len(names)} columns leaves no inputs")
+    return places[0]
 
 
 def _images(name, images, labels, description):

@@ -6,8 +6,10 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from .nets import Workspace
 from .optimizers.base import Optimizer
 from .optimizers.schedules import boolean, whole_number
+from .randomness import generator
 
 CHUNK = 1024  # samples in one forward pass of an evaluation
 
@@ -160,7 +162,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise TypeError(f"validation must be a pair (inputs, targets), got {type(validation).__name__}")
         sets["validation"] = checked_set(optimizer, *validation, "validation: ")
-    run = _Run(optimizer, sets, np.random.default_rng(rng), callback, Progress(epochs, progress))
+    run = _Run(optimizer, sets, generator(rng), callback, Progress(epochs, progress))
     return run(epochs, batch_size, evaluate_every, shuffle)
 
 
@@ -173,6 +175,7 @@ class _Run:
         self.epoch = self.step = 0
         self.seconds, self.infos = 0.0, []
         self.last_finite = optimizer.network.theta.copy()
+        self.workspace = Workspace()
 
     def __call__(self, epochs, batch_size, evaluate_every, shuffle):
         try:
@@ -194,7 +197,7 @@ class _Run:
         """Do some work; where it meets numbers that are not finite, go back and raise TrainingStopped."""
         try:
             return work(*arguments)
-        except FloatingPointError as error:
+        except (FloatingPointError, OverflowError) as error:
             self.optimizer.network.theta = self.last_finite
             raise TrainingStopped(f"training stopped in epoch {self.epoch}, step {self.step}: {error}", self.history,
                                   self.epoch, self.step) from error
@@ -233,7 +236,7 @@ class _Run:
     def evaluate_sets(self):
         results = {}
         for name, (x, y) in self.sets.items():
-            loss, accuracy = evaluate(self.optimizer.network, self.optimizer.loss, x, y)
+            loss, accuracy = evaluate(self.optimizer.network, self.optimizer.loss, x, y, self.workspace)
             results[f"{name}_loss"] = loss
             if accuracy is not None:
                 results[f"{name}_accuracy"] = accuracy
@@ -256,7 +259,7 @@ def checked_set(optimizer, x, y, where):
     return x, y
 
 
-def evaluate(network, loss, x, y):
+def evaluate(network, loss, x, y, workspace=None):
     """Mean loss over a whole set, in chunks, and the accuracy where the targets are integer labels.
 
     Parameters
@@ -265,6 +268,8 @@ def evaluate(network, loss, x, y):
     loss : Loss
     x : (N, *input_shape) array
     y : targets of N samples
+    workspace : Workspace, optional
+        Where the layers' arrays go, chunk after chunk; one of its own by default.
 
     Returns
     -------
@@ -279,10 +284,10 @@ def evaluate(network, loss, x, y):
         If outputs or losses are not finite.
     """
     labels = np.ndim(y) == 1 and np.asarray(y).dtype.kind in "iu"
-    total, right = 0.0, 0
+    total, right, workspace = 0.0, 0, Workspace() if workspace is None else workspace
     for start in range(0, len(x), CHUNK):
         part = slice(start, start + CHUNK)
-        evaluation = network.evaluate(loss, x[part], y[part])
+        evaluation = network.evaluate(loss, x[part], y[part], workspace)
         total += evaluation.loss * evaluation.samples
         if labels:
             right += int(np.count_nonzero(evaluation.outputs.argmax(axis=1) == y[part]))

@@ -1,7 +1,14 @@
 """The command line: what it prints and writes, and that bad input ends in one clear line with status 2."""
 
+import argparse
+import contextlib
+import io
 import json
 import os
+import re
+import shlex
+import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -170,6 +177,66 @@ def test_diverging_training_keeps_what_was_recorded(run):
     assert "step" in history["stopped"] and len(history["records"]) >= 1
 
 
+class Interrupting(io.StringIO):
+    """An error stream on a terminal where Ctrl-C is pressed once a line about an epoch appears."""
+
+    epoch = 0
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        if f"epoch {self.epoch}/" in text:
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+def test_interrupted_training_keeps_what_was_recorded(run, monkeypatch, epoch):
+    stream = Interrupting()
+    stream.epoch = epoch
+    monkeypatch.setattr("sys.stderr", stream)
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 1000, "--out", "made")
+    assert status == 130 and stream.getvalue().endswith("secondorder train: interrupted\n")
+    assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+    history = json.loads(Path("made/history.json").read_text())
+    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == list(range(epoch + 1))
+    theta = np.load("made/parameters.npz")["theta"]
+    assert theta.size == history["parameters"] == 13 * 5 + 5 + 5 * 3 + 3
+    assert out.count("written: made") == 3 and f"epoch {epoch:4}" in out
+    stream.epoch = -1
+    run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--out", "whole")
+    assert np.array_equal(theta, np.load("whole/parameters.npz")["theta"]) == (epoch == 3)
+    whole = json.loads(Path("whole/history.json").read_text())["records"]
+    assert whole[epoch]["train_loss"] == history["records"][epoch]["train_loss"]
+
+
+def test_interrupt_before_anything_was_recorded(run, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("secondorder.training.evaluate", interrupt)
+    status, out, err = run("train", "--data", "wine", "--out", "made")
+    assert (status, out, err) == (130, "", "secondorder train: interrupted\n") and os.listdir("made") == []
+    monkeypatch.setattr(datasets, "load", interrupt)
+    assert run("train")[0] == 130
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_training_that_stops_before_the_first_epoch(run, words):
+    """A target far outside of what the training part shows: the loss of the validation part overflows at once."""
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    held_out = datasets.split((np.arange(40),), 0.2, np.random.default_rng(0).spawn(3)[0])[1][0][0]
+    rows[held_out, 2] = 1e300
+    np.savetxt("table.csv", rows, delimiter=",")
+    Path("made").mkdir()
+    Path("made/history.json").write_text("of another run")
+    status, out, err = run("train", "--data", "csv:table.csv", "--out", "made", *words)
+    assert status == 2 and out == ""
+    assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of sample.*\n", err)
+    assert os.listdir("made") == ["history.json"] and Path("made/history.json").read_text() == "of another run"
+
+
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 
@@ -245,6 +312,67 @@ def test_help_teaches(run):
         assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
 
 
+# -- examples ---------------------------------------------------------------------------------------------------------
+
+
+def examples():
+    """The words of every line that begins with `secondorder` in the help of the program and of each command."""
+    top = cli.parser()
+    (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+    pages = [top.epilog, *(parser.epilog for parser in commands.choices.values())]
+    lines = re.findall(r"^  secondorder (.*)$", re.sub(r"\\\n +", " ", "\n".join(pages)), re.M)
+    return [re.split(r"  +| \| ", line)[0] for line in lines if not line.startswith("COMMAND")]
+
+
+EXAMPLES = examples()
+
+
+def test_examples_are_found():
+    assert len(EXAMPLES) >= 20 and len({line.split()[0] for line in EXAMPLES}) == 5
+    assert "show residual-partitioning 9" in EXAMPLES and "train --data wine --optimizer adam" in EXAMPLES
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """The folders of which the examples speak, with a few random images each."""
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(0, 256, (40, 4, 4), np.uint8), np.arange(40, dtype=np.uint8) % 10
+    for name in ("mnist", "mnist-subset"):
+        (tmp_path / name).mkdir()
+        head = struct.pack(">HBB3I", 0, 8, 3, *images.shape)
+        (tmp_path / name / "train-images-idx3-ubyte").write_bytes(head + images.tobytes())
+        head = struct.pack(">HBBI", 0, 8, 1, 40)
+        (tmp_path / name / "train-labels-idx1-ubyte").write_bytes(head + labels.tobytes())
+    (tmp_path / "cifar-10-batches-bin").mkdir()
+    rows = rng.integers(0, 10, (3, 3073), np.uint8)
+    (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_example_works(run, shelf, monkeypatch, line):
+    """Every example runs, with one epoch of training, an empty tour, and one equation in place of a whole paper."""
+    from secondorder import verify
+
+    checked, known, train, written = verify.run, [], so.train, []
+
+    def short_run(paper=None, label=None, seed=0):
+        known.append(verify.registry.REGISTRY.select(paper, label))
+        return checked("residual-partitioning", "9", seed)
+
+    monkeypatch.setattr(verify, "run", short_run)
+    monkeypatch.setattr(files, "write_text", lambda path, text: written.append(Path(path).name))
+    monkeypatch.setattr(verify, "markdown", lambda paper: f"# {paper}\n")
+    monkeypatch.setattr(so, "train", lambda *given, **named: train(*given, **(named | {"epochs": 1})))
+    monkeypatch.setattr(tour, "run", lambda out, seed, say: say("the tour") or {"ok": out.is_dir()})
+    status, out, err = run(*shlex.split(line))
+    assert status == 0 and out and "error" not in err
+    if line.startswith("verify") and "--markdown" not in line:
+        assert known and known[0]
+    if "--write" in line:
+        assert written == ["EQUATIONS.md"]
+
+
 # -- the process ------------------------------------------------------------------------------------------------------
 
 
@@ -274,6 +402,30 @@ def test_reader_that_goes_away(tmp_path):
         child.stdout.close()
         errors = child.stderr.read()
         assert child.wait(60) == 1 and b"Traceback" not in errors
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
+@pytest.mark.parametrize("unbuffered", [True, False])
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffered, words):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" if unbuffered else ""}
+    train = [sys.executable, "-m", "secondorder", "train", "--data", "wine", "--epochs", "1", "--out", "made", *words]
+    with FULL.open("w") as full:
+        said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, env=environment, text=True,
+                              timeout=120, check=False)
+    assert said.returncode == 2 and "No space left" in said.stderr and "Exception ignored" not in said.stderr
+    assert "Traceback" not in said.stderr
+    assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+
+
+def test_a_closed_output_is_no_error(monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        assert cli.main(["data"]) == 0
+    assert errors.getvalue() == ""
 
 
 # -- the tour ---------------------------------------------------------------------------------------------------------

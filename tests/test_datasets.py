@@ -170,6 +170,48 @@ def test_damaged_csv_is_named(folder, text, message):
         datasets.load_csv(folder)
 
 
+def test_csv_target_by_name(folder):
+    (folder / "data.csv").write_text("size,quality,price\n1,2,3\n4,5,6\n")
+    for target in ("quality", 1, -2, np.int64(1)):
+        data = datasets.load_csv(folder, target=target)
+        assert data.names == ("size", "price") and data.targets.tolist() == [[2], [5]]
+        assert data.inputs.tolist() == [[1, 3], [4, 6]]
+    (folder / "bare.csv").write_text("1,2\n4,5\n")
+    assert datasets.load_csv(folder / "bare.csv", target="column_0").targets.tolist() == [[1], [4]]
+
+
+@pytest.mark.parametrize(
+    "target, error, found",
+    [
+        ("quality", ValueError, "no columns 'quality'"),
+        ("b", ValueError, "2 columns 'b'"),
+        (4, ValueError, "no columns 4"),
+        (-5, ValueError, "no columns -5"),
+        (1.5, TypeError, "place or name, given 1.5"),
+        (True, TypeError, "given True"),
+        (None, TypeError, "given None"),
+        ([0], TypeError, r"given \[0\]"),
+    ],
+)
+def test_csv_target_that_is_not_there(folder, target, error, found):
+    (folder / "data.csv").write_text("a,b,b,y\n1,2,3,4\n")
+    with pytest.raises(error, match=f"^target: .*{found}.*data.csv; its columns are 'a', 'b', 'b', 'y'$"):
+        datasets.load_csv(folder, target=target)
+
+
+def test_columns_of_a_wide_table_are_not_all_listed(folder):
+    (folder / "data.csv").write_text(",".join(["1"] * 3000) + "\n")
+    with pytest.raises(ValueError, match="target: no columns 3000 in .*'column_0', 'column_1'") as info:
+        datasets.load_csv(folder, target=3000)
+    assert len(str(info.value)) < 1000
+
+
+@pytest.mark.parametrize("rng, error", [("a", TypeError), (1.5, TypeError), (-1, ValueError)])
+def test_split_names_a_bad_rng(rng, error):
+    with pytest.raises(error, match=f"^rng must be None, .*{rng}"):
+        datasets.split(datasets.load_wine(), 0.2, rng=rng)
+
+
 def test_csv_class_labels_and_binary(folder):
     (folder / "data.csv").write_text("1,0.5\n")
     with pytest.raises(ValueError, match="whole numbers"):

@@ -207,6 +207,80 @@ def test_wrong_state_changes_nothing():
     assert adam.steps == 0 and adam.state_dict().keys() == state.keys()
 
 
+def trained(kind):
+    """An optimizer after two steps, and a state of another one after five."""
+    optimizer, other = (kind(linear(rng), so.SquaredError(), learning_rate=0.1) for rng in (0, 1))
+    for x, y in batches(2):
+        optimizer.step(x, y)
+    for x, y in batches(5, seed=6):
+        other.step(x, y)
+    return optimizer, other.state_dict()
+
+
+@pytest.mark.parametrize("kind, change, error, words", [
+    (so.Adam, {"steps": "x"}, TypeError, "state: steps"), (so.Adam, {"steps": -5}, ValueError, "state: steps"),
+    (so.Adam, {"steps": 2.5}, TypeError, "state: steps"), (so.Adam, {"steps": None}, TypeError, "state: steps"),
+    (so.Adam, {"updates": "a"}, ValueError, "state: updates"), (so.Adam, {"updates": -1}, ValueError, "state: updates"),
+    (so.Adam, {"updates": 1.5}, TypeError, "state: updates"), (so.Adam, {"second": None}, ValueError, "state: second"),
+    (so.Adam, {"updates": None}, ValueError, "state: updates"),
+    (so.Momentum, {"buffer": "b"}, ValueError, "state: buffer"),
+    (so.TruncatedNewton, {"damping": np.nan}, ValueError, "state: damping"),
+    (so.TruncatedNewton, {"damping": -1.0}, ValueError, "state: damping"),
+    (so.TruncatedNewton, {"steps": "x"}, TypeError, "state: steps")])
+def test_refused_state_leaves_every_entry_alone(kind, change, error, words):
+    optimizer, state = trained(kind)
+    before = optimizer.state_dict()
+    with pytest.raises(error, match=words):
+        optimizer.load_state_dict(state | change)
+    after = optimizer.state_dict()
+    assert before.keys() == after.keys() and all(np.array_equal(before[name], after[name]) for name in before)
+    optimizer.load_state_dict(state)
+    assert optimizer.steps == 5
+
+
+@pytest.mark.parametrize("wrong", [None, "state", [1], 3])
+def test_what_is_no_state(wrong):
+    with pytest.raises(TypeError, match="state must be"):
+        so.SGD(linear(), so.SquaredError()).load_state_dict(wrong)
+
+
+def test_state_through_a_file_of_arrays(method, tmp_path):
+    """numpy.savez makes arrays without axes of the numbers."""
+    optimizer, (x, y) = method(linear(), so.SquaredError()), batches(1)[0]
+    optimizer.step(x, y)
+    np.savez(tmp_path / "state.npz", **optimizer.state_dict())
+    again = method(optimizer.network.copy(), so.SquaredError())
+    with np.load(tmp_path / "state.npz") as state:
+        again.load_state_dict(state)
+    assert optimizer.step(x, y) == again.step(x, y)
+
+
+class Lazy(so.SGD):
+    """A method whose memory is made in its first step."""
+
+    state_names = ("last", "best")
+
+    def __init__(self, network, loss):
+        super().__init__(network, loss, 0.1)
+        self.last, self.best = None, np.inf
+
+    def direction(self, evaluation):
+        self.last, self.best = super().direction(evaluation), min(self.best, evaluation.loss)
+        return self.last.copy()
+
+
+def test_memory_that_is_made_later():
+    optimizer, fresh = Lazy(linear(), so.SquaredError()), Lazy(linear(), so.SquaredError())
+    fresh.load_state_dict(Lazy(linear(), so.SquaredError()).state_dict())
+    assert fresh.last is None and fresh.best == np.inf
+    optimizer.step(*batches(1)[0])
+    fresh.load_state_dict(optimizer.state_dict())
+    assert np.array_equal(fresh.last, optimizer.last) and fresh.last is not optimizer.last
+    assert fresh.best == optimizer.best
+    with pytest.raises(ValueError, match="state: last"):
+        Lazy(linear(), so.SquaredError()).load_state_dict(optimizer.state_dict() | {"last": "gone"})
+
+
 def test_two_take_turns(method):
     """Two optimizers on one network do what each would do on a copy that is told where the other went."""
     net = so.mlp([3, 4, 2], rng=0)
@@ -245,8 +319,16 @@ def test_evaluation_of_another_point_or_network(method):
     x, y = batches(1)[0]
     with pytest.raises(ValueError, match="another network"):
         optimizer.direction(net.copy().evaluate(so.SquaredError(), x, y))
+    with pytest.raises(ValueError, match=r"another loss, BoundedCriterion.*SquaredError\(\)"):
+        optimizer.direction(net.evaluate(so.BoundedCriterion(), x, np.zeros(7, int)))
+    with pytest.raises(ValueError, match="another loss"):
+        optimizer.step_from(net.evaluate(so.SquaredError(), x, y))
+    for wrong in (None, x, optimizer):
+        for call in (optimizer.direction, optimizer.gradient, optimizer.objective, optimizer.step_from):
+            with pytest.raises(TypeError, match="evaluation must be an Evaluation of this optimizer's network"):
+                call(wrong)
     evaluation = optimizer.evaluate(x, y)
-    assert evaluation.gradient.any()
+    assert evaluation.gradient.any() and optimizer.steps == 0
     net.theta = net.theta + 1
     with pytest.raises(RuntimeError, match="changed"):
         optimizer.direction(evaluation)
@@ -264,6 +346,52 @@ def test_not_finite_step_leaves_parameters(kind, settings):
     with pytest.raises(FloatingPointError, match="Wrong, step 1: the direction of layer 0"):
         Wrong(net, so.SquaredError(), np.full(8, np.nan)).step(x, y)
     assert np.array_equal(net.theta, theta)
+
+
+class Overflowing(so.SGD):
+    """Plain numbers that overflow, at one place of the step or another."""
+
+    def __init__(self, network, loss, place):
+        super().__init__(network, loss, 0.1)
+        self.place, self.huge = place, 1e200
+
+    def direction(self, evaluation):
+        self.details["square"] = self.huge**2 if self.place == "direction" else 0.0
+        return super().direction(evaluation)
+
+    def change(self, evaluation, direction, rate):
+        return (self.huge**2 if self.place == "change" else rate) * direction
+
+
+class OverflowingLoss(so.SquaredError):
+    def value(self, p, target):
+        return super().value(p, target) * math.exp(1e3)
+
+
+@pytest.mark.parametrize("place", ["direction", "change", "schedule", "loss"])
+def test_overflow_of_plain_numbers_is_named(place):
+    net = linear()
+    optimizer = Overflowing(net, OverflowingLoss() if place == "loss" else so.SquaredError(), place)
+    if place == "schedule":
+        optimizer.learning_rate = ExponentialDecay(0.1, 1e200, every=1)
+        optimizer.steps = 2
+    theta, step = net.theta.copy(), optimizer.steps + 1
+    with pytest.raises(FloatingPointError, match=rf"Overflowing, step {step}: .*(out of range|range error)") as info:
+        optimizer.step(*batches(1)[0])
+    assert isinstance(info.value.__cause__, OverflowError)
+    assert np.array_equal(net.theta, theta) and optimizer.steps == step - 1
+
+
+def test_overflow_of_a_trial_counts_as_worse():
+    """Truncated Newton shortens a step at whose end a loss in plain numbers overflows."""
+    class Cliff(so.SquaredError):
+        def value(self, p, target):
+            return super().value(p, target) * (math.exp(1e3) if np.abs(p).max() > 100 else 1.0)
+
+    x, y = batches(1)[0]
+    optimizer = so.TruncatedNewton(linear(), Cliff(), learning_rate=1e6, max_halvings=60)
+    info = optimizer.step(x, y)
+    assert info["accepted"] and info["halvings"] > 10 and optimizer.evaluate(x, y).loss < info["loss"]
 
 
 def test_huge_parameters_have_no_penalty_without_l2():
@@ -330,6 +458,29 @@ def test_own_method():
         Optimizer(linear(), so.SquaredError(), 0.1).step(x, y)
 
 
+class Keeping(so.SGD):
+    """Keeps the outputs of every batch, as they are and as copies."""
+
+    def __init__(self, network, loss):
+        super().__init__(network, loss, 0.1)
+        self.kept, self.copied = [], []
+
+    def direction(self, evaluation):
+        self.kept.append(evaluation.outputs)
+        self.copied.append(evaluation.outputs.copy())
+        return super().direction(evaluation)
+
+
+def test_what_a_method_keeps_of_an_evaluation_has_to_be_a_copy():
+    """As the notes of `Optimizer` say: the next step writes into the same arrays."""
+    optimizer, data = Keeping(linear(), so.SquaredError()), batches(2)
+    start = optimizer.network.copy()
+    for x, y in data:
+        optimizer.step(x, y)
+    assert np.array_equal(optimizer.copied[0], start(data[0][0]))
+    assert np.array_equal(optimizer.kept[0], optimizer.copied[1]) and "Copy what you keep" in Optimizer.__doc__
+
+
 BAD = [({"learning_rate": 0.0}, ValueError), ({"learning_rate": -1}, ValueError),
        ({"learning_rate": np.nan}, ValueError), ({"learning_rate": np.inf}, ValueError),
        ({"learning_rate": "fast"}, TypeError), ({"learning_rate": True}, TypeError),
@@ -369,8 +520,29 @@ def test_bad_networks_and_losses(method):
         method(linear().astype("complex128"), so.SquaredError())
     with pytest.raises(TypeError, match="network"):
         method(so.SquaredError(), linear())
-    with pytest.raises(TypeError, match="loss"):
-        method(linear(), "squared")
+    for wrong in ("squared", so.SquaredError, None):
+        with pytest.raises(TypeError, match="loss must be a Loss instance such as SquaredError") as info:
+            method(linear(), wrong)
+        assert "lacks" not in str(info.value)
+
+
+PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
+
+
+@pytest.mark.parametrize("missing", [*PASSES, "gradient hessian_product"])
+def test_a_loss_of_another_family_is_told_what_it_lacks(method, missing):
+    class Own:
+        """No subclass of Loss."""
+
+    kept = set(PASSES) - set(missing.split())
+    loss = Own()
+    for name in PASSES:
+        setattr(loss, name, getattr(so.SquaredError(), name) if name in kept else None)
+    with pytest.raises(TypeError, match=f"loss must be .*, which lacks {', '.join(missing.split())}$"):
+        method(linear(), loss)
+    for name in PASSES:
+        setattr(loss, name, getattr(so.SquaredError(), name))
+    assert method(linear(), loss).step(*batches(1)[0])["step_norm"] > 0
 
 
 def test_bad_batches(method):

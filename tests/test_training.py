@@ -134,6 +134,50 @@ def test_evaluation_in_chunks(monkeypatch):
     assert parts[0] == pytest.approx(whole[0], rel=1e-14) and parts[1] == whole[1]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("targets", ["labels", "rows"])
+def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype, targets):
+    """Three chunks, the last one shorter, in one set of arrays, against chunks in arrays of their own."""
+    monkeypatch.setattr("secondorder.training.CHUNK", 20)
+    x, y = problem(50)
+    optimizer, used = make(so.Adam, dtype=dtype), []
+    net = optimizer.network
+    loss = so.SoftmaxCrossEntropy() if targets == "labels" else so.SquaredError()
+    y = y if targets == "labels" else np.eye(3)[y]
+    optimizer.step(*problem(30))
+    by_hand = [net.evaluate(loss, x[part], y[part]) for part in (slice(0, 20), slice(20, 40), slice(40, 50))]
+    expected = sum(e.loss * e.samples for e in by_hand) / 50
+    right = np.mean(np.concatenate([e.outputs for e in by_hand]).argmax(1) == y) if targets == "labels" else None
+    forward = net.forward
+
+    def watched(*arguments):
+        result = forward(*arguments)
+        used.append(result[0])
+        return result
+
+    monkeypatch.setattr(net, "forward", watched)
+    assert evaluate(net, loss, x, y) == (expected, right)
+    assert [len(outputs) for outputs in used] == [20, 20, 10]
+    assert np.shares_memory(used[0], used[1]) and np.shares_memory(used[0], used[2])
+
+
+def test_a_run_evaluates_in_one_set_of_arrays(monkeypatch):
+    (x, y), (xv, yv) = problem(), problem(9, seed=4)
+    seen, plain = [], make()
+
+    def watched(network, loss, x, y, workspace=None):
+        seen.append(workspace)
+        return evaluate(network, loss, x, y)
+
+    monkeypatch.setattr("secondorder.training.evaluate", watched)
+    expected = train(plain, x, y, epochs=2, validation=(xv, yv), rng=0)
+    assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0] for workspace in seen)
+    monkeypatch.undo()
+    history = train(make(), x, y, epochs=2, validation=(xv, yv), rng=0)
+    for name in ("train_loss", "validation_loss", "train_accuracy", "validation_accuracy"):
+        assert np.array_equal(history.column(name), expected.column(name))
+
+
 def test_float32():
     x, y = problem()
     optimizer = make(so.Adam, dtype="float32")
@@ -212,6 +256,24 @@ def test_not_finite_before_the_first_step():
     assert np.array_equal(optimizer.network.theta, theta)
 
 
+@pytest.mark.parametrize("where, epoch", [("step", 1), ("evaluation", 0)])
+def test_overflow_of_plain_numbers_stops_training(where, epoch):
+    class Odd(so.SGD):
+        def direction(self, evaluation):
+            return 1e200**2 * super().direction(evaluation)
+
+    class OddLoss(so.SoftmaxCrossEntropy):
+        def value(self, p, target):
+            return 1e200**2 * super().value(p, target)
+
+    (x, y), net = problem(), so.mlp([4, 5, 3], rng=0)
+    optimizer = Odd(net, so.SoftmaxCrossEntropy()) if where == "step" else so.SGD(net, OddLoss())
+    theta = net.theta.copy()
+    with pytest.raises(TrainingStopped, match=f"epoch {epoch}, step {epoch}: .*out of range") as caught:
+        train(optimizer, x, y, epochs=2, batch_size=10)
+    assert np.array_equal(net.theta, theta) and len(caught.value.history) == epoch
+
+
 def test_loss_that_a_method_reports_as_not_finite():
     class Odd(so.SGD):
         def step(self, x, y):
@@ -275,7 +337,8 @@ BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epoc
        ({"x": np.array([["a"] * 4] * 23)}, TypeError, "real numbers"),
        ({"y": y + 1}, ValueError, "out of range"), ({"y": y.astype(float)}, TypeError, "integers"),
        ({"y": np.where(np.arange(23) == 22, -1, y)}, ValueError, "sample 22"), ({"y": 3}, ValueError, r"\(\)"),
-       ({"rng": "seed"}, TypeError, "seed|Seed"), ({"rng": -1}, ValueError, "non-negative")]
+       ({"rng": "seed"}, TypeError, "^rng must be .*'seed'"), ({"rng": -1}, ValueError, "^rng must be .*-1"),
+       ({"rng": 1.5}, TypeError, "^rng must be")]
 
 
 @pytest.mark.parametrize("change, error, words", BAD)

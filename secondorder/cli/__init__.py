@@ -38,18 +38,34 @@ def main(arguments=None):
         os.environ.setdefault(name, "1")
     options = parser().parse_args(arguments)
     try:
-        return options.run(options)
+        status = options.run(options)
+        print(end="", flush=True)  # here, where an error of writing can still be told
+        return status
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away, as `head` does
+        _drop_output()  # the reader went away, as `head` does
         return 1
     except KeyboardInterrupt:
         print(f"secondorder {options.command}: interrupted", file=sys.stderr)
+        _flush_or_drop_output()
         return 130
     except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
         if options.traceback:
             raise
         print(f"secondorder {options.command}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        _flush_or_drop_output()
         return 2
+
+
+def _flush_or_drop_output():
+    try:
+        print(end="", flush=True)
+    except OSError:
+        _drop_output()
+
+
+def _drop_output():
+    """Let what still waits for the standard output go nowhere, so that Python does not fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser():

@@ -22,7 +22,7 @@ form fails and the corrected one holds.
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers
   secondorder show residual-partitioning            the labels of a paper
-  secondorder show residual-partitioning 9a         one equation: formula, code, shapes, both sides
+  secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
   secondorder show residual-partitioning theorem-1 --seed 3
 """
 

@@ -18,7 +18,8 @@ EXAMPLES = """\
   secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
 
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
-targets of a regression. --out writes history.json, parameters.npz and learning-curves.png.
+targets of a regression. --out writes history.json, parameters.npz and learning-curves.png, also of what was recorded
+before an interrupt (Ctrl-C) or a loss that is no longer finite.
 """
 OPTIMIZERS = {
     "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
@@ -65,7 +66,7 @@ def add(commands):
 
 
 def run(options):
-    """Train, print the end, write files where asked."""
+    """Train, write files where asked, print the end; both also of a run that was interrupted or stopped."""
     import numpy as np
 
     import secondorder as so
@@ -88,6 +89,8 @@ def run(options):
     out = files.output_directory(options.out) if options.out else None
 
     def finish(history):
+        if not history.records:  # stopped before anything was recorded
+            return
         results = {
             "settings": _settings(options),
             "network": repr(network),
@@ -96,9 +99,11 @@ def run(options):
             **history.to_dict(),
             "seconds": time.perf_counter() - started,
         }
+        # files first: they are not to be lost to a reader that goes away
+        written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
-        if out is not None:
-            _write(out, results, history, network, stream=sys.stderr if options.json else sys.stdout)
+        for path in written:
+            print(f"written: {path}", file=sys.stderr if options.json else sys.stdout)
 
     try:
         finish(
@@ -115,6 +120,10 @@ def run(options):
     except TrainingStopped as error:  # keep what was recorded; the error itself is for main
         error.history.stopped = str(error)
         finish(error.history)
+        raise
+    except KeyboardInterrupt as interrupt:
+        if hasattr(interrupt, "history"):  # not if it came after training
+            finish(interrupt.history)
         raise
     return 0
 
@@ -196,7 +205,12 @@ def _report(results, history, json):
     print("(training / validation)")
 
 
-def _write(out, results, history, network, stream):
+def _write(out, results, history, network):
+    """Write the three files, what cannot be drawn again first; returns their paths."""
+    written = [out / name for name in ("history.json", "parameters.npz", "learning-curves.png")]
+    files.write_json(written[0], results)
+    files.write_arrays(written[1], theta=network.theta)
+
     from matplotlib.figure import Figure
 
     from secondorder import plots
@@ -204,8 +218,5 @@ def _write(out, results, history, network, stream):
     axes = plots.learning_curves(
         {results["method"]: history}, Figure(figsize=(8, 5), layout="constrained").add_subplot()
     )
-    files.write_json(out / "history.json", results)
-    files.write_arrays(out / "parameters.npz", theta=network.theta)
-    files.write_figure(out / "learning-curves.png", axes.figure)
-    for name in ("history.json", "parameters.npz", "learning-curves.png"):
-        print(f"written: {out / name}", file=stream)
+    files.write_figure(written[2], axes.figure)
+    return written

@@ -10,6 +10,7 @@ import numpy as np
 
 from secondorder import exact
 from secondorder.exact.finite_differences import central, complex_step, taylor_remainders, taylor_slope
+from secondorder.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
 RATE = 0.1  # allowed deviation of a Taylor remainder's slope from its order
@@ -53,7 +54,7 @@ def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     -------
     list of Check
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     v = rng.standard_normal(network.size)
     v /= np.linalg.norm(v)
     gradient = exact.gradient(network, loss, x, y, l2=l2)

@@ -1,14 +1,17 @@
 """The contract that all optimizers share."""
 
+import contextlib
 import math
+import numbers
 
 import numpy as np
 
 from ..exact.curvature import check_l2
-from ..nets import Network, Workspace
-from .schedules import positive_number, schedule_of
+from ..nets import Evaluation, Network, Workspace
+from .schedules import positive_number, schedule_of, whole_number
 
 CHUNK = 8192  # entries converted to float64 at a time, so that no large array is made only to be thrown away
+LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
 
 
 def norm(v):
@@ -50,7 +53,8 @@ class Optimizer:
     Raises
     ------
     TypeError, ValueError
-        Something that is not a network, a network without parameters, a bad rate or penalty.
+        Something that is not a network, a network without parameters, a loss that is a class or lacks a method, a bad
+        rate or penalty.
 
     Notes
     -----
@@ -59,11 +63,17 @@ class Optimizer:
     - defines ``direction(evaluation)``, which returns a new (P,) array, what is added at learning rate 1, and may fill
       ``self.details`` with plain numbers, booleans or strings worth telling (`step` empties it first). The rate that
       applies is ``self.learning_rate``;
-    - lists in `state_names` the attributes that carry its memory from step to step: arrays, numbers, or None;
+    - lists in `state_names` the attributes that carry its memory from step to step: arrays, numbers, or None (an array
+      that is made later);
     - may override ``change(evaluation, direction, rate)`` where the step is more than rate times direction.
 
     A call of `direction` advances the method's memory (moments, accumulators), so that a caller who takes the direction
     and moves the parameters himself runs the same method.
+
+    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``, ``deltas`` and
+    ``saved`` hold other numbers as soon as the next step begins. A method that remembers any of them from step to step
+    keeps a copy (``evaluation.outputs.copy()``). Its ``gradient`` and the evaluations that :meth:`evaluate` returns are
+    arrays of their own.
     """
 
     state_names = ()
@@ -74,9 +84,7 @@ class Optimizer:
         network.require_parameters()
         if network.dtype.kind != "f":
             raise ValueError(f"network must hold real parameters to be trained, got {network.dtype}")
-        if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient", "prepare_target")):
-            raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}")
-        self.network, self.loss, self.l2 = network, loss, check_l2(l2)
+        self.network, self.loss, self.l2 = network, _checked_loss(loss), check_l2(l2)
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
@@ -118,12 +126,19 @@ class Optimizer:
         Parameters
         ----------
         evaluation : Evaluation
-            Of this optimizer's network at its present parameters.
+            Of this optimizer's network at its present parameters, with this optimizer's loss.
 
         Returns
         -------
         (P,) array
             New; later calls leave it alone.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Something else than an evaluation, or one of another network or loss.
+        RuntimeError
+            If the parameters have changed since.
         """
         raise TypeError(f"{type(self).__name__} does not define direction(evaluation)")
 
@@ -150,31 +165,50 @@ class Optimizer:
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses or gradient are not finite, or the new parameters would not be; the parameters stay as
-            they were.
+            If outputs, losses or gradient are not finite, the new parameters would not be, or plain numbers overflow on
+            the way; the parameters stay as they were.
         """
         # nobody else sees this evaluation, so that its arrays may be those of the step before
-        return self.step_from(self.network.evaluate(self.loss, x, y, self._workspace))
+        with self._overflow_named():
+            evaluation = self.network.evaluate(self.loss, x, y, self._workspace)
+        return self.step_from(evaluation)
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
-        rate = self.learning_rate
-        info = {"loss": evaluation.loss, "objective": self.objective(evaluation),
-                "gradient_norm": norm(self.gradient(evaluation))}
-        self.details = {}
-        with np.errstate(over="ignore", invalid="ignore"):
-            direction = self._checked(self.direction(evaluation))
-            change = self.change(evaluation, direction, rate)
-            theta = self.network.theta + change
+        with self._overflow_named():
+            objective, rate = self.objective(evaluation), self.learning_rate
+            info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": norm(self.gradient(evaluation))}
+            self.details = {}
+            with np.errstate(over="ignore", invalid="ignore"):
+                direction = self._checked(self.direction(evaluation))
+                change = self.change(evaluation, direction, rate)
+                theta = self.network.theta + change
         self._require_finite(theta, direction)
         self.network.theta = theta
         self.steps += 1
         info.update(direction_norm=norm(direction), step_norm=norm(change), learning_rate=rate)
         return info | self.details
 
+    @contextlib.contextmanager
+    def _overflow_named(self):
+        """Python's floats raise OverflowError where arrays give inf; to a caller both are one kind of trouble."""
+        try:
+            yield
+        except OverflowError as error:
+            what = " ".join(map(str, error.args[-1:]))  # "Numerical result out of range"; a number may stand before it
+            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: overflow in plain numbers: {what}"
+                                     "; the parameters are left as they were") from error
+
     def _require_own(self, evaluation):
+        if not isinstance(evaluation, Evaluation):
+            raise TypeError("evaluation must be an Evaluation of this optimizer's network (optimizer.evaluate(x, y)), "
+                            f"got {evaluation!r}")
         if evaluation.network is not self.network:
             raise ValueError(f"{type(self).__name__}: the evaluation belongs to another network")
+        if evaluation.loss_function is not self.loss:
+            raise ValueError(f"{type(self).__name__}: the evaluation was made with another loss, "
+                             f"{evaluation.loss_function!r}, not with this optimizer's own {self.loss!r}; "
+                             "optimizer.evaluate(x, y) makes one that fits")
         evaluation.require_current()
 
     def _checked(self, direction):
@@ -214,32 +248,67 @@ class Optimizer:
     def load_state_dict(self, state):
         """Take over what `state_dict` of an optimizer of the same class, for a network of the same size, returned.
 
+        Parameters
+        ----------
+        state : mapping
+            Numbers may be arrays without axes, as they come back from ``numpy.load``.
+
         Raises
         ------
-        ValueError
-            If it comes from another method, or a name, shape or dtype does not fit; nothing is changed then.
+        ValueError, TypeError
+            If it comes from another method, or a name, shape, dtype or number does not fit; nothing is changed then.
         """
-        expected = {"method", "steps", *self.state_names}
-        if set(state) != expected:
-            raise ValueError(f"state: expected the entries {sorted(expected)}, got {sorted(state)}")
-        if state["method"] != type(self).__name__:
-            raise ValueError(f"state: belongs to {state['method']}, not to {type(self).__name__}")
-        for name in self.state_names:
-            _require_alike(name, getattr(self, name), state[name])
+        try:
+            state = {name: _as_kept(getattr(self, name, None), state[name]) for name in state}
+        except (TypeError, IndexError):
+            raise TypeError(f"state must be what state_dict() returned, got {state!r}") from None
+        self.check_state(state)
         for name in self.state_names:
             value = state[name]
             setattr(self, name, value.copy() if isinstance(value, np.ndarray) else value)
         self.steps = int(state["steps"])
 
+    def check_state(self, state):
+        """Raise ValueError or TypeError unless `state` fits; a method that demands more of its numbers extends this."""
+        expected = {"method", "steps", *self.state_names}
+        if set(state) != expected:
+            raise ValueError(f"state: expected the entries {sorted(expected)}, got {sorted(map(str, state))}")
+        if state["method"] != type(self).__name__:
+            raise ValueError(f"state: belongs to {state['method']}, not to {type(self).__name__}")
+        whole_number(state["steps"], "state: steps", 0)
+        for name in self.state_names:
+            _require_alike(name, getattr(self, name), state[name])
+
     def __repr__(self):
         return f"{type(self).__name__}(learning_rate={self.schedule!r}, l2={self.l2:g})  # {self.steps} steps taken"
 
 
+def _checked_loss(loss):
+    """Return `loss`; TypeError unless it is an instance with all passes of a loss."""
+    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
+    if isinstance(loss, type) or missing:
+        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
+        hint = f", which lacks {', '.join(missing)}" if some else ""
+        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{hint}")
+    return loss
+
+
+def _as_kept(mine, theirs):
+    """`theirs` as a number where it is an array without axes and `mine` is no array."""
+    lone = isinstance(theirs, np.ndarray) and theirs.ndim == 0 and not isinstance(mine, np.ndarray)
+    return theirs.item() if lone else theirs
+
+
 def _require_alike(name, mine, theirs):
-    """ValueError unless both are arrays of one shape and dtype, or neither is an array."""
-    is_array = isinstance(mine, np.ndarray)
-    if is_array != isinstance(theirs, np.ndarray):
-        raise ValueError(f"state: {name} must be {'an array' if is_array else 'a number'}, got {theirs!r}")
-    if is_array and (mine.shape != theirs.shape or mine.dtype != theirs.dtype):
+    """Raise unless both are arrays of one shape and dtype, or both numbers; None is an array that is made later."""
+    is_array, is_number = isinstance(theirs, np.ndarray), isinstance(theirs, (numbers.Real, np.bool_))
+    if mine is None and (theirs is None or is_array or is_number):
+        return
+    if not isinstance(mine, np.ndarray):
+        if not is_number:
+            raise ValueError(f"state: {name} must be a number, got {theirs!r}")
+    elif not is_array:
+        raise ValueError(f"state: {name} must be an array, got {theirs!r}")
+    elif mine.shape != theirs.shape or mine.dtype != theirs.dtype:
         raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
                          f"expected {mine.shape} and {mine.dtype}")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .base import Optimizer
-from .schedules import boolean, number_in
+from .schedules import boolean, number_in, whole_number
 
 
 class SGD(Optimizer):
@@ -205,6 +205,10 @@ class Adam(_Scaled):
         kernels.adam(g, self.first, self.second, direction,
                      *kernels.scalars(g.dtype, beta1, 1 - beta1, beta2, 1 - beta2, scale1, scale2, self.epsilon))
         return self._finite(self.second, direction)
+
+    def check_state(self, state):
+        super().check_state(state)
+        whole_number(state["updates"], "state: updates", 0)
 
 
 def _epsilon(epsilon, dtype):

@@ -92,6 +92,10 @@ class TruncatedNewton(Optimizer):
             return self._steepest(g, found.curvature - damping)
         return found.solution
 
+    def check_state(self, state):
+        super().check_state(state)
+        number_in(state["damping"], "state: damping", 0, np.inf)
+
     def _steepest(self, g, curvature):
         """-g / |curvature|, no longer than max(1, |theta|)."""
         longest = max(1.0, norm(self.network.theta)) / norm(g)
@@ -145,7 +149,7 @@ class TruncatedNewton(Optimizer):
             network.theta = theta + s
             losses = self.loss.value(network(evaluation.x), evaluation.y)
             value = losses.mean(dtype=np.float64).item() + self.penalty()
-        except FloatingPointError:  # the outputs overflow: as bad as a step can be
+        except (FloatingPointError, OverflowError):  # the outputs or the loss overflow: as bad as a step can be
             value = np.inf
         finally:
             network.theta = theta
