@@ -321,8 +321,11 @@ def test_evaluation_of_another_point_or_network(method):
         optimizer.direction(net.copy().evaluate(so.SquaredError(), x, y))
     with pytest.raises(ValueError, match=r"another loss, BoundedCriterion.*SquaredError\(\)"):
         optimizer.direction(net.evaluate(so.BoundedCriterion(), x, np.zeros(7, int)))
+    tukey = method(net, so.TukeyBiweight(c=2.0))
     with pytest.raises(ValueError, match="another loss"):
-        optimizer.step_from(net.evaluate(so.SquaredError(), x, y))
+        tukey.step_from(net.evaluate(so.TukeyBiweight(c=3.0), x, y))
+    for own, same in ((optimizer, so.SquaredError()), (tukey, so.TukeyBiweight(c=2.0))):  # made apart, but alike
+        assert np.isfinite(own.direction(net.evaluate(same, x, y))).all()
     for wrong in (None, x, optimizer):
         for call in (optimizer.direction, optimizer.gradient, optimizer.objective, optimizer.step_from):
             with pytest.raises(TypeError, match="evaluation must be an Evaluation of this optimizer's network"):

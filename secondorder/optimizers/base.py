@@ -24,6 +24,15 @@ def norm(v):
     return math.sqrt(total)
 
 
+def _alike(one, other):
+    """Whether two losses are one, or of one class with the same settings."""
+    if one is other:
+        return True
+    mine, theirs = (getattr(loss, "__dict__", {}) for loss in (one, other))
+    return type(one) is type(other) and mine.keys() == theirs.keys() and all(
+        np.array_equal(mine[name], theirs[name]) for name in mine)
+
+
 class Optimizer:
     """Base of all optimizers: a method bound to one network and one loss.
 
@@ -205,7 +214,7 @@ class Optimizer:
                             f"got {evaluation!r}")
         if evaluation.network is not self.network:
             raise ValueError(f"{type(self).__name__}: the evaluation belongs to another network")
-        if evaluation.loss_function is not self.loss:
+        if not _alike(evaluation.loss_function, self.loss):
             raise ValueError(f"{type(self).__name__}: the evaluation was made with another loss, "
                              f"{evaluation.loss_function!r}, not with this optimizer's own {self.loss!r}; "
                              "optimizer.evaluate(x, y) makes one that fits")
