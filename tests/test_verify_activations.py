@@ -1,0 +1,126 @@
+"""The checker for an activation function of one's own."""
+
+import numpy as np
+import pytest
+
+from secondorder import nets, verify
+from secondorder.nets import ActivationFunction
+
+from test_verify_derivatives import FACTORS, changed, text_of, wrong_passes
+
+# -- activations ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", nets.ACTIVATIONS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_built_in_activations_are_ok(name, seed):
+    report = verify.activation(nets.ACTIVATIONS[name](), rng=seed)
+    assert report, str(report)
+
+
+class Cubic(ActivationFunction):
+    """s = x^3 - x, as a user would write it."""
+
+    def value(self, x):
+        return x**3 - x
+
+    def slope(self, x):
+        return 3 * x**2 - 1
+
+    def curvature(self, x):
+        return 6 * x
+
+
+class Bump(ActivationFunction):
+    """s = |x - 1| with its kink declared."""
+
+    kinks = (1.0,)
+
+    def value(self, x):
+        return np.abs(x - 1)
+
+    def slope(self, x):
+        return np.sign(x - 1)
+
+    def curvature(self, x):
+        return np.zeros_like(x)
+
+
+def test_activations_from_scratch_are_ok():
+    for function in (Cubic(), Bump(), changed(Bump, kinks=(1.0, 9.0))):
+        report = verify.activation(function)
+        assert report, str(report)
+
+
+@pytest.mark.parametrize("base", [Cubic, nets.Tanh, nets.Softplus])
+@pytest.mark.parametrize("name", ["slope", "curvature"])
+@pytest.mark.parametrize("bug", ["sign", "two", "half"])
+def test_wrong_activation_derivatives_are_named(base, name, bug):
+    factor, ratio, hint = FACTORS[bug]
+    original = getattr(base, name)
+    report = verify.activation(changed(base, **{name: lambda self, x: factor * original(self, x)}))
+    assert wrong_passes(report) == {name}
+    assert ratio in str(report) and hint in str(report) and "the largest difference is at x = " in str(report)
+
+
+def test_a_missing_curvature_is_named():
+    report = verify.activation(changed(nets.Tanh, curvature=lambda self, x: np.zeros_like(x)))
+    assert wrong_passes(report) == {"curvature"} and "a term is missing" in str(report)
+
+
+def test_a_wrong_jet_is_named():
+    def jet(self, x):
+        return self.value(x), self.slope(x), -self.curvature(x)
+    report = verify.activation(changed(Cubic, jet=jet))
+    assert wrong_passes(report) == {"jet"} and "ratio -1" in str(report)
+
+
+@pytest.mark.parametrize("function, places", [
+    (changed(Bump, kinks=()), ["1"]),
+    (changed(Bump, kinks=(-1.0,)), ["1"]),
+    (changed(nets.ReLU, kinks=()), ["0"]),
+    (changed(ActivationFunction, value=lambda self, x: np.clip(x, -0.7, 2.3),
+             slope=lambda self, x: ((x > -0.7) & (x < 2.3)).astype(x.dtype),
+             curvature=lambda self, x: np.zeros_like(x)), ["-0.7", "2.3"])])
+def test_undeclared_kinks_are_found_where_they_are(function, places):
+    report = verify.activation(function)
+    assert wrong_passes(report) == {"kinks"}
+    found = [finding.compared.rsplit(" ", 1)[1] for finding in report.findings]
+    np.testing.assert_allclose([float(place) for place in found], [float(place) for place in places], atol=1e-3)
+
+
+def test_a_slope_at_a_kink_lies_between_the_sides():
+    def slope(self, x):
+        return np.where(x == 1, 5.0, np.sign(x - 1)).astype(x.dtype)
+    report = verify.activation(changed(Bump, slope=slope))
+    assert wrong_passes(report) == {"slope"} and "outside the one-sided slopes" in str(report)
+
+
+@pytest.mark.parametrize("methods, name, expected", [
+    ({"value": lambda self, x: np.tanh(x).astype(np.float64)}, "value", "turns float32 into float64"),
+    ({"slope": lambda self, x: np.multiply(x, 3 * x, out=x) - 1}, "slope", "changes its argument x in place"),
+    ({"value": lambda self, x: x**3 - x.mean()}, "value", "entry by entry"),
+    ({"curvature": lambda self, x: (6 * x).ravel()}, "curvature", "keep the shape"),
+    ({"slope": lambda self, x: x["a"]}, "slope", "raised IndexError"),
+    ({"value": lambda self, x: np.full_like(x, np.nan)}, "value", "not finite"),
+])
+def test_what_activation_methods_owe(methods, name, expected):
+    report = verify.activation(changed(Cubic, **methods))
+    assert name in wrong_passes(report) and expected in text_of(report, name)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_nan_in_the_tails_is_found():
+    report = verify.activation(changed(nets.Tanh, value=lambda self, x: np.sinh(x) / np.cosh(x)))
+    assert wrong_passes(report) == {"value"} and "NaN for inputs of +-750" in str(report)
+
+
+@pytest.mark.parametrize("flag", ["piecewise_linear", "monotone"])
+def test_flags_of_an_activation_must_be_true(flag):
+    report = verify.activation(changed(Cubic, **{flag: True}))
+    assert wrong_passes(report) == {flag}
+    assert verify.activation(changed(nets.ReLU, monotone=True))
+
+
+def test_missing_activation_methods_are_named():
+    with pytest.raises(TypeError, match=r"lacks curvature\(x\)"):
+        verify.activation(changed(ActivationFunction, value=np.tanh, slope=np.tanh))
