@@ -108,7 +108,7 @@ def shown(explicit, k):
 
 def own_part_by_loops(evaluation, explicit, k):
     """sum_ij W_ddot_ij of the affine layer at place k, from Eq. (9) in plain loops, bias included."""
-    layer, y = evaluation.network.layers[k], evaluation.saved[k].input
+    y = evaluation.saved[k].input
     eps, above, total = explicit.partitions[k].eps, explicit.Y_ddot[k + 1], 0.0
     for s, i, j in np.ndindex(eps.shape):
         total += above[s, i] * (1.0 if j == 0 else y[s, j - 1] ** 2) / eps[s, i, j]
