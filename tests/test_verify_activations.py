@@ -8,8 +8,6 @@ from secondorder.nets import ActivationFunction
 
 from test_verify_derivatives import FACTORS, changed, text_of, wrong_passes
 
-# -- activations ---------------------------------------------------------------------------------------------
-
 @pytest.mark.parametrize("name", nets.ACTIVATIONS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_built_in_activations_are_ok(name, seed):
@@ -124,3 +122,72 @@ def test_flags_of_an_activation_must_be_true(flag):
 def test_missing_activation_methods_are_named():
     with pytest.raises(TypeError, match=r"lacks curvature\(x\)"):
         verify.activation(changed(ActivationFunction, value=np.tanh, slope=np.tanh))
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", nets.ACTIVATIONS)
+def test_names_are_accepted(name):
+    report = verify.activation(name)
+    assert report, str(report)
+    assert str(report) == str(verify.activation(nets.ACTIVATIONS[name]()))
+
+
+def test_unknown_names_come_with_the_close_match():
+    with pytest.raises(ValueError, match="unknown activation 'tanhh': did you mean 'tanh'"):
+        verify.activation("tanhh")
+
+
+# -- steps ---------------------------------------------------------------------------------------------------
+
+class Step(ActivationFunction):
+    """0 below and `height` above `at`, with slope `tilt` on both sides."""
+
+    height, at, tilt, kinks = 1.0, 0.5, 0.0, (0.5,)
+
+    def value(self, x):
+        return (np.where(x > self.at, self.height, 0.0) + self.tilt * x).astype(x.dtype)
+
+    def slope(self, x):
+        return np.full_like(x, self.tilt)
+
+    def curvature(self, x):
+        return np.zeros_like(x)
+
+
+@pytest.mark.parametrize("options", [{}, {"height": -1e-3}, {"height": 1e-5, "tilt": 1.0}, {"kinks": (0.5, 2.0)},
+                                     {"at": 300.0, "kinks": (300.0,)}])
+def test_a_step_is_no_kink(options):
+    report = verify.activation(changed(Step, **options))
+    assert wrong_passes(report) == {"value"}
+    assert f"jumps at the kink x = {options.get('at', 0.5):.4g}" in str(report) and "must be continuous" in str(report)
+
+
+def test_a_value_that_differs_at_the_kink_alone():
+    report = verify.activation(changed(Step, height=0.0, value=lambda self, x: np.where(x == 0.5, 2.0, 0 * x)
+                                       .astype(x.dtype)))
+    assert wrong_passes(report) == {"value"} and "at the kink 2" in str(report)
+
+
+@pytest.mark.parametrize("options", [{"kinks": ()}, {"kinks": (-1.0,)}, {"kinks": (), "tilt": 2.0}])
+def test_an_undeclared_step_is_found_where_it_is(options):
+    report = verify.activation(changed(Step, **options))
+    assert "value" in wrong_passes(report) and "kinks" not in wrong_passes(report)
+    place = next(f.compared for f in report.findings if "jumps near x = " in f.compared).rsplit(" ", 1)[1]
+    assert abs(float(place) - 0.5) < 1e-3 and "no declared kink makes it right" in str(report)
+
+
+def test_steep_kinks_that_are_continuous_pass():
+    class Steep(ActivationFunction):
+        kinks = (0.0, 100.0)
+
+        def value(self, x):
+            return np.where(x < 100, 1e3 * np.abs(x), 1e5)
+
+        def slope(self, x):
+            return np.where(x < 100, 1e3 * np.sign(x), 0.0).astype(x.dtype)
+
+        def curvature(self, x):
+            return np.zeros_like(x)
+    report = verify.activation(changed(Steep, value=lambda self, x: Steep.value(self, x).astype(x.dtype)))
+    assert report, str(report)

@@ -10,8 +10,6 @@ from secondorder.nets import DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredErr
 
 from test_verify_derivatives import FACTORS, changed, text_of, wrong_passes
 
-# -- losses --------------------------------------------------------------------------------------------------
-
 LOSSES = [SquaredError(), SoftmaxCrossEntropy(), nets.BoundedCriterion(), nets.TukeyBiweight(), nets.TukeyBiweight(0.8)]
 
 
@@ -153,3 +151,137 @@ def test_a_loss_that_takes_no_default_target():
             raise ValueError("words only")
     with pytest.raises(ValueError, match="takes none of the default targets.*words only"):
         verify.loss(Picky())
+
+
+# -- branches that are far out -------------------------------------------------------------------------------
+
+def tukey_with(name, change):
+    """A biweight whose `name` is change(residual, right result)."""
+    original = getattr(nets.TukeyBiweight, name)
+    return changed(nets.TukeyBiweight, **{name: lambda self, p, t: change(p - t, original(self, p, t))})
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("where", [lambda r: np.abs(r) > 4.685, lambda r: r < -3, lambda r: r > 10],
+                         ids=["outliers", "below -3", "above 10"])
+@pytest.mark.parametrize("name", ["gradient", "hessian_diagonal"])
+def test_a_branch_for_outliers_that_is_wrong(name, where, seed):
+    report = verify.loss(tukey_with(name, lambda r, right: np.where(where(r), right + 0.1, right)), rng=seed)
+    assert name in wrong_passes(report)
+    assert "the largest difference is at p = [" in text_of(report, name)
+
+
+def test_a_wrong_branch_is_found_with_one_output_too():
+    bad = tukey_with("gradient", lambda r, right: np.where(r < -3, 1.5 * r, right))
+    assert all("gradient" in wrong_passes(verify.loss(bad, outputs=1, samples=2, rng=seed)) for seed in range(5))
+
+
+@pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)], ids=repr)
+@pytest.mark.parametrize("seed", [5, 46, 49, 59])
+def test_flat_losses_are_no_false_alarm(loss, seed):
+    report = verify.loss(loss, rng=seed)
+    assert report, str(report)
+
+
+# -- far outputs ---------------------------------------------------------------------------------------------
+
+class NaiveEntropy(SoftmaxCrossEntropy):
+    """Right in the middle; -log(exp / sum) overflows far out."""
+
+    def value(self, p, target):
+        return -np.sum(target * np.log(np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)), axis=1)
+
+
+@pytest.mark.parametrize("loss, name", [
+    (NaiveEntropy(), "value"),
+    (changed(SoftmaxCrossEntropy, gradient=lambda self, p, t: np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
+             * t.sum(axis=1, keepdims=True) - t), "gradient"),
+    (changed(LogCosh, value=lambda self, p, t: np.sum(np.log(np.cosh(p - t)), axis=1)), "value"),
+    (changed(SquaredError, fisher=lambda self, p: SquaredError.fisher(self, p) * (
+        np.exp(p[:, :, None]) / np.exp(p[:, :, None]))), "fisher")])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_overflow_for_far_outputs_is_found(loss, name):
+    report = verify.loss(loss)
+    assert name in wrong_passes(report)
+    assert "is not finite with" in text_of(report, name) and "p = [" in text_of(report, name)
+
+
+def test_a_loss_that_is_too_large_by_right_gets_a_note():
+    report = verify.loss(Coupled(), outputs=2, targets=0.1 * np.arange(6.0).reshape(3, 2))
+    assert report and "value is too large for float64 at outputs of 1000 and was not judged there" in report.notes
+
+
+@pytest.mark.parametrize("limit", [6, 500])
+@pytest.mark.parametrize("name", ["value", "gradient"])
+def test_what_far_outputs_raise_is_told(name, limit):
+    def method(self, p, t):
+        if np.abs(p).max() > limit:
+            raise OverflowError("too far")
+        return getattr(LogCosh, name)(self, p, t)
+    report = verify.loss(changed(LogCosh, **{name: method}))
+    assert wrong_passes(report) == {name} and "raised OverflowError" in str(report)
+
+
+# -- the model of the targets --------------------------------------------------------------------------------
+
+def label_of(rows):
+    return np.argmax(rows, axis=1)
+
+
+SCORES = "is not the mean of score score^T"
+MODEL_BUGS = {
+    "doubled": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: 2 * f(self, p), "ratio 2"),
+    "half": (SquaredError, "fisher", lambda f, self, p: f(self, p) / 2, "ratio 0.5"),
+    "asymmetric": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: np.tril(f(self, p)), "against its transpose"),
+    "diagonal only": (SoftmaxCrossEntropy, "fisher",
+                      lambda f, self, p: f(self, p) * np.eye(p.shape[1], dtype=p.dtype), SCORES),
+    "negative": (SquaredError, "fisher", lambda f, self, p: -f(self, p), "has the eigenvalue -1"),
+    "mean over the batch": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: f(self, p) / len(p),
+                            "row 0 of the batch"),
+    "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0), "one matrix a sample"),
+    "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float), "turns float32 into float64"),
+    "in place": (SquaredError, "fisher",
+                 lambda f, self, p: f(self, np.multiply(p, 2, out=p)), "changes its argument p"),
+    "fisher raises": (SquaredError, "fisher", lambda f, self, p: [][0], "raised IndexError"),
+    "wide": (SquaredError, "sample_targets", lambda f, self, p, rng: p + 2 * (f(self, p, rng) - p), "ratio 0.25"),
+    "uniform": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: f(self, 0 * p, rng), SCORES),
+    "global seed": (SquaredError, "sample_targets", lambda f, self, p, rng: f(self, p, np.random.default_rng()),
+                    "in the same state"),
+    "refused": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: label_of(f(self, p, rng)) + 7,
+                "prepare_target refuses"),
+    "weights": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: 1.5 * f(self, p, rng), SCORES),
+    "draws float64": (SquaredError, "sample_targets", lambda f, self, p, rng: f(self, p, rng).astype(float),
+                      "turns float32 into float64"),
+    "sampler raises": (SquaredError, "sample_targets", lambda f, self, p, rng: [][0], "raised IndexError")}
+
+
+@pytest.mark.parametrize("bug", MODEL_BUGS)
+def test_wrong_models_of_the_targets_are_named(bug):
+    base, name, change, expected = MODEL_BUGS[bug]
+    original = getattr(base, name)
+    report = verify.loss(changed(base, **{name: lambda self, *args: change(original, self, *args)}))
+    told = "fisher" if "ratio" in expected or expected == SCORES else name
+    assert told in wrong_passes(report) <= {"fisher", "sample_targets"}
+    assert expected in text_of(report, told)
+
+
+@pytest.mark.parametrize("outputs, samples", [(1, 2), (30, 3), (200, 2)])
+@pytest.mark.parametrize("base", [SquaredError, SoftmaxCrossEntropy])
+def test_a_doubled_fisher_is_found_in_small_and_wide_outputs(base, outputs, samples):
+    if base is SoftmaxCrossEntropy and outputs == 1:
+        return  # one class leaves nothing to be uncertain about: the Fisher matrix is zero
+    double = changed(base, fisher=lambda self, p: 2 * base.fisher(self, p))
+    options = {"outputs": outputs, "samples": samples}
+    if outputs == 200:
+        options["targets"] = np.zeros(2, int) if base is SoftmaxCrossEntropy else np.zeros((2, 200))
+    assert verify.loss(base(), **options)
+    assert wrong_passes(verify.loss(double, **options)) == {"fisher"}
+
+
+def test_half_a_model_gets_a_note():
+    class OnlyFisher(LogCosh):
+        def fisher(self, p):
+            return np.eye(p.shape[1], dtype=p.dtype) * np.ones_like(p)[:, :, None]
+    report = verify.loss(OnlyFisher())
+    assert report and "fisher is defined and sample_targets is not" in str(report)
+    assert not any("is defined" in note for note in verify.loss(LogCosh()).notes)

@@ -2,7 +2,8 @@
 
 Reading order: `claims` (what a check may claim), `registry` and `equations` (rules and runner), `report` (tables and
 pages for readers), `mismatch` (worst entries with their ratio), `derivatives` (the three channels on a user's own
-class; its parts are `subject`, `forward_checks`, `layer_checks`, `channels`, `activation_checks`, `loss_checks`).
+class; its parts are `subject`, `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`,
+`activation_checks`, `loss_checks`, `loss_model`).
 """
 
 import importlib

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..exact.finite_differences import central
-from .channels import check_slope
+from ..nets import ActivationFunction, activation_function
+from .channels import check_slopes
 from .differences import column, nested
 from .findings import Recorder, pure_call
 
@@ -21,8 +22,8 @@ def activation(function, rng=0, tolerance=1e-8):
 
     Parameters
     ----------
-    function : ActivationFunction
-        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`, `piecewise_linear`.
+    function : ActivationFunction or str
+        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`, `piecewise_linear`; or a name.
     rng : None, int or numpy.random.Generator
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
@@ -37,15 +38,16 @@ def activation(function, rng=0, tolerance=1e-8):
     TypeError
         If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
     ValueError
-        If `tolerance` is not positive or `kinks` are not numbers.
+        If `tolerance` is not positive, `kinks` are not numbers or the name is unknown.
     """
+    if isinstance(function, str):
+        function = activation_function(function)
     _require_methods(function)
     recorder = Recorder(repr(function), tolerance)
     return _ActivationChecks(function, recorder, np.random.default_rng(rng)).run()
 
 
 def _require_methods(function):
-    from ..nets import ActivationFunction
     if isinstance(function, type):
         raise TypeError(f"function must be an instance, got the class {function.__name__}: call it first")
     missing = [name for name in METHODS if not callable(getattr(function, name, None))
@@ -158,18 +160,20 @@ class _ActivationChecks:
                                   names=("jet", name))
 
     def _rates(self):
-        """Taylor remainders over all points at once, along one line that stays off the kinks."""
+        """Taylor remainders over all points at once, along lines that stay off the kinks."""
         steps = _DISTANCE / 2 * 2.0 ** -np.arange(5)
-        direction = self.rng.uniform(0.5, 1.0, self.x.shape)
         value, slope, curvature = (self.of(name, self.x) for name in METHODS)
-        for name, order in (("slope", 2), ("curvature", 3)):
-            remainders = []
-            for t in steps:
-                model = value + t * direction * slope
-                if order == 3:
-                    model = model + (t * direction) ** 2 / 2 * curvature
-                remainders.append(np.abs(self.of("value", self.x + t * direction) - model).max())
-            check_slope(self.recorder, name, np.array(remainders), steps, order, scale=np.abs(value).max() + 1)
+
+        def draw():
+            direction = self.rng.uniform(0.5, 1.0, self.x.shape)
+            terms = value, direction * slope, direction**2 / 2 * curvature
+
+            def remainders(order):
+                return np.array([np.abs(self.of("value", self.x + t * direction)
+                                        - sum(term * t**k for k, term in enumerate(terms[:order]))).max()
+                                 for t in steps])
+            return steps, remainders
+        check_slopes(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max() + 1)
 
     def _curves(self):
         steps = np.logspace(-1, -9, 33)
@@ -194,18 +198,33 @@ class _ActivationChecks:
                 self.found.append(place)
         for place in sorted(self.found):
             left, right = self._one_sided(place)
+            if self._is_step(place, left, right):
+                before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
+                self.recorder.fact("value", f"continuous at {place:.4g}", False, f"jumps near x = {place:.4g}",
+                                   f"from {before:.6g} to {after:.6g}", "a function with a step has no derivative "
+                                   "there, and no declared kink makes it right")
+                continue
             self.recorder.fact("kinks", f"kink at {place:.4g} declared", False, f"undeclared kink at x = {place:.4g}",
                                f"the slope of value jumps from {left:.6g} to {right:.6g}",
                                f"declare it: kinks = ({place:.4g},)")
         if not self.found:
             self.recorder.fact("kinks", "no undeclared kink", True, "")
 
+    def _is_step(self, place, left, right):
+        """Whether value itself changes at a place by more than its slopes on both sides explain."""
+        ends = self.of("value", place + _FINEST * np.array([-1.0, 1.0]))
+        return abs(ends[1] - ends[0]) > 2 * _FINEST * (2 * abs(left) + 2 * abs(right) + 1)
+
     def _jump(self, left, right):
-        """Change of the slope between the ends of cells, by differences of value just outside of them."""
+        """Change of the slope between the ends of cells, and a step of value inside, divided by the width.
+
+        Slopes are differences of value just outside of the cells.
+        """
         h = 1e-5
         outer = (self.of("value", right + h) - self.of("value", right)) / h
         inner = (self.of("value", left) - self.of("value", left - h)) / h
-        return np.abs(outer - inner)
+        rise = (self.of("value", right) - self.of("value", left)) / (right - left)
+        return np.maximum(np.abs(outer - inner), np.abs(rise - (outer + inner) / 2))
 
     def _refine(self, left, right):
         """Bisect a cell towards the larger jump."""
@@ -221,11 +240,12 @@ class _ActivationChecks:
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h
 
     def _at_kinks(self):
-        """At a kink the slope is one of the one-sided slopes or between them, and nothing is NaN."""
+        """At a kink value is continuous, the slope is one of the one-sided slopes or between them, nothing is NaN."""
         for kink in self.kinks:
             at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
             self.recorder.fact("kinks", f"finite at {kink:.4g}", all(np.isfinite(list(at.values()))),
                                f"not finite at the kink x = {kink:.4g}", str(at))
+            self._continuous(kink)
             left, right = self._one_sided(kink)
             low, high = min(left, right), max(left, right)
             slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
@@ -233,6 +253,17 @@ class _ActivationChecks:
                                f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, outside the one-sided "
                                "slopes",
                                f"left {left:.6g}, right {right:.6g}")
+
+    def _continuous(self, kink):
+        """The rise of value across a kink must vanish with the distance; that of a step stays."""
+        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink)) * np.array([-1.0, 0.0, 1.0]))
+              for distance in (1e-5, 1e-9)}
+        wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
+        before, here, after = at[1e-9]
+        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8 * (1 + abs(here)),
+                           f"jumps at the kink x = {kink:.4g}",
+                           f"left {before:.6g}, at the kink {here:.6g}, right {after:.6g}",
+                           "at a kink the slope jumps; value must be continuous")
 
     def _flags(self):
         """`piecewise_linear` and `monotone`, where they are stated, must be true of the function."""

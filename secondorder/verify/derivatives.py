@@ -10,13 +10,14 @@ import copy
 import numpy as np
 
 from ..nets import Layer
-from .channels import check_identities, check_in_network, check_rates, check_single_precision, difference_curves
+from .channels import check_identities, check_in_network, check_rates, difference_curves
 from .findings import Recorder
 from .forward_checks import check_copy, check_forward
 from .activation_checks import activation
 from .layer_checks import LayerChecks
 from .loss_checks import loss
-from .subject import PASSES, Subject
+from .single_precision import check_single_precision
+from .subject import PASSES, Subject, sublayers
 
 __all__ = ["activation", "layer", "loss"]
 
@@ -54,8 +55,10 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
         raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak shows")
     shape = _shape(layer, input_shape)
-    recorder = Recorder(repr(layer), tolerance)
+    recorder = Recorder(_name(layer), tolerance)
     rng = np.random.default_rng(rng)
+    if not _was_made(recorder, layer):
+        return recorder.report
     subject = _prepare(layer, recorder, shape, samples, rng)
     if subject is None:
         return recorder.sorted_report()
@@ -90,6 +93,29 @@ def _prepare(layer, recorder, shape, samples, rng):
     return subject
 
 
+def _name(layer):
+    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would have made."""
+    try:
+        return repr(layer)
+    except AttributeError:
+        return type(layer).__name__
+
+
+def _was_made(recorder, layer):
+    """Whether `Layer.__init__` ran for the layer and for the layers inside it."""
+    name = type(layer).__name__
+    try:
+        for inner in sublayers(layer):
+            name = type(inner).__name__
+            if isinstance(inner, Layer):
+                inner.parameters, inner.trainable, inner.owner()
+    except AttributeError as problem:
+        return recorder.fact("__init__", "Layer.__init__", False,
+                             f"Layer.__init__ was not called: begin {name}.__init__ with super().__init__()",
+                             hint=f"without it: {problem}")
+    return True
+
+
 def _further_channels(checks, in_network):
     channels = {"identities": check_identities, "rates": check_rates, "float32": check_single_precision}
     if in_network:
@@ -113,8 +139,9 @@ def _tell_stale(recorder, layer, shape, samples):
         LayerChecks(subject).run()
     except Exception:  # no second opinion; the findings stand as they are
         return
+    run_again = {check.pass_name for check in again.report.checks} - {"forward"}
     for finding in recorder.report.findings:
-        if not again.wrong(finding.pass_name):
+        if finding.pass_name in run_again and not again.wrong(finding.pass_name):
             finding.hint = ("stale parameters: the pass is right with the parameters the layer was made with and wrong "
                             "after they were changed in place; it keeps a copy of them, or leaves one out")
 

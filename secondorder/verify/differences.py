@@ -28,6 +28,15 @@ def nested(function):
     return Difference(near + (near - far) / 3, np.abs(far - near) / 10 + noise)
 
 
+def rounding(unit):
+    """Error of a central difference whose value is the rest of terms of size `unit` that cancel.
+
+    `central` predicts its rounding from the values it sees; where terms cancel, these are smaller than what was
+    rounded.
+    """
+    return 5 * np.finfo(float).eps ** (2 / 3) * unit
+
+
 def column(difference):
     """Drop the axis of a derivative in one number."""
     return Difference(difference.value[..., 0], difference.error[..., 0])

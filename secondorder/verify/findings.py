@@ -8,9 +8,9 @@ import numpy as np
 from .mismatch import describe_mismatch
 
 #: Findings are told in this order: each of these is held against differences of what stands before it.
-ORDER = ("deepcopy", "forward", "backward", "tangent", "parameter_gradients", "second_tangent", "backward_tangent",
-         "input_hessian", "value", "kinks", "slope", "curvature", "jet", "gradient", "hessian", "hessian_product",
-         "hessian_diagonal")
+ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients", "second_tangent",
+         "backward_tangent", "input_hessian", "value", "kinks", "slope", "curvature", "jet", "gradient", "hessian",
+         "hessian_product", "hessian_diagonal", "fisher", "sample_targets")
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -174,6 +174,11 @@ class Recorder:
         if not any((other.pass_name, other.compared) == (pass_name, compared) for other in self.report.findings):
             self.report.findings.append(Finding(pass_name, compared, entries, hint))
 
+    def note(self, text):
+        """Add a note to the report, once."""
+        if text not in self.report.notes:
+            self.report.notes.append(text)
+
     def fact(self, pass_name, what, holds, compared, entries="", hint=""):
         """Record a check of a fact, and a finding if it does not hold."""
         self.report.checks.append(Check(pass_name, what, 0.0 if holds else np.inf, bool(holds)))
@@ -182,7 +187,7 @@ class Recorder:
         return bool(holds)
 
     def compare(self, pass_name, what, computed, reference, error=0.0, names=("computed", "differences"), hint="",
-                scale=None):
+                scale=None, optional=False):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
         Parameters
@@ -192,6 +197,8 @@ class Recorder:
             Predicted absolute error of the reference.  Infinite entries are not compared.
         scale : float, optional
             Size to which the tolerance refers; default the largest entry of the reference, 1 if it is zero.
+        optional : bool
+            A reference that is too inaccurate is a note, not a finding: other comparisons were made of the same pass.
 
         Returns
         -------
@@ -209,6 +216,9 @@ class Recorder:
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
         if judged.any() and np.median(error[judged]) > _USABLE * max(size, self.unit):
+            if optional:
+                self.note(f"{what}: not judged, the differences are too inaccurate")
+                return True
             return self.fact(pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
                              f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
                              "is the function smooth and deterministic near random inputs?")

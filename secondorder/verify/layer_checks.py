@@ -3,6 +3,8 @@
 import numpy as np
 
 from ..exact.finite_differences import Difference
+from .calls import check_alone, check_none
+from .differences import rounding
 from .findings import SAFETY
 from .forward_checks import check_state_of_pass
 from .subject import none_if_empty
@@ -69,6 +71,7 @@ class LayerChecks:
     def compare(self, name, what, computed, reference, retry=None):
         """Compare with a Difference; when wrong, `retry` says whether transposed weights would make it right."""
         call = what.split(" ")[0]
+        reference = Difference(reference.value, reference.error + rounding(self.recorder.unit))
         if self.agrees(computed, reference) or retry is None:
             return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                          names=(call, "differences"))
@@ -189,13 +192,16 @@ class LayerChecks:
         self._state("tangent", args)
 
     def _state(self, name, args):
-        """Purity of a pass whose results can be used."""
+        """Purity of a pass whose results can be used; a batch of one and tangents that are None, if it is right."""
         if name in self.recorder.broken:
             return
         try:
             check_state_of_pass(self.subject, name, self.saved, args, self.attempt(name, *args))
         except Exception as problem:  # whatever a user's pass raises is the finding
             self.recorder.fact(name, "runs again", False, f"raised {type(problem).__name__} in a later call: {problem}")
+        if not self.recorder.wrong(name):
+            check_none(self, name, args)
+            check_alone(self, name, args)
 
     def parameter_gradients(self):
         """One row a sample, against differences of <y_bar_s, forward_s>."""

@@ -1,15 +1,20 @@
-"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, and the two flags."""
+"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, flags, and its model of targets."""
 
 import numpy as np
 
 from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
-from .channels import check_slope
+from .channels import check_slopes
 from .differences import nested
 from .findings import Recorder, pure_call
+from .loss_model import check_far, check_model
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v", "hessian_diagonal": "p, target"}
+#: Sizes of the outputs at which the derivatives are compared: residuals in the middle and far out.
+SIZES = (1.0, 3.0, 8.0)
+#: At least this many outputs are drawn of each size.
+_FEWEST = 60
 _REDRAWS = 30
 _SMOOTH = 1e-4
 
@@ -58,7 +63,7 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
             raise ValueError(f"targets must have two or more rows, got {shape[0]}")
         cases = [("targets", np.asarray(targets), np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))]
     for case, given, target in cases:
-        _LossChecks(loss, recorder, rng, outputs, case, given, target).run()
+        LossChecks(loss, recorder, rng, outputs, case, given, target).run()
     return recorder.sorted_report()
 
 
@@ -94,53 +99,91 @@ def _default_targets(loss, samples, outputs, rng):
     return taken
 
 
-class _LossChecks:
-    """One loss with one kind of targets."""
+class LossChecks:
+    """One loss with one kind of targets.
+
+    The derivatives are compared in blocks of outputs of the sizes `SIZES`: a loss may have other branches far out.
+    """
 
     def __init__(self, loss, recorder, rng, outputs, case, given, target):
         self.loss, self.recorder, self.rng, self.case = loss, recorder, rng, case
         self.given, self.target = given, target
         self.p = rng.standard_normal((len(target), outputs))
+        self.v = rng.standard_normal(self.p.shape)
+        self.told, self.called = set(), "value"
 
     def run(self):
         samples, outputs = self.p.shape
-        v = self.rng.standard_normal(self.p.shape)
         shapes = {"value": (samples,), "gradient": (samples, outputs), "hessian": (samples, outputs, outputs),
                   "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
-        usable = {name: self._usable(name, shape, (v,) if name == "hessian_product" else ())
-                  for name, shape in shapes.items()}
-        if not usable["value"]:
-            self.recorder.report.notes.append(f"{self.case}: the derivatives were not judged; they are held against "
-                                              "value")
+        self.usable = {name: self._usable(name, shape, (self.v,) if name == "hessian_product" else ())
+                       for name, shape in shapes.items()}
+        if not self.usable["value"]:
+            self.recorder.note(f"{self.case}: the derivatives were not judged; they are held against value")
             return
-        self._draw_off_kinks()
+        kept = self.p, self.target, self.v
+        times = -(-_FEWEST // self.p.size)
+        self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in kept)
+        for size in SIZES:
+            try:
+                self._draw_off_kinks(size)
+                self._block(size)
+            except Exception as problem:  # whatever a user's method raises is the finding
+                self.recorder.fact(self.called, "runs far out", False, f"raised {type(problem).__name__} with "
+                                   f"{self.case} at outputs of size {size:g}: {problem}")
+                return
+        self.p, self.target, self.v = kept
+        self._draw_off_kinks(1.0)
+        if all(self.usable.values()):
+            self._symmetry()
+            self._rates()
+            self._curves()
+        check_far(self)
+        check_model(self)
+
+    def _block(self, size):
+        """Gradient, Hessian in its three forms and flags at the outputs `p` of one block."""
+        usable, wrong = self.usable, self.recorder.wrong
+        self.recorder.unit = float(np.abs(self.of("value")).max())
         if usable["gradient"]:
-            self._compare("gradient", self.of("gradient"), self._gradient_reference(self.p), "differences of value")
-        exact = usable["gradient"] and not self.recorder.wrong("gradient")
+            self._compare("gradient", size, self._gradient_reference(self.p), "differences of value")
+        exact = usable["gradient"] and not wrong("gradient")
         against = "differences of gradient" if exact else "differences of value, twice"
         reference = self._hessian_reference(exact)
         forms = {"hessian": lambda d: d,
                  "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side) for side in d)),
-                 "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, v),
-                                                         np.einsum("sij,sj->si", d.error, np.abs(v)))}
+                 "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, self.v),
+                                                         np.einsum("sij,sj->si", d.error, np.abs(self.v)))}
         for name, form in forms.items():
             if usable[name]:
-                computed = self.of(name, v) if name == "hessian_product" else self.of(name)
-                self._compare(name, computed, form(reference), against)
+                self._compare(name, size, form(reference), against)
         self._flags(reference)
-        if all(usable.values()):
-            self._symmetry()
-            self._rates(v)
-            self._curves(v)
 
     def of(self, name, *args, p=None):
         """One method on copies, as an array."""
+        self.called = name
         p = np.array(self.p if p is None else p)
         return np.asarray(getattr(self.loss, name)(p, self.target.copy(), *(np.array(arg) for arg in args)))
 
-    def _compare(self, name, computed, reference, against):
-        self.recorder.compare(name, f"{name} with {self.case} against {against}", computed, reference.value,
-                              reference.error, names=(name, "differences"))
+    def _compare(self, name, size, reference, against):
+        """Compare a method with a Difference; what is wrong in a block is not told again in later ones."""
+        if name in self.told:
+            return
+        where = "" if size == 1 else f" at outputs of size {size:g}"
+        computed = self.of(name, self.v) if name == "hessian_product" else self.of(name)
+        if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}", computed,
+                                     reference.value, reference.error, names=(name, "differences"),
+                                     optional=size > 1):
+            self.told.add(name)
+            self._place(computed, reference)
+
+    def _place(self, computed, reference):
+        """Say at which output and target the difference is largest: it may be wrong in one branch only."""
+        finding = self.recorder.report.findings[-1]
+        if computed.shape == reference.value.shape and finding.entries:
+            worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)), computed.shape)[0]
+            p, target = (np.array2string(rows[worst], precision=4, threshold=8) for rows in (self.p, self.target))
+            finding.entries += f"\n  the largest difference is at p = {p}, target = {target}"
 
     # -- what every method owes -----------------------------------------------------------------------------------
 
@@ -172,18 +215,20 @@ class _LossChecks:
         target = self.loss.prepare_target(self.given, shape, np.dtype("float32"))
         return np.asarray(method(self.p.astype(np.float32), target, *(arg.astype(np.float32) for arg in extra)))
 
-    def _draw_off_kinks(self):
-        """Redraw p until wide differences are accurate, so that no kink is near."""
-        best = (np.inf, self.p)
+    def _draw_off_kinks(self, size):
+        """Draw p of a size, each row again until wide differences are accurate there, so that no kink is near."""
+        best = np.full(len(self.p), np.inf)
+        drawn = kept = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
-            difference = self._gradient_reference(self.p, step=2e-3)
-            roughness = difference.error.max() / (np.abs(difference.value).max() or 1.0)
-            if roughness < best[0]:
-                best = (roughness, self.p)
-            if roughness < _SMOOTH:
+            difference = self._gradient_reference(drawn, step=2e-3)
+            roughness = difference.error.max(axis=1) / (np.abs(difference.value).max() or 1.0)
+            better = roughness < best
+            kept = np.where(better[:, None], drawn, kept)
+            best = np.where(better, roughness, best)
+            if (best < _SMOOTH).all():
                 break
-            self.p = self.rng.standard_normal(self.p.shape)
-        self.p = best[1]
+            drawn = np.where((best < _SMOOTH)[:, None], kept, size * self.rng.standard_normal(self.p.shape))
+        self.p = kept
 
     # -- references -----------------------------------------------------------------------------------------------
 
@@ -202,48 +247,46 @@ class _LossChecks:
     # -- flags, symmetry, rates -----------------------------------------------------------------------------------
 
     def _flags(self, reference):
-        """What the flags promise must be true of the differences, at ordinary and at far outputs."""
-        kept = self.p
-        for size in (1.0, 3.0, 8.0):
-            if size > 1:
-                self.p = size * self.rng.standard_normal(kept.shape)
-                reference = self._hessian_reference(exact=False)
-            H, error = reference
-            slack = 20 * float(error.max()) + 1e-7
-            off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
-            if getattr(self.loss, "diagonal_hessian", False):
-                self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
-                                   f"diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
-                                   f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
-            if getattr(self.loss, "convex", False):
-                lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
-                sample = int(np.argmin(lowest))
-                self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
-                                   "convex is True, but the Hessian of a sample has the eigenvalue "
-                                   f"{lowest[sample]:.6g}",
-                                   f"at p = {np.array2string(self.p[sample], precision=4)}",
-                                   "methods rely on this flag; set it to False")
-        self.p = kept
+        """What the flags promise must be true of the differences."""
+        H, error = reference
+        slack = 20 * float(error.max()) + 1e-7
+        off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
+        if getattr(self.loss, "diagonal_hessian", False):
+            self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
+                               f"diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
+                               f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
+        if getattr(self.loss, "convex", False):
+            lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
+            sample = int(np.argmin(lowest))
+            self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
+                               f"convex is True, but the Hessian of a sample has the eigenvalue {lowest[sample]:.6g}",
+                               f"at p = {np.array2string(self.p[sample], precision=4)}",
+                               "methods rely on this flag; set it to False")
 
     def _symmetry(self):
         H = self.of("hessian")
         self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
                               names=("hessian", "transposed"), scale=np.abs(H).max() or 1.0)
 
-    def _rates(self, v):
+    def _rates(self):
         """Taylor remainders of the sum over samples; left out where something is wrong already."""
         if self.recorder.report.findings:
             return
         steps = 0.03 * 2.0 ** -np.arange(6)
         value = self.of("value").sum()
-        slope, bend = np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v) * v)
-        for name, order, model in (("gradient", 2, lambda t: value + t * slope),
-                                   ("hessian_product", 3, lambda t: value + t * slope + t * t / 2 * bend)):
-            remainders = np.array([abs(self.of("value", p=self.p + t * v).sum() - model(t)) for t in steps])
-            check_slope(self.recorder, name, remainders, steps, order, scale=abs(value) + 1)
 
-    def _curves(self, v):
-        steps = np.logspace(-1, -9, 33)
+        def draw():
+            v = self.rng.standard_normal(self.p.shape)
+            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v) * v) / 2
+
+            def remainders(order):
+                return np.array([abs(self.of("value", p=self.p + t * v).sum()
+                                     - sum(term * t**k for k, term in enumerate(terms[:order]))) for t in steps])
+            return steps, remainders
+        check_slopes(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value) + 1)
+
+    def _curves(self):
+        steps, v = np.logspace(-1, -9, 33), self.v
         for name, source, expected in (("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
                                        ("hessian_product", "gradient", self.of("hessian_product", v))):
             size = float(np.linalg.norm(expected)) or 1.0

@@ -72,6 +72,11 @@ class Registry:
         if module is not None and _exists(module):
             importlib.import_module(module)
 
+    def rooms(self):
+        """The papers that have executable equations."""
+        return [paper for paper, module in self.papers.items()
+                if self._equations[paper] or (module is not None and _exists(module))]
+
     def select(self, paper=None, label=None):
         """The equations of a paper (default: of all), or those that bear a label.
 
@@ -81,7 +86,7 @@ class Registry:
             Unknown paper or label (with the close match), or a paper without equations.
         """
         if paper is not None and paper not in self.papers:
-            raise ValueError(f"unknown paper {paper!r}{_close(paper, self.papers)}; papers: {', '.join(self.papers)}")
+            raise ValueError(unknown("paper", paper, self.rooms()))
         papers = list(self.papers) if paper is None else [paper]
         for name in papers:
             self.load(name)
@@ -109,7 +114,13 @@ def _exists(module):
 
 def _close(name, known):
     matches = difflib.get_close_matches(str(name), list(known), n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""
+    return f": did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+
+
+def unknown(what, name, known):
+    """The message for a name that is not among those known."""
+    known, close = list(known), _close(name, known)
+    return f"unknown {what} {name!r}{close or ':'} choose from {', '.join(known)}"
 
 
 def _unique(equations):
@@ -191,8 +202,7 @@ def _validate(entry):
     for name, value, known in (("paper", entry.paper, REGISTRY.papers), ("kind", entry.kind, KINDS),
                                ("verdict", entry.verdict, VERDICTS)):
         if value not in known:
-            raise VerificationError(f"{where}: unknown {name} {value!r}{_close(value, known)}; "
-                                    f"known: {', '.join(known)}")
+            raise VerificationError(f"{where}: {unknown(name, value, known)}")
     if not entry.labels or any(not isinstance(label, str) or not label.strip() for label in entry.labels):
         raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
     if len(set(entry.labels)) < len(entry.labels):

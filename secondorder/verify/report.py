@@ -171,7 +171,7 @@ def _markdown_entry(entry):
 
 
 def _math(caption, formula):
-    return ([caption, ""] if caption else []) + ["```math", formula.strip(), "```"]
+    return ([caption, ""] if caption else []) + ["```math", inspect.cleandoc(formula), "```"]
 
 
 def heading(labels):

@@ -1,0 +1,242 @@
+"""The checker calls the passes of a layer in every way: one sample alone, tangents that are None, float32, other lines.
+
+Rates and float32 must raise no false alarm on layers that are right.
+"""
+
+import numpy as np
+import pytest
+
+from secondorder import nets, verify
+from secondorder.nets import Activation, Layer, Linear
+from secondorder.verify.channels import check_slopes
+from secondorder.verify.findings import Recorder
+
+from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes
+
+# -- a batch of one ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["parameter_gradients", "tangent", "second_tangent", "input_hessian"])
+def test_a_lost_sample_axis_is_found(name):
+    report = verify.layer(planted(Quadratic, name, lambda original, self, *args: original(self, *args).squeeze())(3))
+    assert wrong_passes(report) == {name}
+    assert "of sample 0 alone" in text_of(report, name) and "wrong shape" in text_of(report, name)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_that_is_wrong_for_one_sample_only_is_found(name):
+    def change(original, self, saved, *args):
+        result = original(self, saved, *args)
+        factor = 2 if len(saved.input) == 1 else 1
+        return tuple(factor * part for part in result) if isinstance(result, tuple) else factor * result
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name}
+    assert "of sample 0 alone" in text_of(report, name) and "ratio 2" in text_of(report, name)
+
+
+@pytest.mark.parametrize("name", ["backward", "backward_tangent"])
+def test_sums_over_samples_of_one_sample_are_compared_too(name):
+    def change(original, self, saved, *args):
+        first, second = original(self, saved, *args)
+        return first, -second if len(saved.input) == 1 else second
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name} and "ratio -1" in text_of(report, name)
+
+
+def test_a_pass_that_raises_for_one_sample_is_found():
+    def change(original, self, saved, y_bar):
+        return original(self, saved, y_bar) + 0 * saved.input[1].sum()
+    report = verify.layer(planted(Quadratic, "parameter_gradients", change)(3))
+    assert wrong_passes(report) == {"parameter_gradients"} and "raised IndexError for a batch of one" in str(report)
+
+
+# -- tangents that are None ----------------------------------------------------------------------------------
+
+def test_a_tangent_of_nothing_must_be_zeros():
+    def change(original, self, saved, x_t, theta_t):
+        return None if x_t is None and theta_t is None else original(self, saved, x_t, theta_t)
+    report = verify.layer(planted(Quadratic, "tangent", change)(3))
+    assert wrong_passes(report) == {"tangent"}
+    text = text_of(report, "tangent")
+    assert "does not return arrays with x_tangent=None, theta_tangent=None" in text and "returned None" in text
+
+
+@pytest.mark.parametrize("name, first", [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
+                                         ("backward_tangent", 1)])
+@pytest.mark.parametrize("kind", ["wrong", "raises"])
+def test_every_single_none_is_tried_with_all_else_given(name, first, kind):
+    """The bug shows only where one tangent is None and no other argument is."""
+    def change(original, self, saved, *args):
+        result = original(self, saved, *args)
+        if args[first] is not None or any(arg is None or not np.any(arg)
+                                          for k, arg in enumerate(args) if k != first):
+            return result
+        if kind == "raises":
+            raise AttributeError("NoneType has no shape")
+        return tuple(part + 1 for part in result) if isinstance(result, tuple) else result + 1
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name}
+    assert "None against zeros in its place" in str(report) or "=None: NoneType has no shape" in str(report)
+
+
+def test_none_for_two_of_three_tangents():
+    def change(original, self, saved, x_t, x_2, theta_t):
+        result = original(self, saved, x_t, x_2, theta_t)
+        return result + 1 if x_t is None and x_2 is not None and theta_t is None else result
+    report = verify.layer(planted(Quadratic, "second_tangent", change)(3))
+    assert wrong_passes(report) == {"second_tangent"}
+    assert "y_second with x_tangent=None, theta_tangent=None against zeros in their place" in str(report)
+
+
+def test_a_layer_without_parameters_is_asked_without_theta_tangent_only():
+    def change(original, self, saved, x_t, theta_t):
+        assert theta_t is None
+        return original(self, saved, x_t, theta_t)
+    report = verify.layer(planted(Activation, "tangent", change)("tanh"))
+    assert report, str(report)
+
+
+# -- rates ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("layer, seed", [(Activation("softplus"), 19), (Activation("softplus"), 66)], ids=str)
+def test_terms_that_cancel_on_one_line_are_no_finding(layer, seed):
+    report = verify.layer(layer, rng=seed)
+    assert report, str(report)
+
+
+@pytest.mark.parametrize("bad, ok, drawn", [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
+def test_three_lines_are_drawn_before_a_rate_is_wrong(bad, ok, drawn):
+    """The first `bad` lines have remainders that fall too slowly."""
+    recorder, lines = Recorder("a layer", 1e-8), []
+
+    def draw():
+        lines.append(len(lines))
+        order = 1 if len(lines) <= bad else 2
+        return 2.0 ** -np.arange(6), lambda _: 0.1 * 2.0 ** (-order * np.arange(6))
+    assert check_slopes(recorder, {"tangent": 2}, draw, scale=1.0)
+    assert recorder.report.ok == ok and len(lines) == drawn
+    assert ok or "falls like step^1.00, not step^2" in str(recorder.report)
+
+
+def test_a_line_that_cannot_be_drawn_is_told():
+    assert not check_slopes(Recorder("a layer", 1e-8), {"tangent": 2}, lambda: None, scale=1.0)
+
+
+# -- hints that must not be wrong ----------------------------------------------------------------------------
+
+def test_stale_parameters_are_no_hint_for_what_was_not_run_again():
+    class Plain(Linear):
+        def forward(self, x):
+            y, saved = super().forward(x)
+            return y, tuple(saved)
+    report = verify.layer(Plain(3, 4, rng=0))
+    assert "saved has no field input" in text_of(report, "forward")
+    assert "stale parameters" not in str(report)
+
+
+# -- a layer that was not made -------------------------------------------------------------------------------
+
+class Unmade(Activation):
+    """Forgets super().__init__()."""
+
+    def __init__(self):
+        self.function = nets.Tanh()
+
+
+def test_a_forgotten_init_is_said_in_one_sentence():
+    report = verify.layer(Unmade())
+    assert wrong_passes(report) == {"__init__"}
+    assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(report)
+
+
+def test_a_forgotten_init_inside_another_layer():
+    try:
+        layer = nets.Skip([Unmade()])
+    except (AttributeError, TypeError):
+        pytest.skip("Skip refuses such a layer itself")
+    assert "Layer.__init__ was not called: begin Unmade.__init__" in str(verify.layer(layer))
+
+
+# -- float32 -------------------------------------------------------------------------------------------------
+
+class TwoFeatures(Layer):
+    """Each row over its own size: (c, -c) / sqrt(c^2 + eps) with c half the difference, so that terms cancel."""
+
+    def __init__(self):
+        super().__init__(trainable=False)
+        self.input_shape = (2,)
+
+    def output_shape(self, input_shape):
+        return (2,)
+
+    @staticmethod
+    def _parts(x):
+        c = x - x.mean(axis=1, keepdims=True)
+        size = np.sqrt((c * c).mean(axis=1, keepdims=True) + 1e-5)
+        return c / size, size
+
+    def forward(self, x):
+        y = self._parts(x)[0]
+        return y, nets.LinearSaved(x, y)
+
+    def _first(self, x, u):
+        """Derivative of y along u; the matrix is symmetric."""
+        hat, size = self._parts(x)
+        u = u - u.mean(axis=1, keepdims=True)
+        return (u - hat * (hat * u).mean(axis=1, keepdims=True)) / size
+
+    def _second(self, x, u, w):
+        """Second derivative of y along u and w."""
+        hat, size = self._parts(x)
+        u, w = (v - v.mean(axis=1, keepdims=True) for v in (u, w))
+        a, b, uw = ((left * right).mean(axis=1, keepdims=True) for left, right in ((hat, u), (hat, w), (u, w)))
+        return (hat * (3 * a * b - uw) - u * b - w * a) / size**2
+
+    def _curved(self, x, g, u):
+        units = np.eye(2, dtype=g.dtype)
+        return np.stack([np.sum(g * self._second(x, u, np.broadcast_to(e, g.shape)), axis=1) for e in units], axis=1)
+
+    def backward(self, saved, y_bar):
+        return self._first(saved.input, y_bar), np.empty(0, dtype=y_bar.dtype)
+
+    def parameter_gradients(self, saved, y_bar):
+        return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        return np.zeros_like(saved.output) if x_tangent is None else self._first(saved.input, x_tangent)
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        y_second = self.tangent(saved, x_second, None)
+        return y_second if x_tangent is None else y_second + self._second(saved.input, x_tangent, x_tangent)
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        x_part, none = self.backward(saved, y_bar_tangent)
+        return x_part if x_tangent is None else x_part + self._curved(saved.input, y_bar, x_tangent), none
+
+    def input_hessian(self, saved, y_bar, H_y):
+        units = [np.broadcast_to(e, y_bar.shape) for e in np.eye(2, dtype=y_bar.dtype)]
+        J = np.stack([self._first(saved.input, e) for e in units], axis=2)
+        return J.transpose(0, 2, 1) @ H_y @ J + np.stack([self._curved(saved.input, y_bar, e) for e in units], axis=2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_terms_that_cancel_in_float32_are_a_note(seed):
+    report = verify.layer(TwoFeatures(), rng=seed)
+    assert report, str(report)
+    assert any("in float32, and it is rounding" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("name", ["tangent", "parameter_gradients"])
+def test_a_steady_error_in_float32_is_a_finding(name):
+    def change(original, self, saved, *args):
+        result = original(self, saved, *args)
+        return result * (1.001 if result.dtype == np.float32 else 1)
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name} and "ratio 1.001" in str(report) and not report.notes
+
+
+@pytest.mark.parametrize("name", ["tangent", "second_tangent", "backward_tangent"])
+def test_cancelling_terms_do_not_hide_a_wrong_factor(name):
+    def change(original, self, *args):
+        result = original(self, *args)
+        return tuple(1.001 * part for part in result) if isinstance(result, tuple) else 1.001 * result
+    assert name in wrong_passes(verify.layer(planted(TwoFeatures, name, change)(), rng=1))
