@@ -2,13 +2,15 @@
 
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh,
                           activation_function)
+from .base import Layer
 from .chain import Chain, ChainSaved, Skip, SkipSaved
-from .layers import Activation, ActivationSaved, Layer, Linear, LinearSaved
+from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .network import Evaluation, Network, mlp
 from .workspace import Workspace
 
-__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain", "ChainSaved", "DiagonalLoss",
-           "Evaluation", "Identity", "Layer", "LeakyReLU", "Linear", "LinearSaved", "Loss", "Network", "ReLU", "Sigmoid",
-           "Sin", "Skip", "SkipSaved", "Softplus", "SoftmaxCrossEntropy", "SquaredError", "Tanh", "TukeyBiweight",
-           "Workspace", "activation_function", "mlp"]
+__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion", "Chain",
+           "ChainSaved", "DiagonalLoss", "Evaluation", "Identity", "Layer", "LeakyReLU", "Linear",
+           "LinearSaved", "Loss", "Network", "ReLU", "Sigmoid", "Sin", "Skip", "SkipSaved", "Softplus",
+           "SoftmaxCrossEntropy", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
+           "activation_function", "mlp"]

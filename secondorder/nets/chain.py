@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .layers import Layer
+from .base import Layer
 
 
 class ChainSaved(list):
