@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _ROOMS = ("datasets", "exact", "kernels", "nets", "optimizers", "plots", "residual_partitioning", "training", "verify")
 _NAMES = {
-    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Layer", "Linear", "Loss", "Network", "Skip",
+    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer", "Linear", "Loss", "Network", "Skip",
              "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
     "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
     "residual_partitioning": ("ResidualPartitioning",),

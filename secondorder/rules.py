@@ -60,7 +60,8 @@ class LayerRules:
         rule = self._dispatch.dispatch(cls)
         names = ", ".join(c.__name__ for c in self.supported)
         if rule is _unsupported:
-            raise TypeError(f"{self.method} does not support the layer {layer!r}; supported layers: {names}")
+            raise TypeError(f"{self.method} does not support the layer {layer!r}; supported layers: {names}; "
+                            f"register a rule for {cls.__name__}")
         parent = next(c for c in cls.__mro__ if self._dispatch.registry.get(c) is rule)
         changed = [name for name in PASSES if getattr(cls, name) is not getattr(parent, name)]
         if changed:

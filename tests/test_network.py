@@ -379,6 +379,14 @@ def test_an_evaluation_notices_a_changed_layer_that_is_not_trained():
         evaluation.gradient
 
 
+def test_a_layer_can_be_used_again_when_its_network_is_gone():
+    layer = Linear(3, 3, trainable=False, rng=0)
+    net = Network([layer])
+    del net
+    again = Network([layer, Linear(3, 2, rng=0)], dtype="float32")
+    assert layer.weight.dtype == np.float32 and again(np.ones((1, 3))).dtype == np.float32
+
+
 def test_a_subclass_may_call_its_parents_backward():
     """The halves of `backward` come from the subclass then, whichever of them a network asks for."""
     class Doubled(Linear):

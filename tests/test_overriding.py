@@ -136,8 +136,8 @@ def test_a_layer_that_changes_the_dtype_is_named(dtype):
 
 
 @pytest.mark.parametrize("wrong, error, message", [
-    (lambda v: v.sum(), ValueError, r"value must have shape \(4,\), one row a sample, got \(\)"),
-    (lambda v: v[:, None], ValueError, r"value must have shape \(4,\), one row a sample, got \(4, 1\)"),
+    (lambda v: v.sum(), ValueError, r"value must have shape \(4,\), one row per sample, got \(\)"),
+    (lambda v: v[:, None], ValueError, r"value must have shape \(4,\), one row per sample, got \(4, 1\)"),
     (lambda v: v.astype(np.float32), TypeError, "value must hold float64 like the network, got float32")])
 def test_a_loss_of_another_form_is_refused(wrong, error, message):
     class Odd(so.SquaredError):

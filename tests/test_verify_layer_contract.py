@@ -166,7 +166,7 @@ def test_a_buffer_that_is_used_again_is_found(name):
 
 @pytest.mark.parametrize("change, expected", [
     (lambda f, self, x: f(self, x)[0], "must return the pair"),
-    (lambda f, self, x: (f(self, x)[0].sum(axis=0), f(self, x)[1]), "one row a sample"),
+    (lambda f, self, x: (f(self, x)[0].sum(axis=0), f(self, x)[1]), "one row per sample"),
     (lambda f, self, x: (f(self, x)[0] / 0.0, f(self, x)[1]), "non-finite"),
     (lambda f, self, x: f(self, x - x.mean(axis=0)), "a sample leaks"),
     (lambda f, self, x: f(self, x + np.random.default_rng().standard_normal(x.shape)), "deterministic"),

@@ -138,12 +138,11 @@ by_polarisation = so.exact.hessian(net, loss, x, y, method="polarisation")
 print(f"Hessian of a network with both: two routes differ by {np.abs(by_products - by_polarisation).max():.1e}")
 
 # 5. The picture behind a finding: where a derivative is right, the error of central differences falls with the square
-#    of the step until rounding takes over; where it is wrong, the error stays. (For the scale layer, which is linear in
-#    each argument, central differences are exact, and only the rounding is left.)
+#    of the step until rounding takes over; where it is wrong, the error stays.
 figure = Figure(figsize=(13, 5), layout="constrained")
-left, middle = figure.subplots(1, 2, sharey=True)
-good.plot(left)
-bad.plot(middle)
+axes = figure.subplots(1, 2, sharey=True)
+good.plot(axes[0])
+bad.plot(axes[1])
 figure.savefig(folder / "error-against-step.png", dpi=110)
 print(f"figure: {folder / 'error-against-step.png'}")
 

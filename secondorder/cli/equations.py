@@ -14,7 +14,7 @@ VERIFY_EXAMPLES = """\
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
-  secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's room
+  secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
 The exit status is 0 only if every check came out as its verdict says: an erratum passes when the printed
 form fails and the corrected one holds.
@@ -39,13 +39,13 @@ def add(commands):
     parser.add_argument("label", nargs="?", metavar="LABEL", help="an equation's number or name (default: all)")
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of tables")
     parser.add_argument("--markdown", action="store_true", help="print EQUATIONS.md, with formulas in LaTeX")
-    parser.add_argument("--write", action="store_true", help="with --markdown: write EQUATIONS.md into the rooms")
+    parser.add_argument("--write", action="store_true", help="with --markdown: write EQUATIONS.md into the papers' folders")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="draws other random cases (default: 0)")
     parser.set_defaults(run=verify)
 
     parser = commands.add_parser(
         "show",
-        help="one equation at the desk: formula, code, shapes, both sides",
+        help="one equation: formula, code, shapes, both sides",
         description="Show one equation with the code that implements it and a live case.",
         examples=SHOW_EXAMPLES,
     )
@@ -69,7 +69,7 @@ def verify(options):
     if options.json:
         print(files.to_json([result.to_dict() for result in results]))
     else:
-        print(machinery.table(results) if results else "no paper has executable equations yet")
+        print(machinery.table(results) if results else "no equations were found")
         if len({result.paper for result in results}) > 1:
             print(f"\nall papers: {machinery.summary(results)}")
     return 0 if results and all(result.ok for result in results) else 1
@@ -100,7 +100,7 @@ def show(options):
         print(machinery.show(options.paper, options.label, options.seed))
     elif options.paper:
         for equation in REGISTRY.select(options.paper):
-            print(f"{', '.join(equation.labels):<22} {equation.verdict:<12} {equation.statement}")
+            print(f"{', '.join(equation.labels):<25} {equation.verdict:<12} {equation.statement}")
     else:
         for paper, count in _rooms():
             print(f"{paper:<26} {count} labels")

@@ -1,4 +1,4 @@
-"""First floor: exact curvature, with no approximation of any paper in it."""
+"""Exact curvature; nothing here is approximated."""
 
 from . import finite_differences
 from .curvature import gradient, hessian_vector_product, jacobian, two_jet

@@ -16,10 +16,10 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
     method : {"auto", "blocks", "products", "polarisation"}
         ``"products"``: P exact Hessian-vector products. ``"polarisation"``: second directional derivatives (forward passes
         only) along e_i and e_i + e_j; P^2/2 passes. ``"blocks"``: chains of plain `Linear` and `Activation` layers, from the
-        Hessians in the outputs of the linear layers, a GEMM or two a block. ``"auto"``: blocks where they apply, else products.
+        Hessians in the outputs of the linear layers, one or two GEMMs per block. ``"auto"``: blocks where they apply, else products.
     l2 : float
     max_bytes : int
-        Refuse, with `MemoryError`, a matrix larger than this. What is needed on the way stays within a few times `PART` numbers.
+        Refuse, with `MemoryError`, a matrix larger than this. The peak may be about four times the matrix.
 
     Returns
     -------
@@ -53,7 +53,8 @@ PART = 2**23  # numbers in the largest array that is made on the way to a dense 
 
 
 def _in_parts(evaluation, numbers, add):
-    """Call ``add(part, where)`` for evaluations of parts of the batch, such that a part of S' samples needs S' * numbers <= PART."""
+    """Call ``add(part, where)`` for evaluations of parts of the batch, such that S' * numbers <= PART for a part of S' samples
+    (at least one sample a part)."""
     size = max(1, PART // numbers)
     for start in range(0, evaluation.samples, size):
         where = slice(start, start + size)
@@ -212,11 +213,11 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
     ----------
     kind : {"exact", "empirical", "sampled"}
         Where the expectation over targets comes from. ``"exact"``: the model's own distribution, in closed form.
-        ``"sampled"``: `draws` targets a sample drawn from the model. ``"empirical"``: the given targets y.
+        ``"sampled"``: `draws` targets per sample, drawn from the model. ``"empirical"``: the given targets y.
     rng : None, int or numpy.random.Generator
         For ``"sampled"``.
     draws : int
-        For ``"sampled"``.
+        Number of targets per sample, for ``"sampled"``.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Ground floor: explicit layers with hand-derived passes, losses, and networks over one flat parameter vector."""
+"""Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector."""
 
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh,
                           activation_function)

@@ -1,11 +1,11 @@
 """What all layers share: parameters, their place in a network, and seven passes.
 
-A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row a sample, and knows seven passes:
+A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row per sample, and knows seven passes:
 
 ========================  ==========================================================================================
 ``forward``               output, and what the other passes need (``saved``)
 ``backward``              reverse mode; summed over samples for the parameters
-``parameter_gradients``   reverse mode, one row a sample
+``parameter_gradients``   reverse mode, one row per sample
 ``tangent``               forward mode (the R-operator going forward)
 ``second_tangent``        second directional derivative along a straight line in parameter space
 ``backward_tangent``      the derivative of ``backward`` along a direction (the R-operator going backward)
@@ -42,7 +42,7 @@ class Layer:
     """Base of all layers.
 
     A subclass declares its parameters with :meth:`declare` and defines the seven passes. It states `input_shape` (without
-    the sample axis) where it knows it.
+    the sample axis) where it knows it, and overrides `output_shape` if its output has another shape than its input.
 
     Parameters
     ----------
@@ -139,6 +139,7 @@ class Layer:
 
     def convert(self, dtype):
         """Give the parameters another dtype (used by the network, before it binds them)."""
+        self.parameters.bound = False  # a layer whose network is gone is free again
         for name, value in self.parameters.items():
             self.parameters[name] = np.array(value, dtype=dtype, order="C")
 
@@ -176,7 +177,7 @@ class Layer:
         return input_shape
 
     def forward(self, x):
-        """Return ``y, saved``."""
+        """Return ``y, saved``; saved is a NamedTuple with at least `input` (x) and `output` (y), and what else the other passes need."""
         self._missing("forward(x)")
 
     def backward(self, saved, y_bar):

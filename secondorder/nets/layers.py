@@ -27,7 +27,7 @@ class Linear(Layer):
     bias : bool
     trainable : bool
         False keeps weight and bias fixed, out of ``network.theta``.
-    init : str or callable
+    init : str, number or callable
         Name of an initialiser (see :mod:`secondorder.nets.initialisers`) or ``f(shape, fan_in, fan_out, rng) -> array``.
     rng : None, int or numpy.random.Generator
 

@@ -1,4 +1,4 @@
-"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one sample a row.
+"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one sample per row.
 
 ``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C), ``hessian_diagonal`` (S, C).
 Objectives average over the batch; a loss itself never averages or sums over samples.
@@ -39,7 +39,7 @@ class Loss:
             raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
         if target.shape != tuple(shape):
             raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected {tuple(shape)}: "
-                             "one row a sample, one column an output (a single output takes y[:, None])")
+                             "one row per sample, one column per output (a single output takes y[:, None])")
         target = target.astype(dtype, copy=False)
         if not np.isfinite(target).all():
             raise ValueError("targets hold NaN or infinite entries")
@@ -160,7 +160,7 @@ class _ClassTargets(Loss):
             if target.dtype.kind not in "iu":
                 raise TypeError(f"labels must be integers, got dtype {target.dtype}")
             if target.shape != (samples,):
-                raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label a sample")
+                raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per sample")
             if samples and (target.min() < 0 or target.max() >= classes):
                 bad = int(np.flatnonzero((target < 0) | (target >= classes))[0])
                 raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network has {classes} "

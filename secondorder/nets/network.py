@@ -116,7 +116,7 @@ class Network:
         """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
         v = np.asarray(v)
         if v.shape != (self.size,):
-            raise ValueError(f"{name} has shape {v.shape}, expected ({self.size},): one entry a parameter")
+            raise ValueError(f"{name} has shape {v.shape}, expected ({self.size},): one entry per parameter")
         if not np.can_cast(v.dtype, self.dtype, casting="same_kind"):
             raise TypeError(f"{name} must hold {self.dtype}, got {v.dtype}")
         return v.astype(self.dtype, copy=False)
@@ -164,7 +164,7 @@ class Network:
             raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
         if x.ndim != 1 + len(self.input_shape) or x.shape[1:] != self.input_shape:
             expected = ", ".join(["S", *map(str, self.input_shape)])
-            raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row a sample")
+            raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
         if len(x) == 0:
             raise ValueError(f"x is an empty batch, shape {x.shape}")
         with np.errstate(over="ignore"):
@@ -284,7 +284,7 @@ class Evaluation:
     def _require_form(self, name, array, shape):
         """TypeError or ValueError unless what the loss returned has this shape and the network's dtype."""
         if getattr(array, "shape", None) != shape:
-            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row a sample, got {np.shape(array)}")
+            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row per sample, got {np.shape(array)}")
         if array.dtype != self.network.dtype:
             raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like the network, got {array.dtype}")
 

@@ -145,7 +145,7 @@ class Optimizer:
         Raises
         ------
         TypeError, ValueError
-            Something else than an evaluation, or one of another network or loss.
+            Something other than an evaluation, or one of another network or loss.
         RuntimeError
             If the parameters have changed since.
         """

@@ -26,8 +26,8 @@ that sums over s are as printed and the objective is the mean.
 therefore holds for the quadratic with Hessian ``bounded_hessian``, not for the true Hessian; ``cross=True`` restores
 the latter.
 
-Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (19)-(24), (31), (37), (46);
-``bounding`` (4), (6)-(9), (12)-(18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``bound`` (the
+Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22), (31), (37), (46);
+``bounding`` (4), (7), (9), (15), (16), (18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``bound`` (the
 corrected algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
 
 Every number is a check that runs, in ``equations``: ``objective`` (1)-(3), Theorem 1; ``bounding`` (4)-(9);

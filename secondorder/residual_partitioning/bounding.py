@@ -60,7 +60,7 @@ class AffineBound(NamedTuple):
 def affine(layer, y, Y_dot, Y_ddot, partition):
     """[residual-partitioning] Eq. (9): from the outputs' quadratics to those of the weights and of the inputs.
 
-    W_dot_ij = sum_s Y_dot_si y_sj             Y_dot_sj = sum_i Y_dot_si w_ij
+    W_dot_ij = sum_s Y_dot_si y_sj                 Y_dot_sj = sum_i Y_dot_si w_ij
     W_ddot_ij = sum_s Y_ddot_si y_sj^2 / eps_sij   Y_ddot_sj = sum_i Y_ddot_si w_ij^2 / phi_sij
 
     With phi = 0 (nothing below is trained) the left column is Eq. (18), and Y_ddot is void (zero).

@@ -31,19 +31,20 @@ class ResidualPartitioning(Optimizer):
         As for :func:`bound`.
     penalty : {"implicit", "plain"}
         How the penalty meets a learning rate far from 1. ``"implicit"``: the rate scales the data's curvature only; the step
-        is -(g + l2 theta) / (curvature / rate + l2), the exact minimiser of g d + curvature d^2 / (2 rate) + (l2/2)(theta + d)^2,
-        so that the penalty's own part never overshoots (the data's part still may). ``"plain"``: -rate (g + l2 theta) / (curvature + l2), which overshoots where the curvature is below
-        l2 (rate/2 - 1).
+        is -(g + l2 theta) / (curvature / rate + l2), the exact minimiser of
+        g d + curvature d^2 / (2 rate) + (l2/2)(theta + d)^2, so that the penalty's own part never passes the minimum (the
+        data's part still may). ``"plain"``: -rate (g + l2 theta) / (curvature + l2), whose penalty part passes the minimum
+        where the curvature is below l2 (rate - 1), and moves away from it where it is below l2 (rate/2 - 1).
     damping : float
         Added to the data's curvature; limits the step where the bound is nearly flat although the gradient is not, as with a
         softmax that is confidently wrong.
 
     Notes
     -----
-    *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model for every rate between 0 and 2,
-    but Jensen's inequality is loose when a change is split over many parameters: the bound's curvature is then many times that
-    of the model along the step, and more so the wider and deeper the net. The defaults stayed stable on every net tried and
-    are slow on wide ones. The paper's shapes take far more: on the digits the autoencoder 64-64-2-64-64 does best at 10
+    *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model (without the products that
+    Eq. (4) drops, unless ``cross=True``) for every rate between 0 and 2, but Jensen's inequality is loose when a change is
+    split over many parameters: the bound's curvature is then many times that of the model along the step, and more so the
+    wider and deeper the net. The defaults stayed stable on every net tried and are slow on wide ones. The paper's shapes take far more: on the digits the autoencoder 64-64-2-64-64 does best at 10
     (diagonal) or 300 (jensen, which multiplies the curvature of a diagonal loss by about the number of outputs), the
     classifier 64-400-100-36-10 at 30 (pairwise) or 100 (jensen), and at 1 it practically stands still. Raise the rate by
     factors of 3 until training becomes unstable, then go back by one.

@@ -32,12 +32,6 @@ def input_with_bias(layer, y):
     return np.concatenate([first, y], axis=1)
 
 
-def weight_with_bias(layer):
-    """w (out, 1 + in) with the bias in column 0 (zeros if the layer has none)."""
-    bias = layer.bias if layer.bias is not None else np.zeros_like(layer.weight[:, 0])
-    return np.concatenate([bias[:, None], layer.weight], axis=1)
-
-
 def affine(layer, y, u):
     """[residual-partitioning] Eq. (11), affine layers: u^(l+1)_si = sum_{j>=0} |y_sj| + sum_{j>=1} |w_ij| u_sj.
 

@@ -46,7 +46,7 @@ def check_forward(subject, network_layer):
         return False
     y, saved = returned
     rows = isinstance(y, np.ndarray) and y.ndim >= 2 and len(y) == len(x)
-    if not recorder.fact("forward", "one row a sample", rows, "must return an array with one row a sample",
+    if not recorder.fact("forward", "one row per sample", rows, "must return an array with one row per sample",
                          f"x has shape {x.shape}, y has shape {np.shape(y)}"):
         return False
     finite = recorder.fact("forward", "finite", np.isfinite(y).all(), "gives non-finite outputs for ordinary inputs")

@@ -204,7 +204,7 @@ class LayerChecks:
             check_alone(self, name, args)
 
     def parameter_gradients(self):
-        """One row a sample, against differences of <y_bar_s, forward_s>."""
+        """One row per sample, against differences of <y_bar_s, forward_s>."""
         name, subject = "parameter_gradients", self.subject
         result = self.attempt(name, self.y_bar)
         if result is None:

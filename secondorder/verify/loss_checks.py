@@ -29,7 +29,7 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     outputs : int >= 1
         Width C of the output.
     targets : array_like, optional
-        Targets as the user gives them, one row a sample.  Default: random numbers (S, C), or, where the loss refuses
+        Targets as the user gives them, one row per sample.  Default: random numbers (S, C), or, where the loss refuses
         these, random labels and random class weights.
     samples : int >= 2
         Ignored when `targets` is given.
@@ -194,7 +194,7 @@ class LossChecks:
             method = getattr(self.loss, name)
             result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"), (p, self.target, *extra)))
             if not recorder.fact(name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
-                                 f"shape {result.shape}, expected {shape}: one row a sample, nothing averaged"):
+                                 f"shape {result.shape}, expected {shape}: one row per sample, nothing averaged"):
                 return False
             alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(), *(arg[:1].copy() for arg in extra)))
             narrow = self._narrow(method, extra)

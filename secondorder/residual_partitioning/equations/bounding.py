@@ -219,7 +219,7 @@ def equation_8(rng):
 
 
 def coefficients_by_differences(case):
-    """First and second coefficients of the right side of (7), summed as in (8), by central differences.
+    """First and second coefficients of the right side of (8), with (7) for the squares, by central differences.
 
     The function is a sum of univariate quadratics, for which differences of any width are exact.
     """
@@ -255,7 +255,7 @@ def equation_9(rng):
     made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, case.partition)
     expected = coefficients_by_differences(case)
     names = ("W_dot", "W_ddot", "Y_dot", "Y_ddot")
-    claims = [Equal(f"{name} against differences of the right side of (7)", getattr(made, name), value, 1e-12)
+    claims = [Equal(f"{name} against differences of the right side of (8)", getattr(made, name), value, 1e-12)
               for name, value in zip(names, expected)]
     return [*claims, AtMost("0 against W_ddot, although Y_dot has both signs", 0.0, made.W_ddot),
             AtMost("0 against Y_ddot", 0.0, made.Y_ddot), Case(y=case.y, Y_dot=case.Y_dot, Y_ddot=case.Y_ddot)]
