@@ -78,6 +78,19 @@ class Loss:
         return f"{type(self).__name__}()"
 
 
+LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
+
+
+def check_loss(loss):
+    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what it lacks."""
+    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
+    if isinstance(loss, type) or missing:
+        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
+        lacks = f", which lacks {', '.join(missing)}" if some else ""
+        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
+    return loss
+
+
 def _diagonal(entries):
     """(S, C) -> (S, C, C) diagonal matrices."""
     samples, width = entries.shape

@@ -10,6 +10,7 @@ from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
+from .losses import check_loss
 
 DTYPES = ("float64", "float32", "complex128")
 
@@ -259,12 +260,7 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        passes = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
-        missing = [name for name in passes if not callable(getattr(loss, name, None))]
-        if isinstance(loss, type) or missing:
-            lacks = "" if isinstance(loss, type) or len(missing) == len(passes) else f", which lacks {', '.join(missing)}"
-            raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
-        self.network, self.loss_function, self.workspace = network, loss, workspace
+        self.network, self.loss_function, self.workspace = network, check_loss(loss), workspace
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:

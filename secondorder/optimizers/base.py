@@ -8,10 +8,10 @@ import numpy as np
 
 from ..exact.curvature import check_l2
 from ..nets import Evaluation, Network, Workspace
+from ..nets.losses import check_loss
 from .schedules import positive_number, schedule_of, whole_number
 
 CHUNK = 8192  # entries converted to float64 at a time, so that no large array is made only to be thrown away
-LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
 
 
 def norm(v):
@@ -93,7 +93,7 @@ class Optimizer:
         network.require_parameters()
         if network.dtype.kind != "f":
             raise ValueError(f"network must hold real parameters to be trained, got {network.dtype}")
-        self.network, self.loss, self.l2 = network, _checked_loss(loss), check_l2(l2)
+        self.network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
@@ -290,16 +290,6 @@ class Optimizer:
 
     def __repr__(self):
         return f"{type(self).__name__}(learning_rate={self.schedule!r}, l2={self.l2:g})  # {self.steps} steps taken"
-
-
-def _checked_loss(loss):
-    """Return `loss`; TypeError unless it is an instance with all passes of a loss."""
-    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
-    if isinstance(loss, type) or missing:
-        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
-        hint = f", which lacks {', '.join(missing)}" if some else ""
-        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{hint}")
-    return loss
 
 
 def _as_kept(mine, theirs):
