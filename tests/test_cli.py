@@ -57,21 +57,21 @@ def test_verify_json(run):
 
 
 def test_verify_reports_failure_by_status(run, monkeypatch):
-    from secondorder import verify
+    from secondorder import ledger
 
-    result = verify.run("residual-partitioning", "3")[0]
+    result = ledger.run("residual-partitioning", "3")[0]
     result.ok, result.message = False, "planted"
-    monkeypatch.setattr(verify, "run", lambda *arguments: [result])
+    monkeypatch.setattr(ledger, "run", lambda *arguments: [result])
     status, out, _ = run("verify", "residual-partitioning", "3")
     assert status == 1 and "planted" in out
-    monkeypatch.setattr(verify, "run", lambda *arguments: [])
+    monkeypatch.setattr(ledger, "run", lambda *arguments: [])
     assert run("verify")[0] == 1, "nothing checked is not success"
 
 
 def test_verify_markdown(run, tmp_path, monkeypatch):
     from secondorder.cli import equations
 
-    monkeypatch.setattr("secondorder.verify.markdown", lambda paper: f"# page of {paper}\n")
+    monkeypatch.setattr("secondorder.ledger.markdown", lambda paper: f"# page of {paper}\n")
     assert run("verify", "residual-partitioning", "--markdown")[1] == "# page of residual-partitioning\n"
 
     class Spec:
@@ -352,17 +352,17 @@ def shelf(tmp_path, monkeypatch):
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_example_works(run, shelf, monkeypatch, line):
     """Every example runs, with one epoch of training, an empty tour, and one equation in place of a whole paper."""
-    from secondorder import verify
+    from secondorder import ledger
 
-    checked, known, train, written = verify.run, [], so.train, []
+    checked, known, train, written = ledger.run, [], so.train, []
 
     def short_run(paper=None, label=None, seed=0):
-        known.append(verify.registry.REGISTRY.select(paper, label))
+        known.append(ledger.registry.REGISTRY.select(paper, label))
         return checked("residual-partitioning", "9", seed)
 
-    monkeypatch.setattr(verify, "run", short_run)
+    monkeypatch.setattr(ledger, "run", short_run)
     monkeypatch.setattr(files, "write_text", lambda path, text: written.append(Path(path).name))
-    monkeypatch.setattr(verify, "markdown", lambda paper: f"# {paper}\n")
+    monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
     monkeypatch.setattr(so, "train", lambda *given, **named: train(*given, **(named | {"epochs": 1})))
     monkeypatch.setattr(tour, "run", lambda out, seed, say: say("the tour") or {"ok": out.is_dir()})
     status, out, err = run(*shlex.split(line))

@@ -1,6 +1,6 @@
 """Mutations: one formula of the package is changed at a time, and the named test or equation must notice.
 
-`mutations.toml` holds the list. An entry has
+`mutations/` holds the lists, one for the ground floor and one for each room. An entry has
 
     file        source file, from the project's root
     text        what stands there; exactly once, or the `occurrence`-th time (counted from 1)
@@ -29,7 +29,8 @@ import pytest
 from conftest import COPY
 
 ROOT = Path(__file__).resolve().parent.parent
-ENTRIES = tomllib.loads((ROOT / "tests" / "mutations.toml").read_text(encoding="utf-8"))["mutation"]
+ENTRIES = [entry for path in sorted((ROOT / "tests" / "mutations").glob("*.toml"))
+           for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]]
 WORKERS, TIMEOUT = 2, 300
 
 # Exit codes that mean "a check failed"; all others, such as 2, mean that it did not run.
@@ -106,7 +107,7 @@ def test_every_entry_applies(index):
     kind, arguments = catchers(entry)
     assert arguments
     if kind == "equation":
-        from secondorder.verify.registry import REGISTRY
+        from secondorder.ledger.registry import REGISTRY
 
         for equation in arguments:
             paper, label = equation.split(maxsplit=1)

@@ -7,7 +7,7 @@ import pytest
 
 import secondorder as so
 from secondorder import nets, residual_partitioning
-from secondorder.verify import registry
+from secondorder.ledger import registry
 
 PAPER = "residual-partitioning"
 
@@ -68,7 +68,7 @@ def test_conditions_are_stated():
 
 def test_every_label_shows_a_live_case():
     for result in so.verify.run(PAPER):
-        live = [claim for claim in result.claims if isinstance(claim, so.verify.Case)]
+        live = [claim for claim in result.claims if isinstance(claim, so.ledger.Case)]
         assert live and all(claim.arrays for claim in live), result.labels
 
 
@@ -88,4 +88,4 @@ def test_page_is_up_to_date():
     command = f"python -m secondorder verify {PAPER} --markdown --write"
     assert page.exists(), f"{page.name} is missing; make it with: {command}"
     text = page.read_text(encoding="utf-8")
-    assert text == so.verify.markdown(PAPER), f"{page.name} is out of date; make it with: {command}"
+    assert text == so.ledger.markdown(PAPER), f"{page.name} is out of date; make it with: {command}"

@@ -57,7 +57,7 @@ def add(commands):
 
 def verify(options):
     """Run the checks; status 1 if one did not come out as it should."""
-    from secondorder import verify as machinery
+    from secondorder import ledger
 
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
@@ -65,26 +65,26 @@ def verify(options):
         if options.label or options.json:
             raise ValueError("--markdown is about whole papers and goes neither with LABEL nor with --json")
         return _markdown(options)
-    results = machinery.run(options.paper, options.label, options.seed)
+    results = ledger.run(options.paper, options.label, options.seed)
     if options.json:
         print(files.to_json([result.to_dict() for result in results]))
     else:
-        print(machinery.table(results) if results else "no equations were found")
+        print(ledger.table(results) if results else "no equations were found")
         if len({result.paper for result in results}) > 1:
-            print(f"\nall papers: {machinery.summary(results)}")
+            print(f"\nall papers: {ledger.summary(results)}")
     return 0 if results and all(result.ok for result in results) else 1
 
 
 def _markdown(options):
-    from secondorder import verify as machinery
+    from secondorder import ledger
 
     papers = [options.paper] if options.paper else [paper for paper, _ in _rooms()]
-    pages = {paper: machinery.markdown(paper) for paper in papers}
+    pages = {paper: ledger.markdown(paper) for paper in papers}
     if not options.write:
         print("\n".join(pages.values()), end="")
         return 0
     for paper, page in pages.items():
-        room = machinery.PAPERS[paper].rpartition(".")[0]
+        room = ledger.PAPERS[paper].rpartition(".")[0]
         target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")
         files.write_text(target, page)
         print(f"written: {target}")
@@ -93,11 +93,11 @@ def _markdown(options):
 
 def show(options):
     """Print one equation, the labels of a paper, or the papers."""
-    from secondorder import verify as machinery
-    from secondorder.verify.registry import REGISTRY
+    from secondorder import ledger
+    from secondorder.ledger.registry import REGISTRY
 
     if options.label:
-        print(machinery.show(options.paper, options.label, options.seed))
+        print(ledger.show(options.paper, options.label, options.seed))
     elif options.paper:
         for equation in REGISTRY.select(options.paper):
             print(f"{', '.join(equation.labels):<25} {equation.verdict:<12} {equation.statement}")
@@ -109,7 +109,7 @@ def show(options):
 
 def _rooms():
     """Papers that have equations, with the number of their labels."""
-    from secondorder.verify.registry import REGISTRY
+    from secondorder.ledger.registry import REGISTRY
 
     counts = [(paper, len(REGISTRY.labels(paper))) for paper in REGISTRY.papers]
     return [(paper, count) for paper, count in counts if count]

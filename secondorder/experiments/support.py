@@ -5,7 +5,7 @@ import importlib.util
 import inspect
 
 from secondorder import nets, rules
-from secondorder.verify import PAPERS
+from secondorder.ledger import PAPERS
 
 
 def layer_classes():

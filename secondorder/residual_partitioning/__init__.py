@@ -40,4 +40,6 @@ from .bound import Bound, bound
 from .hessian import bounded_hessian
 from .optimizer import ResidualPartitioning
 
+PAPER = "residual-partitioning"
+
 __all__ = ["Bound", "ResidualPartitioning", "bound", "bounded_hessian"]

@@ -1,24 +1,18 @@
-"""Every equation executed, and the checker for a layer, an activation or a loss of one's own.
+"""The checker for a layer, an activation or a loss of one's own, and the runner of the papers' equations.
 
-Reading order: `claims` (what a check may claim), `registry` and `equations` (rules and runner), `report` (tables and
-pages for readers), `mismatch` (worst entries with their ratio), `derivatives` (the three channels on a user's own
-class; its parts are `subject`, `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`,
-`activation_checks`, `loss_checks`, `loss_model`).
+``derivatives`` holds the three channels on a user's own class; its parts are `subject`, `forward_checks`,
+`layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`, `loss_checks`, `loss_model`. ``run``
+executes equations; their machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib
 
-from .claims import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate, VerificationError)
-from .equations import Result, run
-from .mismatch import describe_mismatch
-from .registry import PAPERS, equation
-from .report import markdown, show, summary, table
+from ..ledger import Result, run
+from ..mismatch import describe_mismatch
 
 _LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives"}
 
-__all__ = ["AtMost", "Case", "Counterexample", "Equal", "PAPERS", "Printed", "PrintedShape", "Property", "Rate",
-           "Result", "VerificationError", "activation", "describe_mismatch", "equation", "layer", "loss", "markdown",
-           "run", "show", "summary", "table"]
+__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "run"]
 
 
 def __getattr__(name):

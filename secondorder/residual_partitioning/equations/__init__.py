@@ -5,7 +5,7 @@ The modules stand in the paper's order: ``objective`` (1)-(3) holds the objectiv
 and the first layer; ``lemma_3`` (19)-(24) the simplex; ``induction`` and ``theorem_2`` (25)-(46) the proof that the
 fractions are optimal; ``algorithm`` Algorithm 1; ``claims`` what the paper says in words; ``extensions`` and
 ``options`` what follows for other layers, losses and penalties. ``cases`` and ``fractions`` hold what the checks share.
-Importing this package registers all of them with :mod:`secondorder.verify`.
+Importing this package registers all of them with :mod:`secondorder.ledger`.
 """
 
 from . import (objective, bounding, partitioning, ends, lemma_3, induction, theorem_2, algorithm, claims,  # noqa: F401

@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import exact
 from ...nets import Activation, Linear, Network, SquaredError
-from ...verify import AtMost, Case, Equal, Printed, PrintedShape, Property, equation
+from ...ledger import AtMost, Case, Equal, Printed, PrintedShape, Property, equation
 from .. import bounding
 from ..algorithm1 import algorithm_1_as_printed
 from ..bound import bound

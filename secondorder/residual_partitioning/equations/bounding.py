@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ...verify import AtMost, Case, Counterexample, Equal, Property, Rate, equation
-from .. import bounding, partitions
+from ...ledger import AtMost, Case, Counterexample, Equal, Property, Rate, equation
+from .. import PAPER, bounding, partitions
 from . import cases
-from .objective import PAPER
 
 
 # -- the change of an output and its square --------------------------------------------------------------------------

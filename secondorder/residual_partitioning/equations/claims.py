@@ -6,15 +6,14 @@ import numpy as np
 
 from ...exact import finite_differences
 from ...nets import Linear, Network, SquaredError, Workspace
-from ...verify import AtMost, Case, Counterexample, Equal, Property, equation
-from .. import bounding
+from ...ledger import AtMost, Case, Counterexample, Equal, Property, equation
+from .. import PAPER, bounding
 from ..bound import Bound, bound_at
 from ..hessian import bounded_hessian
 from ..optimizer import ResidualPartitioning
 from ..partitions import Partition, ratio
 from ..total_gradient import total_gradients
 from . import cases
-from .objective import PAPER
 
 SMOOTH = ("tanh", "softplus", "sigmoid", "sin")
 

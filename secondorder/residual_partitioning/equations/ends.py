@@ -4,12 +4,11 @@ import numpy as np
 
 from ...exact.finite_differences import complex_step
 from ...nets import Network
-from ...verify import AtMost, Case, Equal, equation
-from .. import bounding, partitions
+from ...ledger import AtMost, Case, Equal, equation
+from .. import PAPER, bounding, partitions
 from ..total_gradient import total_gradients
 from . import cases
 from .bounding import coefficients_by_differences, quadratics, squared_change, with_ones
-from .objective import PAPER
 
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from ... import exact
 from ...nets import Activation, Linear, Network, Skip
-from ...verify import AtMost, Case, Equal, Property, equation
+from ...ledger import AtMost, Case, Equal, Property, equation
+from .. import PAPER
 from .. import bound as bound_of
 from .. import bounding, partitions, total_gradient
 from ..bound import ActivationRule, LinearRule, SkipRule
 from ..hessian import bounded_hessian
 from ..partitions import ratio
 from . import cases, fractions
-from .objective import PAPER
 
 CURVED = ("tanh", "softplus", "sigmoid")
 

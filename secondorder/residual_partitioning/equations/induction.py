@@ -6,11 +6,10 @@ below, it is a weighted sum of squared total gradients at the layer that has bee
 
 import numpy as np
 
-from ...verify import Case, Counterexample, Equal, Printed, equation
-from .. import bounding, partitions, total_gradient
+from ...ledger import Case, Counterexample, Equal, Printed, equation
+from .. import PAPER, bounding, partitions, total_gradient
 from . import cases, fractions
 
-PAPER = "residual-partitioning"
 SIZES = (3, 3, 2, 3)  # three outputs: with two, both second derivatives of the softmax are the same
 EXPANSION = ("no absolute value is taken below the activations, or none of its arguments is negative (as with "
              "piecewise-linear activations)")

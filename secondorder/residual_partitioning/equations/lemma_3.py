@@ -4,9 +4,8 @@ import numpy as np
 from scipy import optimize
 
 from ...exact.finite_differences import complex_step
-from ...verify import AtMost, Case, Equal, Printed, Property, equation
-from .. import partitions
-from .objective import PAPER
+from ...ledger import AtMost, Case, Equal, Printed, Property, equation
+from .. import PAPER, partitions
 
 
 def simplex_case(rng, n=5):

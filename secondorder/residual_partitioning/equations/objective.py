@@ -6,13 +6,12 @@ import numpy as np
 
 from ... import exact
 from ...nets import Evaluation, Network
-from ...verify import AtMost, Case, Counterexample, Equal, equation
-from .. import bounding
+from ...ledger import AtMost, Case, Counterexample, Equal, equation
+from .. import PAPER, bounding
 from ..bound import bound_at
 from ..hessian import bounded_hessian
 from . import cases
 
-PAPER = "residual-partitioning"
 
 WITHOUT_PRODUCTS = (
     "The model on the left drops the products of a change of weight and a change of activation, as (4) does: its "

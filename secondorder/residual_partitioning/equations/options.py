@@ -8,13 +8,14 @@ from scipy import optimize
 
 from ... import exact
 from ...nets import Activation, BoundedCriterion, SoftmaxCrossEntropy
-from ...verify import AtMost, Case, Equal, Property, equation
+from ...ledger import AtMost, Case, Equal, Property, equation
+from .. import PAPER
 from .. import bound as bound_of
 from .. import bounding
 from ..bound import LinearRule, OUTPUTS
 from ..optimizer import ResidualPartitioning
 from . import cases, fractions
-from .extensions import CURVED, PAPER, bound_at, relative_slack
+from .extensions import CURVED, bound_at, relative_slack
 
 
 @equation(PAPER, "extension-pairwise",

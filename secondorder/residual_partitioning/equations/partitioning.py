@@ -3,12 +3,11 @@
 import numpy as np
 
 from ... import exact
-from ...verify import AtMost, Case, Counterexample, Equal, equation
-from .. import bounding, partitions
+from ...ledger import AtMost, Case, Counterexample, Equal, equation
+from .. import PAPER, bounding, partitions
 from ..bound import bound_at
 from ..total_gradient import activation, affine, total_gradients
 from . import cases
-from .objective import PAPER
 
 PIECEWISE_LINEAR = ("relu", "leaky_relu", "identity")
 

@@ -3,11 +3,10 @@
 import numpy as np
 
 from ...nets import Activation, Linear, Network, SquaredError
-from ...verify import AtMost, Case, Counterexample, Equal, Printed, Property, equation
-from .. import bounding, partitions, total_gradient
+from ...ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
+from .. import PAPER, bounding, partitions, total_gradient
 from ..bound import bound
 from . import cases, fractions, induction
-from .induction import PAPER
 
 
 # -- activation layers ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from . import registry
 from .claims import AtMost, Case, Comparison, PrintedShape, Property, Rate, VerificationError
 from .equations import run, run_equation
-from .mismatch import entry_line
+from ..mismatch import entry_line
 from .registry import VERDICTS, qualified_name, underlying
 
 _LONGEST_SOURCE = 80

@@ -169,9 +169,10 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
     kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step"}
     verdict : {"holds", "conditional", "erratum", "definition"}
     corrected : str, optional
-        LaTeX of the corrected form: for errata, and only for them.
+        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too (its check then
+        shows the printed form failing).
     condition : str, optional
-        Under what it holds: required for "conditional".
+        Under what it holds: required for "conditional"; an erratum may have one.
     implements : callable or tuple of callables
         What of the package implements it; may be empty for definitions, proof steps and claims only.
 
@@ -209,7 +210,7 @@ def _validate(entry):
         raise VerificationError(f"{where}: a label is named twice")
     for name in ("statement", "formula"):
         _require_text(where, name, getattr(entry, name))
-    for name, allowed in (("corrected", ("erratum",)), ("condition", ("conditional", "erratum"))):
+    for name, allowed in (("corrected", ("erratum", "conditional")), ("condition", ("conditional", "erratum"))):
         text = getattr(entry, name)
         if text is not None and entry.verdict not in allowed:
             raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, the verdict is {entry.verdict!r}")

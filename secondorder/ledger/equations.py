@@ -5,7 +5,8 @@ generator it is given, computes both sides and returns claims (see `claims`).  W
 the verdict:
 
 - ``holds``: at least one comparison, nothing that must fail;
-- ``conditional``: a comparison inside the stated condition and a counterexample outside it;
+- ``conditional``: a comparison inside the stated condition and a counterexample outside it; with a corrected form, the
+  printed one fails too;
 - ``erratum``: the corrected form holds, the printed form fails (or does not conform);
 - ``definition``: at least one property or comparison of the object that was built.
 """
@@ -20,7 +21,7 @@ import numpy as np
 
 from . import registry
 from .claims import (Case, Comparison, Counterexample, Equal, Printed, PrintedShape, Property, VerificationError)
-from .mismatch import describe_mismatch
+from ..mismatch import describe_mismatch
 from .registry import KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name, underlying
 
 __all__ = ["Equation", "KINDS", "PAPERS", "Registry", "Result", "VERDICTS", "equation", "generator", "qualified_name",
@@ -123,7 +124,7 @@ def run_equation(entry, seed=0):
     claims = []
     try:
         claims = _claims_of(entry.check(generator(seed, entry.paper, entry.labels[0])))
-        message = _broken_rule(entry.verdict, claims) or _failures(claims)
+        message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
     except Exception as problem:  # any failure of a check is a result to be reported, not the end of the run
         message = f"{type(problem).__name__}: {problem} ({_location(problem)})"
     seconds = time.perf_counter() - started
@@ -154,7 +155,7 @@ def _claims_of(returned):
     return list(returned)
 
 
-def _broken_rule(verdict, claims):
+def _broken_rule(verdict, corrected, claims):
     """What the verdict demands of the claims and does not find, or None."""
     def count(*kinds):
         return sum(isinstance(claim, kinds) for claim in claims)
@@ -169,8 +170,10 @@ def _broken_rule(verdict, claims):
         return f"verdict {verdict!r} may not carry a Printed, PrintedShape or Counterexample"
     if verdict == "conditional" and not outside:
         return "verdict 'conditional' needs a Counterexample outside the condition"
-    if verdict == "erratum" and not printed:
-        return "verdict 'erratum' needs the form as printed: Printed or PrintedShape"
+    if (verdict == "erratum" or corrected) and not printed:
+        return f"verdict {verdict!r} with a corrected form needs the form as printed: Printed or PrintedShape"
+    if printed and not corrected:
+        return f"verdict {verdict!r} without a corrected form may not carry a Printed or PrintedShape"
     return None
 
 

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from secondorder import verify
-from secondorder.verify import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate,
+from secondorder import ledger
+from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate,
                                 VerificationError, equation, registry)
 
 
@@ -47,7 +47,7 @@ def good(rng):
 
 def run_one(claims, **changes):
     register(check=lambda rng: claims, **changes)
-    return verify.run("toy", "1")[0]
+    return ledger.run("toy", "1")[0]
 
 
 EQUAL = Equal("equal", [1.0, 2.0], [1.0, 2.0], tolerance=1e-12)
@@ -187,7 +187,7 @@ def test_registration_refuses(toys, changes, expected):
     with pytest.raises(VerificationError, match=expected):
         register("1", **changes)
     with pytest.raises(ValueError, match="no executable equations"):
-        verify.run("toy")
+        ledger.run("toy")
 
 
 @pytest.mark.parametrize("labels", [(8,), ("",), ("8a", "8a")])
@@ -217,7 +217,7 @@ def test_some_kinds_need_no_implementation(toys, kind):
 def test_implementations_are_named(toys):
     register("1", implements=(double, Doubler, Doubler.apply, Doubler().apply, Doubler.factor))
     prefix = __name__ + "."
-    assert verify.run("toy")[0].implements == (
+    assert ledger.run("toy")[0].implements == (
         prefix + "double", prefix + "Doubler", prefix + "Doubler.apply", prefix + "Doubler.apply",
         prefix + "Doubler.factor")
 
@@ -227,7 +227,7 @@ def test_decorated_function_stays_callable(toys):
 
 
 def test_real_registry_knows_the_four_papers():
-    assert list(verify.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
+    assert list(ledger.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
 
 
 # -- rules for the verdicts ----------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_real_registry_knows_the_four_papers():
     ([EQUAL, Property("a", True)], {}),
     ([AtMost("a", [1.0], [2.0])], {}),
     ([EQUAL, Counterexample(UNEQUAL)], CONDITIONAL),
-    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL),
+    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], {**CONDITIONAL, "corrected": "d(x) = 2 x"}),
     ([EQUAL, Printed(UNEQUAL)], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)], {**ERRATUM, "condition": "x > 0"}),
@@ -262,6 +262,8 @@ def test_rules_accept(toys, claims, changes):
     ([EQUAL], ERRATUM, "needs the form as printed"),
     ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
     ([EQUAL, Counterexample(UNEQUAL)], ERRATUM, "needs the form as printed"),
+    ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x"}, "needs the form as printed"),
+    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
     ([UNEQUAL], {}, "unequal: error 2.00e-01"),
     ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
     ([EQUAL, Printed(EQUAL)], ERRATUM, "as printed, must fail"),
@@ -308,19 +310,19 @@ def test_raising_check_is_reported_and_stops_nothing(toys):
 
     register("1", check=broken)
     register("2")
-    first, second = verify.run("toy")
-    assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_verify_equations.py, line ")
+    first, second = ledger.run("toy")
+    assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_ledger.py, line ")
     assert first.error is None and second.ok
 
 
 def test_refused_claim_breaks_the_check(toys):
     register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
-    result, = verify.run("toy")
+    result, = ledger.run("toy")
     assert not result.ok and "VerificationError: a: the left side is empty" in result.message
 
 
 def draws(seed, label="1"):
-    return verify.run("toy", label, seed)[0].claims[0].left
+    return ledger.run("toy", label, seed)[0].claims[0].left
 
 
 def test_seeds_are_reproducible_and_differ(toys):
@@ -328,7 +330,7 @@ def test_seeds_are_reproducible_and_differ(toys):
     register("2")
     alone = draws(3)
     np.testing.assert_array_equal(alone, draws(3))
-    np.testing.assert_array_equal(alone, verify.run("toy", seed=3)[0].claims[0].left)
+    np.testing.assert_array_equal(alone, ledger.run("toy", seed=3)[0].claims[0].left)
     assert not np.allclose(alone, draws(4))
     assert not np.allclose(alone, draws(3, "2"))
 
@@ -337,46 +339,46 @@ def test_seeds_are_reproducible_and_differ(toys):
 def test_bad_seed_is_refused(toys, seed):
     register("1")
     with pytest.raises(ValueError, match="seed"):
-        verify.run("toy", seed=seed)
+        ledger.run("toy", seed=seed)
 
 
 def test_selection(toys):
     register("8a", "8b")
     register("9")
     register("9", paper="other-toy")
-    assert [result.labels for result in verify.run()] == [("8a", "8b"), ("9",), ("9",)]
-    assert verify.run("toy", "8b")[0].labels == ("8a", "8b")
-    assert [result.paper for result in verify.run(label="(9)")] == ["toy", "other-toy"]
-    assert len(verify.run("toy", 9)) == 1
+    assert [result.labels for result in ledger.run()] == [("8a", "8b"), ("9",), ("9",)]
+    assert ledger.run("toy", "8b")[0].labels == ("8a", "8b")
+    assert [result.paper for result in ledger.run(label="(9)")] == ["toy", "other-toy"]
+    assert len(ledger.run("toy", 9)) == 1
 
 
 def test_unknown_names_come_with_the_close_match(toys):
     register("theorem-1")
     with pytest.raises(ValueError, match=r"^unknown paper 'tpy': did you mean 'toy'\? choose from toy$"):
-        verify.run("tpy")
+        ledger.run("tpy")
     with pytest.raises(ValueError, match="^unknown paper 'something else': choose from toy$"):
-        verify.run("something else")
+        ledger.run("something else")
     with pytest.raises(ValueError, match="paper 'toy' has no label 'theorem-2': did you mean 'theorem-1'"):
-        verify.run("toy", "theorem-2")
+        ledger.run("toy", "theorem-2")
     with pytest.raises(ValueError, match="no paper has a label 'xyz'"):
-        verify.run(label="xyz")
+        ledger.run(label="xyz")
     with pytest.raises(ValueError, match="'other-toy' has no executable equations"):
-        verify.run("other-toy")
+        ledger.run("other-toy")
 
 
 def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
     (tmp_path / "toyroom").mkdir()
     (tmp_path / "toyroom" / "__init__.py").write_text("")
     (tmp_path / "toyroom" / "equations.py").write_text(
-        "from secondorder.verify import equation, Equal\n"
+        "from secondorder.ledger import equation, Equal\n"
         "@equation('toy', '1', statement='s', formula='f', kind='claim', verdict='holds')\n"
         "def one(rng):\n    return [Equal('a', [1.0], [1.0], tolerance=1e-9)]\n")
     monkeypatch.syspath_prepend(tmp_path)
     rooms = {"toy": "toyroom.equations", "absent": "absentroom.equations", "no-equations": "toyroom.missing"}
     monkeypatch.setattr(registry, "REGISTRY", registry.Registry(rooms))
-    assert [result.paper for result in verify.run()] == ["toy"]
+    assert [result.paper for result in ledger.run()] == ["toy"]
     with pytest.raises(ValueError, match="^unknown paper 'abset': choose from toy$"):  # the only one with a room
-        verify.run("abset")
+        ledger.run("abset")
     sys.modules.pop("toyroom.equations")
 
 
@@ -388,7 +390,7 @@ def test_to_dict_is_plain_json(toys):
     register("1")
     register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
     register("3", check=lambda rng: [Equal("overflows", [1e300], [-1e300], tolerance=0.5, scale=1e-300)])
-    good_one, erratum, failing = [result.to_dict() for result in verify.run("toy")]
+    good_one, erratum, failing = [result.to_dict() for result in ledger.run("toy")]
     assert list(good_one) == KEYS and list(erratum) == KEYS and list(failing) == [*KEYS, "message"]
     assert good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
     assert good_one["implements"] == [__name__ + ".double"]

@@ -6,10 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from secondorder import verify
-from secondorder.verify import Counterexample, Equal, Printed, PrintedShape, VerificationError, describe_mismatch
+from secondorder import ledger
+from secondorder.ledger import Counterexample, Equal, Printed, PrintedShape, VerificationError
+from secondorder.mismatch import describe_mismatch
 
-from test_verify_equations import CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register, toys  # noqa: F401
+from test_ledger import CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register, toys  # noqa: F401
 
 # -- reports -------------------------------------------------------------------------------------------------
 
@@ -17,12 +18,12 @@ def some_results():
     register("8a", "8b")
     register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
     register("10", check=lambda rng: [UNEQUAL])
-    return verify.run("toy")
+    return ledger.run("toy")
 
 
 @pytest.mark.parametrize("width", [50, 80, 120, 200])
 def test_table_fits_the_terminal(toys, width):
-    text = verify.table(some_results(), width=width)
+    text = ledger.table(some_results(), width=width)
     rows = text[:text.index("3 checks of 4 labels")].splitlines()
     assert max(map(len, rows)) <= width
     assert rows[0] == "toy"
@@ -34,7 +35,7 @@ def test_table_fits_the_terminal(toys, width):
 
 
 def test_table_tells_places_errors_and_verdicts(toys):
-    text = verify.table(some_results(), width=200)
+    text = ledger.table(some_results(), width=200)
     assert "erratum" in text and "2.0e-01" in text and "double" in text
     assert "3 checks of 4 labels: 2 hold, 1 erratum; 1 failed" in text
     assert "FAILED toy 10: unequal: error 2.00e-01" in text
@@ -43,8 +44,8 @@ def test_table_tells_places_errors_and_verdicts(toys):
 def test_markdown_is_deterministic_and_complete(toys):
     some_results()
     register("theorem-1", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
-    text = verify.markdown("toy")
-    assert text == verify.markdown("toy")
+    text = ledger.markdown("toy")
+    assert text == ledger.markdown("toy")
     for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
                      "Corrected:\n\n```math\nd(x) = 2 x\n```", "Verdict: **erratum**", "Condition: x is positive",
                      "doubling against adding: equal to 1e-14", "as printed, must fail: unequal: equal to 1e-12",
@@ -56,22 +57,22 @@ def test_markdown_is_deterministic_and_complete(toys):
 def test_markdown_refuses_a_check_that_raises(toys):
     register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
     with pytest.raises(VerificationError, match=r"\[toy\] 1 cannot be documented: .*empty"):
-        verify.markdown("toy")
+        ledger.markdown("toy")
 
 
 def test_show_puts_formula_code_shapes_and_numbers_together(toys):
     register("8a", "8b")
-    text = verify.show("toy", "8b", seed=2)
+    text = ledger.show("toy", "8b", seed=2)
     for expected in ("[toy] Equations (8a), (8b)", "Doubling adds", "    d(x) = x + x", "return 2 * x", "x  shape (4,)",
                      "factor = 2.0", "a live case (seed 2)", "ratio 1", "verdict holds: as it should be",
-                     "test_verify_equations.py:"):
+                     "test_ledger.py:"):
         assert expected in text
-    assert text != verify.show("toy", "8b", seed=3)
+    assert text != ledger.show("toy", "8b", seed=3)
 
 
 def test_show_exposes_a_misprint(toys):
     register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
-    text = verify.show("toy", "9")
+    text = ledger.show("toy", "9")
     for expected in ("as printed:\n    d(x) = x + x", "corrected:\n    d(x) = 2 x", "left 2, right 2.5, ratio 0.8",
                      "(1,) against (2,)"):
         assert expected in text
@@ -79,14 +80,14 @@ def test_show_exposes_a_misprint(toys):
 
 def test_show_of_a_failing_check_says_so(toys):
     register("1", check=lambda rng: [UNEQUAL])
-    text = verify.show("toy", "1")
+    text = ledger.show("toy", "1")
     assert "FAIL unequal" in text and "NOT as it should be" in text
 
 
 def test_show_refuses_unknown_labels(toys):
     register("1")
     with pytest.raises(ValueError, match="no label"):
-        verify.show("toy", "2")
+        ledger.show("toy", "2")
 
 
 # -- mismatches ----------------------------------------------------------------------------------------------
@@ -138,6 +139,6 @@ def test_limit_says_how_many_are_left():
 
 
 def test_import_is_light():
-    code = ("import sys, secondorder.verify; "
+    code = ("import sys, secondorder.ledger; "
             "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
