@@ -1,27 +1,69 @@
-"""Per-layer rules of a method, registered by layer class, and the table of which method supports which layer."""
+"""Per-layer rules of a method, registered by layer class; the table of which method takes which layer.
 
-import functools
+A rule is derived for the passes of one class of layers. It is looked up along the class's MRO, and a subclass that
+overrides one of those passes does not inherit it.
+"""
 
-PASSES = ("forward", "backward", "parameter_gradients", "tangent", "second_tangent", "backward_tangent", "input_hessian")
+HALVES = ("input_gradient", "parameter_gradient")
+PASSES = ("forward", "backward", *HALVES, "parameter_gradients", "tangent", "second_tangent", "backward_tangent",
+          "input_hessian")
 
 METHODS = {}
 
 
-class LayerRules:
-    """The rules of one method.
+def nearest_class(layer, classes, method, hint=""):
+    """The class among `classes` whose rule applies to a layer: the first in the MRO of the layer's own class.
 
-    Calling it with a layer gives the rule registered for the layer's class. A subclass inherits its parent's rule only as
-    long as it overrides none of the parent's passes: a rule was derived for certain passes and is wrong for others.
+    Parameters
+    ----------
+    layer : Layer
+    classes : collection of type
+        Layer classes that `method` takes.
+    method : str
+        Name used in error messages.
+    hint : str
+        What the user can do about it; ends the messages.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    TypeError
+        If there is none, or if the layer's class overrides a pass of it. The message names the layer, the method
+        and the layers that it takes.
+    """
+    cls, taken = type(layer), f"supported layers: {', '.join(c.__name__ for c in classes)}{hint}"
+    parent = next((c for c in cls.__mro__ if c in classes), None)
+    if parent is None:
+        raise TypeError(f"{method} does not support the layer {layer!r}; {taken}")
+    changed = [name for name in PASSES if getattr(cls, name, None) is not getattr(parent, name, None)]
+    if changed:
+        raise TypeError(f"{method} supports {parent.__name__}, but {cls.__name__} overrides its {', '.join(changed)}; "
+                        f"{taken}")
+    return parent
+
+
+class LayerRules:
+    """The rules of a method. Calling it with a layer gives the rule that applies, see :func:`nearest_class`.
 
     Parameters
     ----------
     method : str
         Name used in error messages and in the table of methods.
+    *others : str
+        Further methods that use the same rules; each gets its row in the table.
+
+    Attributes
+    ----------
+    registry : dict
+        Layer class -> rule.
 
     Examples
     --------
     >>> from secondorder.nets import Linear
-    >>> rules = LayerRules("my method")
+    >>> rules = LayerRules("my method", "its faster twin")
     >>> @rules.register(Linear)
     ... def linear_rule(layer):
     ...     return "rule for linear layers"
@@ -29,46 +71,43 @@ class LayerRules:
     'rule for linear layers'
     """
 
-    def __init__(self, method):
-        self.method = method
-        self._dispatch = functools.singledispatch(_unsupported)
-        self._found = {}  # by layer class, as look-ups stand in the inner loop
+    def __init__(self, method, *others):
+        self.methods = (method, *others)
+        self.registry = {}
+        self._found = {}  # by the layer's own class, as look-ups stand in the inner loop
 
-    def register(self, layer_class):
-        """Decorator: register a rule (any object) for a layer class."""
+    def register(self, *layer_classes):
+        """Decorator: register a rule (any object) for one or several layer classes.
+
+        Raises
+        ------
+        TypeError
+            If something else than classes is given, as by a decorator without parentheses.
+        """
+        for cls in layer_classes:
+            if not isinstance(cls, type):
+                raise TypeError(f"register takes layer classes, got {cls!r}")
+        if not layer_classes:
+            raise TypeError("register takes the layer classes that the rule is for, got none")
+
         def add(rule):
-            # singledispatch wants functions; it only stores and returns them here
-            self._dispatch.register(layer_class, rule)
+            for cls in layer_classes:
+                self.registry[cls] = rule
             self._found.clear()
-            METHODS[self.method] = self
+            METHODS.update(dict.fromkeys(self.methods, self))
             return rule
         return add
 
     @property
     def supported(self):
         """The layer classes that have a rule."""
-        return [cls for cls in self._dispatch.registry if cls is not object]
+        return list(self.registry)
 
     def __call__(self, layer):
         """The rule for `layer`; TypeError names the layer, the method and the supported layers."""
         cls = type(layer)
         if cls not in self._found:
-            self._found[cls] = self._look_up(layer, cls)
+            parent = nearest_class(layer, self.registry, " and ".join(self.methods),
+                                   f"; register a rule for {cls.__name__}")
+            self._found[cls] = self.registry[parent]
         return self._found[cls]
-
-    def _look_up(self, layer, cls):
-        rule = self._dispatch.dispatch(cls)
-        names = ", ".join(c.__name__ for c in self.supported)
-        if rule is _unsupported:
-            raise TypeError(f"{self.method} does not support the layer {layer!r}; supported layers: {names}; "
-                            f"register a rule for {cls.__name__}")
-        parent = next(c for c in cls.__mro__ if self._dispatch.registry.get(c) is rule)
-        changed = [name for name in PASSES if getattr(cls, name) is not getattr(parent, name)]
-        if changed:
-            raise TypeError(f"{self.method} has a rule for {parent.__name__}, but {cls.__name__} overrides its {', '.join(changed)}; "
-                            f"register a rule for {cls.__name__} (supported layers: {names})")
-        return rule
-
-
-def _unsupported(layer):
-    """Marks layers without a rule."""

@@ -19,6 +19,13 @@ def layer_classes():
     return [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, nets.Layer) and cls is not nets.Layer]
 
 
+def has_all_passes(cls):
+    """Whether a layer class defines all seven passes; reverse mode by `backward` or by its halves."""
+    defined = {name for name in rules.PASSES if getattr(cls, name) is not getattr(nets.Layer, name)}
+    reverse = {"backward", *rules.HALVES}
+    return defined >= set(rules.PASSES) - reverse and ("backward" in defined or defined >= set(rules.HALVES))
+
+
 def table():
     """The table as Markdown, a row for each method and a column for each layer.
 
@@ -33,11 +40,7 @@ def table():
         if importlib.util.find_spec(room) is not None:
             importlib.import_module(room)
     layers = layer_classes()
-    rows = {
-        "exact derivatives": [
-            cls for cls in layers if all(getattr(cls, name) is not getattr(nets.Layer, name) for name in rules.PASSES)
-        ]
-    }
+    rows = {"exact derivatives": [cls for cls in layers if has_all_passes(cls)]}
     rows |= {method: registered.supported for method, registered in rules.METHODS.items()}
     head = ["method", *(f"`{cls.__name__}`" for cls in layers)]
     body = [[method, *("yes" if cls in supported else "no" for cls in layers)] for method, supported in rows.items()]

@@ -27,8 +27,8 @@ therefore holds for the quadratic with Hessian ``bounded_hessian``, not for the 
 the latter.
 
 Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22), (31), (37), (46);
-``bounding`` (4), (7), (9), (15), (16), (18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``bound`` (the
-corrected algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
+``bounding`` (4), (7), (9), (15), (16), (18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``rule`` (what a
+layer must tell, and which inequality it must satisfy) and ``bound`` (the corrected algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
 
 Every number is a check that runs, in ``equations``: ``objective`` (1)-(3), Theorem 1; ``bounding`` (4)-(9);
 ``partitioning`` (10)-(11); ``ends`` (12)-(18); ``lemma_3`` (19)-(24); ``induction`` (25)-(39) and ``theorem_2``
@@ -39,7 +39,8 @@ Every number is a check that runs, in ``equations``: ``objective`` (1)-(3), Theo
 from .bound import Bound, bound
 from .hessian import bounded_hessian
 from .optimizer import ResidualPartitioning
+from .rule import Rule, rules
 
 PAPER = "residual-partitioning"
 
-__all__ = ["Bound", "ResidualPartitioning", "bound", "bounded_hessian"]
+__all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules"]

@@ -15,9 +15,7 @@ from ..naming import lookup
 from ..nets import Activation, Chain, Linear, Skip
 from ..nets.workspace import fresh
 from ..optimizers.schedules import boolean
-from ..rules import LayerRules
-
-rules = LayerRules("residual partitioning")
+from .rule import Options, Rule, rules
 
 NEGATIVE_CURVATURE = {"abs": False, "max": True}  # value: clip at zero instead of taking the absolute value
 
@@ -116,12 +114,9 @@ def output_rule(loss, output):
 
 
 # -- the layers -------------------------------------------------------------------------------------------------------
-# forward(layer, saved, u, new) -> u of the output, and what backward needs. u = None stands for zero: nothing below is trained.
-# backward(layer, saved, kept, u, g, Z, new, options), with g the gradient in the layer's output -> Z of the input (None where u is
-# None), and the curvature summed over samples (layer.size,).
 
 @rules.register(Linear)
-class LinearRule:
+class LinearRule(Rule):
     """u_out = sum_{j>=0} |y_sj| + u |W|^T; Z_in = Z |W|; W_ddot = Z^T |y|. Layers that are not trained lack the first and last."""
 
     @staticmethod
@@ -158,7 +153,7 @@ class LinearRule:
 
 
 @rules.register(Activation)
-class ActivationRule:
+class ActivationRule(Rule):
     """u_out = |slope| u; Z_in = | |slope| Z + g curvature u |, or the part above zero."""
 
     @staticmethod
@@ -182,7 +177,7 @@ class ActivationRule:
 
 
 @rules.register(Chain)
-class ChainRule:
+class ChainRule(Rule):
     """The rules of its layers, one after the other."""
 
     @staticmethod
@@ -198,7 +193,7 @@ class ChainRule:
 
 
 @rules.register(Skip)
-class SkipRule:
+class SkipRule(Rule):
     """y = x + F(x): u adds, Z is copied to both branches and the branches' results add."""
 
     @staticmethod
@@ -249,14 +244,6 @@ def down(chain, saved, kept, us, deltas, Z, options, workspace=None):
         curvatures.append(curvature)
         carried.append(Z)
     return carried[::-1], np.concatenate(curvatures[::-1])
-
-
-@dataclass(frozen=True)
-class Options:
-    """Choices of :func:`bound` that the rules need."""
-
-    clip: bool
-    cross: bool
 
 
 def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=False, l2=0.0):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..nets import Activation, Linear
-from ..rules import PASSES
+from ..rules import nearest_class
 
 LAYERS = (Linear, Activation)
 
@@ -14,16 +14,8 @@ def require_explicit(layers):
     They were written for affine layers and for activations applied unit by unit: `Linear`, `Activation`, and
     subclasses of them that override none of their passes.
     """
-    names = " and ".join(cls.__name__ for cls in LAYERS)
     for layer in layers:
-        parent = next((cls for cls in LAYERS if isinstance(layer, cls)), None)
-        if parent is None:
-            raise TypeError(f"the explicit form of residual partitioning does not support the layer {layer!r}; it "
-                            f"takes chains of {names} layers")
-        changed = [name for name in PASSES if getattr(type(layer), name) is not getattr(parent, name)]
-        if changed:
-            raise TypeError(f"the explicit form of residual partitioning supports {parent.__name__}, but {layer!r} "
-                            f"overrides its {', '.join(changed)}; it takes chains of {names} layers")
+        nearest_class(layer, LAYERS, "the explicit form of residual partitioning")
 
 
 def input_with_bias(layer, y):
