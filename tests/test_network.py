@@ -256,6 +256,41 @@ def test_mlp_alternates_linear_and_activation():
     assert len(so.mlp([5, 2]).layers) == 1
 
 
+class Halves(so.Layer):
+    """Every second entry of the last axis: takes any shape, and changes it."""
+
+    def output_shape(self, input_shape):
+        return (*input_shape[:-1], input_shape[-1] // 2)
+
+    def forward(self, x):
+        y = x[..., ::2]
+        return y, so.nets.LinearSaved(x, y)
+
+
+@pytest.mark.parametrize("made", [
+    lambda linear: [Halves(), linear], lambda linear: [Activation("tanh"), Halves(), linear],
+    lambda linear: [Chain([Activation("tanh"), Halves()]), linear], lambda linear: [Chain([Halves(), linear])]])
+def test_an_input_shape_is_not_taken_from_behind_a_layer_that_changes_it(made):
+    with pytest.raises(ValueError, match=r"input_shape must be given, as .*Halves.* takes inputs of more than one"):
+        Network(made(Linear(3, 2, rng=0)))
+    net = Network(made(Linear(3, 2, rng=0)), input_shape=(6,))
+    assert net.input_shape == (6,) and net(np.ones((4, 6))).shape == (4, 2)
+    with pytest.raises(ValueError, match=r"Linear\(3, 2\) takes an input of shape \(3,\), got \(4,\)"):
+        Network(made(Linear(3, 2, rng=0)), input_shape=(8,))
+
+
+@pytest.mark.parametrize("made", [
+    lambda linear: [Activation("tanh"), linear], lambda linear: [Chain([Activation("tanh")]), Chain([linear])],
+    lambda linear: [Skip([Activation("tanh")]), linear], lambda linear: [linear, Halves()]])
+def test_an_input_shape_is_taken_through_layers_that_keep_it(made):
+    assert Network(made(Linear(3, 2, rng=0))).input_shape == (3,)
+
+
+def test_an_input_shape_that_nobody_states():
+    with pytest.raises(ValueError, match="input_shape must be given, as no layer states its own"):
+        Network([Activation("tanh"), Skip([Activation("sin")])])
+
+
 def test_mlp_is_drawn_from_its_rng():
     assert np.array_equal(so.mlp([3, 2, 2], rng=4).theta, so.mlp([3, 2, 2], rng=np.random.default_rng(4)).theta)
     assert not np.array_equal(so.mlp([3, 2, 2], rng=4).theta, so.mlp([3, 2, 2], rng=5).theta)

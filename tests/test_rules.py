@@ -60,6 +60,12 @@ def test_whoever_overrides_a_pass_is_refused(name, toy):
         assert toy(cls(2, 2)) == "own"
 
 
+@pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
+def test_a_half_of_reverse_mode_is_a_pass_too(half, toy):
+    with pytest.raises(TypeError, match=f"overrides its {half};"):
+        toy(type("Changed", (Linear,), {half: lambda self, saved, y_bar: y_bar})(2, 2))
+
+
 def test_the_base_rule_is_for_layers_without_passes_of_their_own(toy):
     assert toy(type("Nothing", (Layer,), {})()) == "any"
     with pytest.raises(TypeError, match="the toy supports Layer, but Activation overrides its forward, .*input_hessian"):

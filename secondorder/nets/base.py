@@ -165,6 +165,11 @@ class Layer:
         shapes = ", ".join(f"{name} {value.shape}" for name, value in getattr(self, "parameters", {}).items())
         return f"{type(self).__name__}({shapes})"
 
+    @property
+    def keeps_shape(self):
+        """Whether the output has the shape of the input whatever that is: so unless `output_shape` says otherwise."""
+        return type(self).output_shape is Layer.output_shape
+
     # -- the seven passes -------------------------------------------------------------------------------------------
 
     def _missing(self, name):

@@ -52,7 +52,20 @@ class Chain(Layer):
                 raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are not shared between "
                                  "places, use a copy (layer.copy())")
             seen.add(id(layer))
-        self.input_shape = next((layer.input_shape for layer in self.layers if layer.input_shape is not None), None)
+        self.input_shape = self._first_stated_shape()
+
+    def _first_stated_shape(self):
+        """The input shape that a layer states, if all layers before it keep theirs; else None."""
+        for layer in self.layers:
+            if layer.input_shape is not None:
+                return layer.input_shape
+            if not layer.keeps_shape:
+                return None
+        return None
+
+    @property
+    def keeps_shape(self):
+        return all(layer.keeps_shape for layer in self.layers)
 
     @property
     def size(self):
@@ -200,6 +213,10 @@ class Skip(Layer):
     @property
     def size(self):
         return self.inner.size
+
+    @property
+    def keeps_shape(self):
+        return True
 
     @property
     def layers(self):

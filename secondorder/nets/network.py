@@ -25,7 +25,7 @@ class Network:
     dtype : "float64" or "float32"
         Parameters have this dtype; inputs and targets are converted to it once. ("complex128" exists for the complex step.)
     input_shape : tuple of int, optional
-        Needed only if no layer states its own.
+        Needed only if the first layer that states its own stands behind one that changes shapes, or none does.
 
     Attributes
     ----------
@@ -58,7 +58,9 @@ class Network:
                 raise ValueError(f"{layer!r} belongs to another network; use a copy (layer.copy())")
         shape = input_shape if input_shape is not None else self.chain.input_shape
         if shape is None:
-            raise ValueError("input_shape must be given, as no layer states its own")
+            first = next((layer for layer in self.layers if not layer.keeps_shape), None)
+            why = "no layer states its own" if first is None else f"{first!r} takes inputs of more than one shape"
+            raise ValueError(f"input_shape must be given, as {why}")
         self.input_shape = tuple(int(n) for n in shape)
         self.output_shape = tuple(self.chain.output_shape(self.input_shape))
         self.chain.convert(self.dtype)
