@@ -264,7 +264,7 @@ def test_training_that_stops_before_the_first_epoch(run, words):
         (["train", "--out", "no/such/place"], "does not exist: no/such"),
         (["tour", "--out", "no/such/place"], "does not exist: no/such"),
         (["verify", "residual-partition"], "did you mean 'residual-partitioning'"),
-        (["verify", "residual-partitioning", "theorem1"], "did you mean"),
+        (["verify", "residual-partitioning", "theorme 1"], "did you mean"),
         (["verify", "--write"], "--markdown"),
         (["verify", "residual-partitioning", "3", "--markdown"], "whole papers"),
         (["show", "residual-partitioning", "99"], "no label '99'"),

@@ -42,7 +42,8 @@ def register(*labels, check=None, paper="toy", **changes):
 
 def good(rng):
     x = rng.standard_normal(4)
-    return [Equal("doubling against adding", double(x), x + x, tolerance=1e-14), Case(x=x, factor=2.0)]
+    return [Equal("doubling against adding", double(x), x + x, tolerance=1e-14),
+            Case(x=x, factor=2.0)]
 
 
 def run_one(claims, **changes):
@@ -182,6 +183,9 @@ def test_printed_shape_wants_different_shapes():
     ({"corrected": "x"}, "corrected is for erratum"),
     ({"verdict": "conditional"}, "condition must be"),
     ({"condition": "x > 0"}, "condition is for conditional or erratum"),
+    ({"verdict": "conditional", "condition": ("x > 0", " ")}, "condition must be a non-empty text"),
+    ({"verdict": "conditional", "condition": ledger.Condition("positive", "")}, "condition must be"),
+    ({"where": " "}, "where must be"),
 ])
 def test_registration_refuses(toys, changes, expected):
     with pytest.raises(VerificationError, match=expected):
@@ -190,7 +194,7 @@ def test_registration_refuses(toys, changes, expected):
         ledger.run("toy")
 
 
-@pytest.mark.parametrize("labels", [(8,), ("",), ("8a", "8a")])
+@pytest.mark.parametrize("labels", [(8,), ("",), ("8a", "8a"), ("theorem-1", "Theorem 1")])
 def test_registration_refuses_bad_labels(toys, labels):
     with pytest.raises(VerificationError, match="label"):
         register(*labels)
@@ -352,6 +356,27 @@ def test_selection(toys):
     assert len(ledger.run("toy", 9)) == 1
 
 
+@pytest.mark.parametrize("label, known", [
+    ("Theorem 1", "theorem-1"), ("THEOREM-1", "theorem-1"), ("theorem_1", "theorem-1"), ("thm. 1", "theorem-1"),
+    ("eq. 10", "10"), ("Eq.(10)", "10"), ("equation 10", "10"), ("(10)", "10"), (10, "10"), ("(8B)", "8b"),
+    ("Theorem 4.3", "theorem-4.3"), ("claim gradient", "claim-gradient"), ("U-Space (11a)", "u-space-11a")])
+def test_any_spelling_of_a_label_is_understood(toys, label, known):
+    for name in ("theorem-1", "10", "8b", "theorem-4.3", "claim-gradient", "u-space-11a"):
+        register(name)
+    assert [result.labels for result in ledger.run("toy", label)] == [(known,)]
+
+
+def test_stated_outputs_and_conditions_are_kept_apart(toys):
+    register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
+    entry, = registry.REGISTRY.select("toy")
+    assert entry.implements == (double, Doubler) and entry.stated == (("0",), ()) and entry.where == "Section 1"
+    assert entry.condition is None and entry.conditions == ()
+    small = ledger.Condition("small", "x is small.")
+    register("2", verdict="conditional", condition=(small, "x is not zero."))
+    assert registry.REGISTRY.select("toy", "2")[0].condition == "small: x is small. x is not zero."
+    assert ledger.run("toy", "1")[0].where == "Section 1"
+
+
 def test_unknown_names_come_with_the_close_match(toys):
     register("theorem-1")
     with pytest.raises(ValueError, match=r"^unknown paper 'tpy': did you mean 'toy'\? choose from toy$"):
@@ -382,8 +407,8 @@ def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
     sys.modules.pop("toyroom.equations")
 
 
-KEYS = ["paper", "labels", "statement", "kind", "verdict", "ok", "error", "tolerance", "printed_error",
-        "printed_failure", "implements", "seconds"]
+KEYS = ["paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error", "tolerance",
+        "printed_error", "printed_failure", "implements", "seconds"]
 
 
 def test_to_dict_is_plain_json(toys):

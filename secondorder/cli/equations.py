@@ -11,19 +11,25 @@ VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
   secondorder verify residual-partitioning          one paper
   secondorder verify residual-partitioning 39       one equation, by its number
+  secondorder verify residual-partitioning Theorem 1
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
   secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
 The exit status is 0 only if every check came out as its verdict says: an erratum passes when the printed
-form fails and the corrected one holds.
+form fails and the corrected one holds. `error` in tables and --json is the largest difference of the two
+sides over the largest entry of either, unless a claim names another scale (`show` says which it is).
 """
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers
   secondorder show residual-partitioning            the labels of a paper
   secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
-  secondorder show residual-partitioning theorem-1 --seed 3
+  secondorder show residual-partitioning Theorem 1 --seed 3
+  secondorder show residual-partitioning 22 --verbose
+                                                    with entries of both sides of every claim
+
+Labels in any spelling: 39, (39), eq. 39, theorem-1, Theorem 1.
 """
 
 
@@ -36,11 +42,14 @@ def add(commands):
         examples=VERIFY_EXAMPLES,
     )
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
-    parser.add_argument("label", nargs="?", metavar="LABEL", help="an equation's number or name (default: all)")
+    parser.add_argument("label", nargs="*", metavar="LABEL",
+                        help="an equation's number or name, in any spelling (default: all)")
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of tables")
     parser.add_argument("--markdown", action="store_true", help="print EQUATIONS.md, with formulas in LaTeX")
-    parser.add_argument("--write", action="store_true", help="with --markdown: write EQUATIONS.md into the papers' folders")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="draws other random cases (default: 0)")
+    parser.add_argument("--write", action="store_true",
+                        help="with --markdown: write EQUATIONS.md into the papers' folders")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="draws other random cases (default: 0)")
     parser.set_defaults(run=verify)
 
     parser = commands.add_parser(
@@ -50,8 +59,11 @@ def add(commands):
         examples=SHOW_EXAMPLES,
     )
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper; without it the papers are listed")
-    parser.add_argument("label", nargs="?", metavar="LABEL", help="an equation; without it the labels are listed")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="draws another live case (default: 0)")
+    parser.add_argument("label", nargs="*", metavar="LABEL",
+                        help="an equation, in any spelling; without it the labels are listed")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="draws another live case (default: 0)")
+    parser.add_argument("--verbose", action="store_true", help="entries of both sides, and every case")
     parser.set_defaults(run=show)
 
 
@@ -65,7 +77,7 @@ def verify(options):
         if options.label or options.json:
             raise ValueError("--markdown is about whole papers and goes neither with LABEL nor with --json")
         return _markdown(options)
-    results = ledger.run(options.paper, options.label, options.seed)
+    results = ledger.run(options.paper, " ".join(options.label) or None, options.seed)
     if options.json:
         print(files.to_json([result.to_dict() for result in results]))
     else:
@@ -97,7 +109,7 @@ def show(options):
     from secondorder.ledger.registry import REGISTRY
 
     if options.label:
-        print(ledger.show(options.paper, options.label, options.seed))
+        print(ledger.show(options.paper, " ".join(options.label), options.seed, options.verbose))
     elif options.paper:
         for equation in REGISTRY.select(options.paper):
             print(f"{', '.join(equation.labels):<25} {equation.verdict:<12} {equation.statement}")

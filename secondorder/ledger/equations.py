@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from . import registry
-from .claims import (Case, Comparison, Counterexample, Equal, Printed, PrintedShape, Property, VerificationError)
 from ..mismatch import describe_mismatch
+from .claims import Case, Counterexample, Printed, PrintedShape, Property
+from .comparisons import Comparison, Equal, VerificationError
 from .registry import KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name, underlying
 
 __all__ = ["Equation", "KINDS", "PAPERS", "Registry", "Result", "VERDICTS", "equation", "generator", "qualified_name",
@@ -40,13 +41,16 @@ class Result:
     ok : bool
         Whether everything came out as the verdict says.
     error, tolerance : float or None
-        Of the comparison that came nearest to its tolerance; None where nothing is compared.
+        Of the comparison that came nearest to its tolerance; None where nothing is compared.  What an
+        error is relative to stands in `comparisons.RELATIVE_TO`.
     printed_error : float or None
         Of the form as printed (errata).
     printed_failure : str or None
         "shape" where the printed form does not conform.
     implements : tuple of str
         Qualified names.
+    condition, where : str or None
+        Under what it holds; where the paper says it.
     seconds : float
     claims : list
         The claims of the check, `Case` included.
@@ -68,11 +72,13 @@ class Result:
     seconds: float
     claims: list = field(default_factory=list, repr=False)
     message: str | None = None
+    condition: str | None = None
+    where: str | None = None
 
     def to_dict(self):
         """Plain values for JSON; `message` only where the check is not ok."""
-        names = ("paper", "labels", "statement", "kind", "verdict", "ok", "error", "tolerance", "printed_error",
-                 "printed_failure", "implements", "seconds")
+        names = ("paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error",
+                 "tolerance", "printed_error", "printed_failure", "implements", "seconds")
         values = {name: getattr(self, name) for name in names}
         values["labels"], values["implements"] = list(self.labels), list(self.implements)
         for name in ("error", "tolerance", "printed_error", "seconds"):
@@ -135,8 +141,8 @@ def run_equation(entry, seed=0):
         ok=message is None, error=held.error if held else None, tolerance=held.tolerance if held else None,
         printed_error=printed.error if printed else None,
         printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims) else None,
-        implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds, claims=claims,
-        message=message)
+        implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds,
+        claims=claims, message=message, condition=entry.condition, where=entry.where)
 
 
 def _location(problem):

@@ -6,7 +6,8 @@ import importlib
 import importlib.util
 from dataclasses import dataclass, field
 
-from .claims import VerificationError
+from .comparisons import VerificationError
+from .labels import canonical
 
 KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step")
 VERDICTS = ("holds", "conditional", "erratum", "definition")
@@ -23,8 +24,38 @@ PAPERS = {
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A condition that several displays of a room share, as a constant with a short name."""
+
+    name: str
+    text: str
+
+    def __str__(self):
+        return f"{self.name}: {self.text}"
+
+
+class Stated:
+    """An implementation of which a label states only certain outputs: those the check must notice.
+
+    Parameters
+    ----------
+    implementation : callable
+    *outputs : str
+        Names of fields of what it returns, or positions in a tuple as text ("0", "1").
+    """
+
+    def __init__(self, implementation, *outputs):
+        self.implementation, self.outputs = implementation, outputs
+
+
+@dataclass(frozen=True)
 class Equation:
-    """One registered display of a paper: what it states and the check that executes it."""
+    """One registered display of a paper: what it states and the check that executes it.
+
+    The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str, and
+    `stated` has, for each implementation, the names of the outputs that the label states (empty where
+    it does not say).
+    """
 
     paper: str
     labels: tuple
@@ -33,9 +64,16 @@ class Equation:
     kind: str
     verdict: str
     corrected: str | None
-    condition: str | None
+    conditions: tuple
+    where: str | None
     implements: tuple
+    stated: tuple
     check: object = field(repr=False)
+
+    @property
+    def condition(self):
+        """All conditions as one text, or None."""
+        return " ".join(str(condition) for condition in self.conditions) or None
 
 
 class Registry:
@@ -54,10 +92,12 @@ class Registry:
     def add(self, equation):
         """Register one equation under all its labels; a label that is taken is refused."""
         taken = self._equations[equation.paper]
+        names = {canonical(label): label for label in taken}
         for label in equation.labels:
-            if label in taken:
-                other = qualified_name(taken[label].check)
-                raise VerificationError(f"[{equation.paper}] label {label!r} is already registered by {other}")
+            if canonical(label) in names:
+                other = qualified_name(taken[names[canonical(label)]].check)
+                raise VerificationError(f"[{equation.paper}] label {label!r} is already registered "
+                                        f"by {other}")
         for label in equation.labels:
             taken[label] = equation
 
@@ -94,12 +134,12 @@ class Registry:
             raise ValueError(f"paper {paper!r} has no executable equations yet")
         if label is None:
             return [eq for name in papers for eq in _unique(self._equations[name].values())]
-        label = _plain_label(label)
-        found = [self._equations[name][label] for name in papers if label in self._equations[name]]
+        found = [self._equations[name][known] for name in papers for known in self._equations[name]
+                 if canonical(known) == canonical(label)]
         if not found:
             known = [known for name in papers for known in self._equations[name]]
             where = f"paper {paper!r} has no label" if paper is not None else "no paper has a label"
-            raise ValueError(f"{where} {label!r}{_close(label, known)}")
+            raise ValueError(f"{where} {str(label)!r}{_close(canonical(label), known)}")
         return found
 
 
@@ -127,11 +167,6 @@ def _unique(equations):
     return list({id(equation): equation for equation in equations}.values())
 
 
-def _plain_label(label):
-    """`(39)`, `39` and 39 mean the same label."""
-    return str(label).strip().removeprefix("(").removesuffix(")")
-
-
 def underlying(implementation):
     """The plain function or class behind a method, property, cached property or compiled function."""
     for attribute in ("__func__", "fget", "func", "py_func"):
@@ -153,7 +188,8 @@ def _is_implementation(value):
     return wraps_code and bool(named) and "<lambda>" not in named
 
 
-def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None, implements=()):
+def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None, where=None,
+             implements=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -161,20 +197,26 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
     paper : str
         Key of the paper, for example "residual-partitioning".
     *labels : str
-        Labels as printed, without parentheses; a display of several lines names every number.
+        Labels as printed, without parentheses; a display of several lines, or a derivation that is
+        checked as one, names every number.
     statement : str
         What it states: one sentence in plain words.
     formula : str
         LaTeX as printed.
-    kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step"}
+    kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", \
+            "claim", "proof-step"}
     verdict : {"holds", "conditional", "erratum", "definition"}
     corrected : str, optional
-        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too (its check then
-        shows the printed form failing).
-    condition : str, optional
+        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too (its
+        check then shows the printed form failing).
+    condition : str, Condition or tuple of them, optional
         Under what it holds: required for "conditional"; an erratum may have one.
-    implements : callable or tuple of callables
-        What of the package implements it; may be empty for definitions, proof steps and claims only.
+    where : str, optional
+        Where the paper says it, for what bears no number: a section and a few words.
+    implements : callable, Stated or tuple of them
+        What of the package implements it: small functions whose result the check would notice if it
+        were wrong.  May be empty for definitions, proof steps and claims only.  `Stated` names the
+        outputs that the label is about where a function has more of them.
 
     Returns
     -------
@@ -184,17 +226,24 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
     Raises
     ------
     VerificationError
-        Unknown paper, kind or verdict; a label registered twice; anything above that is missing or misplaced.
+        Unknown paper, kind or verdict; a label registered twice; anything above that is missing or
+        misplaced.
     """
-    implements = tuple(implements) if isinstance(implements, (tuple, list)) else (implements,)
+    named = [value if isinstance(value, Stated) else Stated(value) for value in _as_tuple(implements)]
 
     def register(check):
-        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected, condition, implements,
-                         check)
+        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
+                         () if condition is None else _as_tuple(condition), where,
+                         tuple(one.implementation for one in named),
+                         tuple(one.outputs for one in named), check)
         _validate(entry)
         REGISTRY.add(entry)
         return check
     return register
+
+
+def _as_tuple(value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def _validate(entry):
@@ -204,25 +253,37 @@ def _validate(entry):
                                ("verdict", entry.verdict, VERDICTS)):
         if value not in known:
             raise VerificationError(f"{where}: {unknown(name, value, known)}")
-    if not entry.labels or any(not isinstance(label, str) or not label.strip() for label in entry.labels):
-        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
-    if len(set(entry.labels)) < len(entry.labels):
-        raise VerificationError(f"{where}: a label is named twice")
-    for name in ("statement", "formula"):
-        _require_text(where, name, getattr(entry, name))
-    for name, allowed in (("corrected", ("erratum", "conditional")), ("condition", ("conditional", "erratum"))):
-        text = getattr(entry, name)
-        if text is not None and entry.verdict not in allowed:
-            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, the verdict is {entry.verdict!r}")
-        if text is not None or entry.verdict == allowed[0]:
-            _require_text(where, name, text)
+    _validate_texts(entry, where)
     if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
         raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
     for value in entry.implements:
         if not _is_implementation(value):
-            raise VerificationError(f"{where}: implements takes named functions, methods or classes, got {value!r}")
+            raise VerificationError(f"{where}: implements takes named functions, methods or classes, "
+                                    f"got {value!r}")
     if not callable(entry.check):
         raise VerificationError(f"{where}: the check must be a function of rng")
+
+
+def _validate_texts(entry, where):
+    """Labels, statement, formula, and the texts that go with some verdicts only."""
+    if not entry.labels or not all(isinstance(label, str) and label.strip() for label in entry.labels):
+        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
+    if len(set(map(canonical, entry.labels))) < len(entry.labels):
+        raise VerificationError(f"{where}: a label is named twice")
+    for name in ("statement", "formula"):
+        _require_text(where, name, getattr(entry, name))
+    if entry.where is not None:
+        _require_text(where, "where", entry.where)
+    for name, texts, allowed in (
+            ("corrected", [entry.corrected] if entry.corrected is not None else [], ("erratum", "conditional")),
+            ("condition", entry.conditions, ("conditional", "erratum"))):
+        if texts and entry.verdict not in allowed:
+            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "
+                                    f"the verdict is {entry.verdict!r}")
+        if not texts and entry.verdict == allowed[0]:
+            raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
+        for text in texts:
+            _require_text(where, name, text.text if isinstance(text, Condition) else text)
 
 
 def _require_text(where, name, value):

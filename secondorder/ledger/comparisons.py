@@ -1,0 +1,274 @@
+"""Comparisons of two quantities that were computed in different ways, and what is refused as no comparison at all.
+
+The comparison is made when the claim is built, so that a refusal points at the line of the check
+that made it: nothing empty, nothing non-finite, no array against itself, no zero against zero
+without a scale.
+"""
+
+import numpy as np
+
+#: A printed form or a counterexample must miss its tolerance by at least this factor.
+CLEAR_MARGIN = 10.0
+
+#: What every `error` of this package's checks is relative to.
+RELATIVE_TO = ("An error is the largest difference of the two sides, divided by the largest entry of "
+               "either unless the claim names another scale; of an inequality, by how much it is broken; "
+               "of a rate, by how much the slope is off.")
+
+
+class VerificationError(ValueError):
+    """A check, a claim or a registration that proves nothing is refused with this error."""
+
+
+def _is_real_number(value):
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _tolerance(what, tolerance):
+    if not _is_real_number(tolerance) or not np.isfinite(tolerance) or tolerance <= 0:
+        raise VerificationError(f"{what}: tolerance must be a finite number > 0, got {tolerance!r}")
+    return float(tolerance)
+
+
+def claim_text(what):
+    """`what` itself, if it is a text that says something."""
+    if not isinstance(what, str) or not what.strip():
+        raise VerificationError(f"a claim must say what it compares, got {what!r}")
+    return what
+
+
+def _array(what, side, value):
+    """A float64 (or complex) copy of one side; refuses what is empty, not numeric or not finite."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise VerificationError(f"{what}: the {side} side is not numeric (dtype {array.dtype})")
+    if array.size == 0:
+        raise VerificationError(f"{what}: the {side} side is empty (shape {array.shape}); "
+                                "nothing would be compared")
+    array = np.array(array, dtype=np.result_type(array.dtype, np.float64), copy=True)
+    if not np.isfinite(array).all():
+        count = int((~np.isfinite(array)).sum())
+        raise VerificationError(f"{what}: the {side} side has {count} non-finite of {array.size} entries")
+    return array
+
+
+def _refuse_same(what, left, right):
+    """Small integers and booleans are shared by the interpreter itself, so their identity says nothing."""
+    if left is right and not isinstance(left, (bool, int)):
+        raise VerificationError(f"{what}: both sides are the same object; "
+                                "compare with something computed another way")
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        if np.may_share_memory(left, right) and np.shares_memory(left, right):
+            raise VerificationError(f"{what}: both sides share memory; "
+                                    "compare with something computed another way")
+
+
+def _scale(what, left, right, scale):
+    if scale is None:
+        largest = float(max(np.abs(left).max(), np.abs(right).max()))
+        if largest == 0:
+            raise VerificationError(f"{what}: both sides are zero everywhere; "
+                                    "name the scale of what cancelled")
+        return largest
+    largest = float(np.abs(_array(what, "scale", scale)).max())
+    if largest <= 0:
+        raise VerificationError(f"{what}: scale must be > 0, got {scale!r}")
+    return largest
+
+
+class Comparison:
+    """A claim with an error and a tolerance; it holds when error <= tolerance.
+
+    Attributes
+    ----------
+    what : str
+        What is compared with what.
+    case : str or None
+        On which of several cases (nets, losses); claims that differ in nothing else are folded into
+        their worst case where they are shown.
+    error, tolerance, scale : float
+        The error is relative to the scale.
+    left, right : ndarray
+        Copies of both sides, for the reader (`secondorder show --verbose`).
+    """
+
+    relation = "="
+
+    def __init__(self, what, left, right, error, tolerance, scale, case):
+        self.what, self.left, self.right = what, left, right
+        self.error, self.tolerance, self.scale = float(error), tolerance, scale
+        self.case = None if case is None else claim_text(case)
+
+    @property
+    def holds(self):
+        """Whether the error is within the tolerance."""
+        return bool(self.error <= self.tolerance)
+
+    @property
+    def fails_clearly(self):
+        """Whether the error misses the tolerance by a factor of ten or more."""
+        return bool(self.error >= CLEAR_MARGIN * self.tolerance)
+
+    @property
+    def ok(self):
+        """Whether the claim came out as it should."""
+        return self.holds
+
+    def requirement(self):
+        """What is demanded, without any measured number: deterministic text for documents."""
+        return f"{self.what}: equal to {self.tolerance:.2g}"
+
+    def outcome(self):
+        """What is demanded and what was measured."""
+        return f"{self._named()}: {self.measured()}"
+
+    def measured(self):
+        """The measured part of `outcome`."""
+        return f"error {self.error:.2e} of {self.scale:.3g}, tolerance {self.tolerance:.2g}"
+
+    def _named(self):
+        return self.what if self.case is None else f"{self.what} ({self.case})"
+
+
+class Equal(Comparison):
+    """`left` equals `right`: the error is max|left - right| / scale.
+
+    Parameters
+    ----------
+    what : str
+    left, right : array_like of one shape
+        The side under test and its independent reference.
+    tolerance : float > 0
+    scale : float or array_like, optional
+        Default: the largest absolute entry of both sides.  An array stands for its largest absolute
+        entry.
+    case : str, optional
+        On which of several cases; see `Comparison`.
+
+    Raises
+    ------
+    VerificationError
+        For empty or non-finite arrays, different shapes, sides that are one object or share memory, a
+        tolerance that is not positive, sides that are both zero without a scale, and a tolerance of 1
+        or more without a scale.
+    """
+
+    def __init__(self, what, left, right, tolerance, scale=None, case=None):
+        _refuse_same(claim_text(what), left, right)
+        tolerance = _tolerance(what, tolerance)
+        if scale is None and tolerance >= 1:
+            raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by almost "
+                                    "anything; name the scale of the predicted error")
+        left, right = _array(what, "left", left), _array(what, "right", right)
+        if left.shape != right.shape:
+            raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right {right.shape}")
+        scale = _scale(what, left, right, scale)
+        with np.errstate(over="ignore"):  # an overflow is an infinite error, which fails
+            error = np.abs(left - right).max() / scale
+        super().__init__(what, left, right, error, tolerance, scale, case)
+
+
+class AtMost(Comparison):
+    """`smaller` <= `larger` entry by entry: the error is max(smaller - larger) / scale, not below zero.
+
+    Parameters
+    ----------
+    what : str
+    smaller, larger : array_like of one shape, or one of them a scalar
+    tolerance : float > 0
+    scale : float or array_like, optional
+        Default: the largest absolute entry of both sides.
+    case : str, optional
+        On which of several cases; see `Comparison`.
+
+    Attributes
+    ----------
+    margin : float
+        min(larger - smaller) / scale: by how much the inequality holds where it is tightest.
+
+    Raises
+    ------
+    VerificationError
+        As `Equal`; also for complex sides.
+    """
+
+    relation = "<="
+
+    def __init__(self, what, smaller, larger, tolerance=1e-12, scale=None, case=None):
+        _refuse_same(claim_text(what), smaller, larger)
+        tolerance = _tolerance(what, tolerance)
+        left, right = _array(what, "smaller", smaller), _array(what, "larger", larger)
+        if np.iscomplexobj(left) or np.iscomplexobj(right):
+            raise VerificationError(f"{what}: an inequality needs real sides")
+        if left.shape != right.shape and left.ndim and right.ndim:
+            raise VerificationError(f"{what}: the shapes differ, smaller {left.shape}, "
+                                    f"larger {right.shape}")
+        scale = _scale(what, left, right, scale)
+        left, right = (np.array(side) for side in np.broadcast_arrays(left, right))
+        with np.errstate(over="ignore"):
+            self.margin = float((right - left).min() / scale)
+        super().__init__(what, left, right, max(0.0, -self.margin), tolerance, scale, case)
+
+    def requirement(self):
+        """What is demanded, without any measured number."""
+        return f"{self.what}: at most, to {self.tolerance:.2g}"
+
+    def measured(self):
+        """The measured part of `outcome`, the margin included."""
+        return (f"violated by {self.error:.2e} of {self.scale:.3g}, margin {self.margin:.2e}, "
+                f"tolerance {self.tolerance:.2g}")
+
+
+class Rate(Comparison):
+    """The remainders fall as steps ** order: the error is |fitted log-log slope - order|.
+
+    Parameters
+    ----------
+    what : str
+    steps, remainders : array_like (n,), n >= 3
+        Positive; the steps span at least a factor of two.
+    order : float
+    tolerance : float > 0
+    case : str, optional
+        On which of several cases; see `Comparison`.
+
+    Raises
+    ------
+    VerificationError
+        For fewer than three points, steps or remainders that are not positive and finite, or too
+        short a span.
+    """
+
+    relation = "~"
+
+    def __init__(self, what, steps, remainders, order, tolerance=0.1, case=None):
+        _refuse_same(claim_text(what), steps, remainders)
+        tolerance = _tolerance(what, tolerance)
+        if not _is_real_number(order) or not np.isfinite(order):
+            raise VerificationError(f"{what}: order must be a finite number, got {order!r}")
+        steps = _array(what, "steps", steps)
+        remainders = _array(what, "remainders", remainders)
+        if steps.ndim != 1 or steps.shape != remainders.shape or steps.size < 3:
+            raise VerificationError(f"{what}: a rate needs three or more steps with a remainder each, "
+                                    f"got shapes {steps.shape} and {remainders.shape}")
+        if not _all_positive(steps) or not _all_positive(remainders):
+            raise VerificationError(f"{what}: steps and remainders must be real and > 0 to have a "
+                                    "log-log slope")
+        if steps.max() < 2 * steps.min():
+            raise VerificationError(f"{what}: the steps must span a factor of two or more")
+        self.steps, self.remainders, self.order = steps, remainders, float(order)
+        self.slope = float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
+        super().__init__(what, np.array(self.slope), np.array(self.order), abs(self.slope - order),
+                         tolerance, 1.0, case)
+
+    def requirement(self):
+        """What is demanded, without any measured number."""
+        return f"{self.what}: falls as step ** {self.order:g}, slope to {self.tolerance:.2g}"
+
+    def measured(self):
+        """The measured part of `outcome`."""
+        return f"slope {self.slope:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
+
+
+def _all_positive(values):
+    return not np.iscomplexobj(values) and values.min() > 0
