@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from secondorder import formats
-from secondorder.naming import lookup
+from secondorder.checks import lookup
 from secondorder.randomness import generator
 
 DATA_VARIABLE = "SECONDORDER_DATA"

@@ -2,13 +2,12 @@
 
 import sys
 import time
-from difflib import get_close_matches
 
 import numpy as np
 
+from .checks import boolean, did_you_mean, whole_number
 from .nets import Workspace
 from .optimizers.base import Optimizer
-from .optimizers.schedules import boolean, whole_number
 from .randomness import generator
 
 CHUNK = 1024  # samples in one forward pass of an evaluation
@@ -57,9 +56,7 @@ class History:
         """
         names = self.names
         if name not in names:
-            close = get_close_matches(str(name), names, n=3)
-            hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-            raise ValueError(f"no record holds {name!r}: {hint}there are {', '.join(names)}")
+            raise ValueError(f"no record holds {name!r}: {did_you_mean(name, names)}there are {', '.join(names)}")
         return np.array([record.get(name, np.nan) for record in self.records])
 
     def to_dict(self):

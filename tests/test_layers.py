@@ -398,5 +398,5 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
     assert net.size == 10 and np.array_equal(net.theta[8:], [1.5, -2.0])
     net.theta = np.arange(10.0)
     assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
-    with pytest.raises(ValueError, match=r"factor .* has shape \(2,\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
         net.layers[1].assign("factor", np.ones(3))

@@ -169,13 +169,13 @@ def test_a_transposed_or_strided_value_lands_in_the_right_places():
 
 
 @pytest.mark.parametrize("assign, shape", [
-    (lambda net: setattr(net, "theta", np.zeros(7)), r"\(8,\), got \(7,\)"),
-    (lambda net: setattr(net, "theta", np.zeros((8, 1))), r"\(8,\), got \(8, 1\)"),
-    (lambda net: setattr(net, "theta", 0.0), r"\(8,\), got \(\)"),
-    (lambda net: setattr(net.layers[0], "weight", np.zeros((3, 2))), r"weight .*\(2, 3\), got \(3, 2\)"),
-    (lambda net: setattr(net.layers[0], "weight", np.zeros(3)), r"weight .*\(2, 3\), got \(3,\)"),
-    (lambda net: setattr(net.layers[0], "bias", np.zeros(1)), r"bias .*\(2,\), got \(1,\)"),
-    (lambda net: setattr(net.layers[0], "bias", np.zeros((2, 1))), r"bias .*\(2,\), got \(2, 1\)"),
+    (lambda net: setattr(net, "theta", np.zeros(7)), r"\(7,\), expected \(8,\)"),
+    (lambda net: setattr(net, "theta", np.zeros((8, 1))), r"\(8, 1\), expected \(8,\)"),
+    (lambda net: setattr(net, "theta", 0.0), r"\(\), expected \(8,\)"),
+    (lambda net: setattr(net.layers[0], "weight", np.zeros((3, 2))), r"weight .*\(3, 2\), expected \(2, 3\)"),
+    (lambda net: setattr(net.layers[0], "weight", np.zeros(3)), r"weight .*\(3,\), expected \(2, 3\)"),
+    (lambda net: setattr(net.layers[0], "bias", np.zeros(1)), r"bias .*\(1,\), expected \(2,\)"),
+    (lambda net: setattr(net.layers[0], "bias", np.zeros((2, 1))), r"bias .*\(2, 1\), expected \(2,\)"),
 ])
 def test_wrong_shapes_are_refused_and_nothing_changes(assign, shape):
     net = so.mlp([3, 2], rng=0)
@@ -189,9 +189,9 @@ def test_wrong_shapes_are_refused_and_nothing_changes(assign, shape):
 def test_wrong_dtypes_are_refused(value):
     net = so.mlp([3, 2], rng=0)
     before = net.theta.copy()
-    with pytest.raises(TypeError, match="theta holds float64"):
+    with pytest.raises(TypeError, match="theta must hold float64"):
         net.theta = value
-    with pytest.raises(TypeError, match="weight .* holds float64"):
+    with pytest.raises(TypeError, match="weight .* must hold float64"):
         net.layers[0].weight = value[:6].reshape(2, 3)
     assert np.array_equal(net.theta, before)
 

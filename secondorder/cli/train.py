@@ -5,7 +5,7 @@ import sys
 import time
 
 from secondorder import files
-from secondorder.naming import lookup
+from secondorder.checks import lookup
 
 from .parsing import fraction, natural, non_negative_number, positive, positive_number, setting
 

@@ -3,33 +3,20 @@
 Every function takes a network, a loss, inputs x (S, *input_shape), targets y, and ``l2``. Shapes: P parameters, C outputs.
 """
 
-from numbers import Real
-
 import numpy as np
 
+from ..checks import check_l2, finite, instance_of, require_bytes
 from ..nets import Network
-
-
-def check_l2(l2):
-    """Return l2 as a float; ValueError unless it is finite and not negative."""
-    if not isinstance(l2, Real) or isinstance(l2, bool) or not (np.isfinite(l2) and l2 >= 0):
-        raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
-    return float(l2)
 
 
 def check_vector(network, v):
     """Return v (P,) in the network's dtype; TypeError or ValueError for another shape, complex or non-finite entries."""
-    v = network.vector(v)
-    if not np.isfinite(v).all():
-        raise ValueError("v holds NaN or infinite entries")
-    return v
+    return finite(network.vector(v), "v")
 
 
 def check_network(network):
     """TypeError unless `network` is a Network, ValueError if it has no trainable parameters."""
-    if not isinstance(network, Network):
-        raise TypeError(f"network must be a Network, got {network!r}")
-    network.require_parameters()
+    instance_of(network, Network, "network").require_parameters()
 
 
 def evaluate(network, loss, x, y):
@@ -177,13 +164,3 @@ def jacobian(network, x, max_bytes=2**30):
     require_bytes("the Jacobian", (len(x), *network.output_shape, network.size), network.dtype, max_bytes)
     outputs, saved = network.forward(x)
     return network.require_finite(output_jacobian_at(saved, network, outputs), "the Jacobian")
-
-
-def require_bytes(what, shape, dtype, max_bytes):
-    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`."""
-    if not isinstance(max_bytes, Real) or isinstance(max_bytes, bool) or not max_bytes > 0:
-        raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
-    need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
-    if need > max_bytes:
-        raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes ({need / 2**30:.2f} GiB); the limit is "
-                          f"max_bytes={max_bytes:,}, which the caller may raise")

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..naming import lookup
+from ..checks import check_l2, lookup, one_of, require_bytes, whole_number
 from ..nets import Activation, Linear
 from ..randomness import generator
-from .curvature import (check_l2, check_network, evaluate, hessian_vector_product_at, output_jacobian_at, require_bytes, two_jet_at)
+from .curvature import check_network, evaluate, hessian_vector_product_at, output_jacobian_at, two_jet_at
 
 
 def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
@@ -203,7 +203,7 @@ def _congruence(evaluation, middle):
     return total / evaluation.samples
 
 
-FISHER_KINDS = {kind: kind for kind in ("exact", "empirical", "sampled")}
+FISHER_KINDS = ("exact", "empirical", "sampled")
 
 
 def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_bytes=2**30):
@@ -240,7 +240,7 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
         As :func:`hessian`.
     """
     l2 = check_l2(l2)
-    lookup(FISHER_KINDS, kind, "kind")
+    one_of(FISHER_KINDS, kind, "kind")
     evaluation = _with_room(network, loss, x, y, max_bytes)
     if kind == "exact":
         F = _congruence(evaluation, lambda part: loss.fisher(part.outputs))
@@ -264,7 +264,5 @@ def fisher_scores(evaluation, kind, rng=None, draws=1):
     loss, p = evaluation.loss_function, evaluation.outputs
     if kind == "empirical":
         return [loss.gradient(p, evaluation.y)]
-    if not isinstance(draws, (int, np.integer)) or draws < 1:
-        raise ValueError(f"draws must be a positive integer, got {draws!r}")
-    rng = generator(rng)
+    draws, rng = whole_number(draws, "draws", 1), generator(rng)
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..naming import lookup
-from .curvature import check_l2, check_network, check_vector, evaluate, hessian_vector_product_at
+from ..checks import check_l2, one_of
+from .curvature import check_network, check_vector, evaluate, hessian_vector_product_at
 from .dense import FISHER_KINDS, fisher_scores
 
 
@@ -105,7 +105,7 @@ class FisherOperator(CurvatureOperator):
         return operator
 
     def _draw(self, kind, rng, draws):
-        self.kind = lookup(FISHER_KINDS, kind, "kind")
+        self.kind = one_of(FISHER_KINDS, kind, "kind")
         e = self.evaluation
         if kind == "exact":
             self._F, self._scores = e.loss_function.fisher(e.outputs), []

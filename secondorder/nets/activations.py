@@ -7,11 +7,9 @@ Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negati
 everywhere (the point mass of the second derivative at 0 is invisible to any pointwise formula).
 """
 
-from numbers import Real
-
 import numpy as np
 
-from ..naming import lookup
+from ..checks import lookup, number_in
 from .workspace import fresh
 
 
@@ -111,9 +109,7 @@ class LeakyReLU(ActivationFunction):
     piecewise_linear = True
 
     def __init__(self, negative_slope=0.01):
-        if not (isinstance(negative_slope, Real) and np.isfinite(negative_slope) and negative_slope >= 0):
-            raise ValueError(f"negative_slope must be finite and not negative, got {negative_slope!r}")
-        self.negative_slope = float(negative_slope)
+        self.negative_slope = number_in(negative_slope, "negative_slope", 0, np.inf)
 
     def value(self, x):
         x = _floating(x)

@@ -23,6 +23,7 @@ import weakref
 
 import numpy as np
 
+from ..checks import fitting
 from .activations import place
 
 
@@ -101,12 +102,7 @@ class Layer:
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
         target = self.parameters[name]
-        value = np.asarray(value)
-        if value.shape != target.shape:
-            raise ValueError(f"{name} of {self!r} has shape {target.shape}, got {value.shape}")
-        if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
-            raise TypeError(f"{name} of {self!r} holds {target.dtype}, got {value.dtype}")
-        target[...] = value
+        target[...] = fitting(value, target, f"{name} of {self!r}")
 
     @property
     def size(self):

@@ -7,7 +7,7 @@ a number a     weights and biases uniform in +-a
 
 import numpy as np
 
-from ..naming import lookup
+from ..checks import lookup, number_in
 
 
 def uniform_fan_in(shape, fan_in, fan_out, rng):
@@ -29,9 +29,7 @@ class uniform:
     """Uniform in +-a for weights and biases."""
 
     def __init__(self, a):
-        if not 0 <= a <= LARGEST:
-            raise ValueError(f"init: the half-width must be finite and not negative, got {a!r}; {LARGEST:g} is the largest")
-        self.a = float(a)
+        self.a = number_in(a, "init: the half-width", 0, LARGEST)
 
     def __call__(self, shape, fan_in, fan_out, rng):
         return rng.uniform(-self.a, self.a, size=shape)

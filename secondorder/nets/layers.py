@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import boolean, whole_number
 from ..randomness import generator
 from . import initialisers
 from .activations import activation_function
@@ -41,14 +42,9 @@ class Linear(Layer):
 
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform", rng=None):
         super().__init__(trainable)
-        for name, value in (("in_features", in_features), ("out_features", out_features)):
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, got {value!r}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        if not isinstance(bias, (bool, np.bool_)):
-            raise TypeError(f"bias must be True or False, got {bias!r}")
-        self.in_features, self.out_features = int(in_features), int(out_features)
+        self.in_features = whole_number(in_features, "in_features", 1)
+        self.out_features = whole_number(out_features, "out_features", 1)
+        bias = boolean(bias, "bias")
         self.input_shape = (self.in_features,)
         draw, rng = initialisers.initialiser(init), generator(rng)
         shapes = {"weight": (self.out_features, self.in_features)} | ({"bias": (self.out_features,)} if bias else {})

@@ -8,10 +8,9 @@ Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian 
 the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
 """
 
-from numbers import Real
-
 import numpy as np
 
+from .. import checks
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -34,16 +33,7 @@ class Loss:
         TypeError
             Not numbers.
         """
-        target = np.asarray(target)
-        if target.dtype.kind not in "buif":
-            raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
-        if target.shape != tuple(shape):
-            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected {tuple(shape)}: "
-                             "one row per sample, one column per output (a single output takes y[:, None])")
-        target = target.astype(dtype, copy=False)
-        if not np.isfinite(target).all():
-            raise ValueError("targets hold NaN or infinite entries")
-        return target
+        return checks.targets(target, shape, dtype, self)
 
     def value(self, p, target):
         """Loss of each sample, (S,)."""
@@ -76,19 +66,6 @@ class Loss:
 
     def __repr__(self):
         return f"{type(self).__name__}()"
-
-
-LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
-
-
-def check_loss(loss):
-    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what it lacks."""
-    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
-    if isinstance(loss, type) or missing:
-        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
-        lacks = f", which lacks {', '.join(missing)}" if some else ""
-        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
-    return loss
 
 
 def _diagonal(entries):
@@ -168,22 +145,14 @@ class _ClassTargets(Loss):
 
     def prepare_target(self, target, shape, dtype):
         target = np.asarray(target)
-        samples, classes = shape
         if target.ndim == 1:
-            if target.dtype.kind not in "iu":
-                raise TypeError(f"labels must be integers, got dtype {target.dtype}")
-            if target.shape != (samples,):
-                raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per sample")
-            if samples and (target.min() < 0 or target.max() >= classes):
-                bad = int(np.flatnonzero((target < 0) | (target >= classes))[0])
-                raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network has {classes} "
-                                 f"outputs, so labels run from 0 to {classes - 1}")
+            checks.labels(target, shape)
             one_hot = np.zeros(shape, dtype=dtype)
-            one_hot[np.arange(samples), target] = 1
+            one_hot[np.arange(len(target)), target] = 1
             return one_hot
         if target.shape != tuple(shape):
             raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected integer labels of shape "
-                             f"({samples},) or weights of shape {tuple(shape)}")
+                             f"({shape[0]},) or weights of shape {tuple(shape)}")
         target = super().prepare_target(target, shape, dtype)
         if (target < 0).any():
             raise ValueError("class weights must not be negative")
@@ -258,11 +227,8 @@ class BoundedCriterion(_ClassTargets):
     """
 
     def __init__(self, delta=5.0, epsilon=0.2):
-        if not (isinstance(delta, Real) and 0 < delta <= LARGEST):
-            raise ValueError(f"delta must be positive and finite, got {delta!r}; {LARGEST:g} is the largest")
-        if not (isinstance(epsilon, Real) and np.isfinite(epsilon)):
-            raise ValueError(f"epsilon must be finite, got {epsilon!r}")
-        self.delta, self.epsilon = float(delta), float(epsilon)
+        self.delta = checks.positive_number(delta, "delta", LARGEST)
+        self.epsilon = checks.real_number(epsilon, "epsilon")
 
     def _parts(self, p, target):
         t = self._weights(p, target)
@@ -314,9 +280,7 @@ class TukeyBiweight(DiagonalLoss):
     """
 
     def __init__(self, c=4.685):
-        if not (isinstance(c, Real) and 0 < c <= LARGEST):
-            raise ValueError(f"c must be positive and finite, got {c!r}; {LARGEST:g} is the largest")
-        self.c = float(c)
+        self.c = checks.positive_number(c, "c", LARGEST)
 
     def _parts(self, p, target):
         """r, and min(u^2, 1)."""

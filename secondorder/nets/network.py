@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ..checks import batch, check_loss, fitting
 from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
-from .losses import check_loss
 
 DTYPES = ("float64", "float32", "complex128")
 
@@ -94,12 +94,7 @@ class Network:
 
     @theta.setter
     def theta(self, value):
-        value = np.asarray(value)
-        if value.shape != self._theta.shape:
-            raise ValueError(f"theta has shape {self._theta.shape}, got {value.shape}")
-        if not np.can_cast(value.dtype, self.dtype, casting="same_kind"):
-            raise TypeError(f"theta holds {self.dtype}, got {value.dtype}")
-        self._theta[...] = value
+        self._theta[...] = fitting(value, self._theta, "theta")
 
     @property
     def size(self):
@@ -117,12 +112,7 @@ class Network:
 
     def vector(self, v, name="v"):
         """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
-        v = np.asarray(v)
-        if v.shape != (self.size,):
-            raise ValueError(f"{name} has shape {v.shape}, expected ({self.size},): one entry per parameter")
-        if not np.can_cast(v.dtype, self.dtype, casting="same_kind"):
-            raise TypeError(f"{name} must hold {self.dtype}, got {v.dtype}")
-        return v.astype(self.dtype, copy=False)
+        return fitting(v, self._theta, name, ": one entry per parameter").astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
         """Return `result` (..., P) if it is finite.
@@ -162,20 +152,7 @@ class Network:
         TypeError
             Not real numbers.
         """
-        x = np.asarray(x)
-        if x.dtype.kind not in ("buifc" if self.dtype.kind == "c" else "buif"):
-            raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
-        if x.ndim != 1 + len(self.input_shape) or x.shape[1:] != self.input_shape:
-            expected = ", ".join(["S", *map(str, self.input_shape)])
-            raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
-        if len(x) == 0:
-            raise ValueError(f"x is an empty batch, shape {x.shape}")
-        with np.errstate(over="ignore"):
-            converted = x.astype(self.dtype, copy=False)
-        if not np.isfinite(converted).all():
-            what = f"numbers too large for {self.dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
-            raise ValueError(f"x holds {what}")
-        return converted
+        return batch(x, self.input_shape, self.dtype)
 
     def forward(self, x, workspace=None):
         """Return the outputs (S, C) and the list of what each layer saved, in arrays of a `Workspace` if one is given.

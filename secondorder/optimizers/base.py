@@ -6,10 +6,9 @@ import numbers
 
 import numpy as np
 
-from ..exact.curvature import check_l2
+from ..checks import check_l2, check_loss, instance_of, positive_number, whole_number
 from ..nets import Evaluation, Network, Workspace
-from ..nets.losses import check_loss
-from .schedules import positive_number, schedule_of, whole_number
+from .schedules import schedule_of
 
 CHUNK = 8192  # entries converted to float64 at a time, so that no large array is made only to be thrown away
 
@@ -88,9 +87,7 @@ class Optimizer:
     state_names = ()
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
-        if not isinstance(network, Network):
-            raise TypeError(f"network must be a Network, got {network!r}")
-        network.require_parameters()
+        instance_of(network, Network, "network").require_parameters()
         if network.dtype.kind != "f":
             raise ValueError(f"network must hold real parameters to be trained, got {network.dtype}")
         self.network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)

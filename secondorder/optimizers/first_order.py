@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..checks import boolean, number_in, whole_number
 from .base import Optimizer
-from .schedules import boolean, number_in, whole_number
 
 
 class SGD(Optimizer):

@@ -2,58 +2,7 @@
 
 import numbers
 
-import numpy as np
-
-
-def positive_number(value, name):
-    """Return `value` as a float.
-
-    Raises
-    ------
-    TypeError
-        If it is not a real number.
-    ValueError
-        If it is not finite and above 0.
-    """
-    value = real_number(value, name)
-    if value <= 0:
-        raise ValueError(f"{name} must be above 0, got {value}")
-    return value
-
-
-def number_in(value, name, low, high):
-    """Return `value` as a float with low <= value < high; TypeError or ValueError otherwise."""
-    value = real_number(value, name)
-    if not low <= value < high:
-        bounds = f"at least {low:g}" + ("" if high == np.inf else f" and below {high:g}")
-        raise ValueError(f"{name} must be {bounds}, got {value}")
-    return value
-
-
-def real_number(value, name):
-    """Return `value` as a float; TypeError unless it is a real number, ValueError unless it is finite."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    value = float(value)
-    if not np.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value}")
-    return value
-
-
-def whole_number(value, name, smallest):
-    """Return `value` as an int of at least `smallest`; TypeError or ValueError otherwise."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < smallest:
-        raise ValueError(f"{name} must be at least {smallest}, got {value}")
-    return int(value)
-
-
-def boolean(value, name):
-    """Return `value` as a bool; TypeError unless it is one."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
+from ..checks import boolean, positive_number, whole_number
 
 
 class Constant:
@@ -125,7 +74,7 @@ def schedule_of(learning_rate):
     """
     if callable(learning_rate):
         return learning_rate
-    if isinstance(learning_rate, (bool, np.bool_)) or not isinstance(learning_rate, numbers.Real):
+    if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
         raise TypeError("learning_rate must be a positive number or a schedule (a function of the step), "
                         f"got {learning_rate!r}")
     return Constant(learning_rate)

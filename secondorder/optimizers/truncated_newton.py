@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from ..checks import boolean, lookup, number_in, positive_number, whole_number
 from ..exact.operators import GaussNewtonOperator, HessianOperator
-from ..naming import lookup
 from .base import Optimizer, norm
 from .conjugate_gradients import conjugate_gradients, dot
-from .schedules import boolean, number_in, positive_number, whole_number
 
 CURVATURES = {"hessian": HessianOperator, "gauss-newton": GaussNewtonOperator}
 

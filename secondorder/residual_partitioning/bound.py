@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..exact.curvature import check_l2, check_network, evaluate
-from ..naming import lookup
+from ..checks import boolean, check_l2, lookup, real_array
+from ..exact.curvature import check_network, evaluate
 from ..nets import Activation, Chain, Linear, Skip
 from ..nets.workspace import fresh
-from ..optimizers.schedules import boolean
 from .rule import Options, Rule, rules
 
 NEGATIVE_CURVATURE = {"abs": False, "max": True}  # value: clip at zero instead of taking the absolute value
@@ -59,13 +58,7 @@ class Bound:
         ValueError
             If delta has another shape or entries that are not finite.
         """
-        delta = np.asarray(delta)
-        if delta.dtype.kind not in "biuf":
-            raise TypeError(f"delta must hold real numbers, got {delta.dtype}")
-        if delta.shape != self.gradient.shape:
-            raise ValueError(f"delta has shape {delta.shape}, expected {self.gradient.shape}")
-        if not np.isfinite(delta).all():
-            raise ValueError("delta holds NaN or infinite entries")
+        delta = real_array(delta, "delta", self.gradient.shape)
         return float(self.loss + self.gradient @ delta + 0.5 * np.sum(self.curvature * delta**2))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..naming import lookup
+from ..checks import lookup
 from ..nets import Activation
 from . import partitions as choose
 from .partitions import ratio

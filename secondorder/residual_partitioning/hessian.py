@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..exact.curvature import check_l2, evaluate, require_bytes
+from ..checks import check_l2, require_bytes
+from ..exact.curvature import evaluate
 from ..exact.dense import gauss_newton
 from ..nets import Activation, Chain, Skip
 

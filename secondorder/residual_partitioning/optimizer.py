@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from ..naming import lookup
+from ..checks import boolean, lookup, number_in, one_of
 from ..optimizers.base import Optimizer
-from ..optimizers.schedules import boolean, number_in
 from .bound import NEGATIVE_CURVATURE, bound_at, check_layers, output_rule
 from .partitions import ratio
 
-PENALTIES = {name: name for name in ("implicit", "plain")}
+PENALTIES = ("implicit", "plain")
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits, wine, diabetes; one to three
 # hidden layers of tanh, relu and softplus).
@@ -62,7 +61,7 @@ class ResidualPartitioning(Optimizer):
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto", negative_curvature="abs", cross=False,
                  penalty="implicit", damping=0.0):
         lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
-        self.penalty_form = lookup(PENALTIES, penalty, "penalty")
+        self.penalty_form = one_of(PENALTIES, penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
         rule = output_rule(loss, output)
         super().__init__(network, loss, LEARNING_RATES[rule] if learning_rate is None else learning_rate, l2)

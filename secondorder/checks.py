@@ -1,0 +1,212 @@
+"""Every check of an argument: one line where it is called, so that the maths stays free of guards.
+
+A check returns the value in the form that the maths wants, or raises TypeError (another kind of thing) or ValueError (out
+of range) with the argument's name, what was given and what is expected. `name` is the argument's name.
+"""
+
+import difflib
+import numbers
+
+import numpy as np
+
+# -- numbers and flags ------------------------------------------------------------------------------------------------
+
+
+def real_number(value, name):
+    """Return `value` as a float; TypeError unless it is a real number, ValueError unless it is finite."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    value = float(value)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return value
+
+
+def positive_number(value, name, largest=np.inf):
+    """Return `value` as a float with 0 < value <= largest; TypeError or ValueError otherwise."""
+    value = real_number(value, name)
+    if value <= 0:
+        raise ValueError(f"{name} must be above 0, got {value}")
+    if value > largest:
+        raise ValueError(f"{name} must be at most {largest:g}, got {value}")
+    return value
+
+
+def number_in(value, name, low, high):
+    """Return `value` as a float with low <= value < high; TypeError or ValueError otherwise."""
+    value = real_number(value, name)
+    if not low <= value < high:
+        bounds = f"at least {low:g}" + ("" if high == np.inf else f" and below {high:g}")
+        raise ValueError(f"{name} must be {bounds}, got {value}")
+    return value
+
+
+def whole_number(value, name, smallest):
+    """Return `value` as an int of at least `smallest`; TypeError or ValueError otherwise."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < smallest:
+        raise ValueError(f"{name} must be at least {smallest}, got {value}")
+    return int(value)
+
+
+def boolean(value, name):
+    """Return `value` as a bool; TypeError unless it is one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_l2(l2):
+    """Return the strength of a penalty as a float; ValueError unless it is finite and not negative."""
+    real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
+    if not (real and np.isfinite(l2) and l2 >= 0):
+        raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
+    return float(l2)
+
+
+def require_bytes(what, shape, dtype, max_bytes):
+    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`."""
+    real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
+    if not (real and max_bytes > 0):
+        raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
+    need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
+    if need > max_bytes:
+        raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes ({need / 2**30:.2f} GiB); the limit is "
+                          f"max_bytes={max_bytes:,}, which the caller may raise")
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def did_you_mean(name, names):
+    """``"did you mean 'this' or 'that'? "`` with the names that are close to `name`; empty if none is."""
+    close = difflib.get_close_matches(str(name), list(names), n=3)
+    return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+
+
+def lookup(table, name, what):
+    """Return ``table[name]``; `what` is the argument's name.
+
+    Raises
+    ------
+    TypeError
+        If `name` is not a string.
+    ValueError
+        If the table does not hold it; the message names close matches and all choices.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{what} must be a string, got {type(name).__name__}")
+    if name in table:
+        return table[name]
+    raise ValueError(f"unknown {what} {name!r}: {did_you_mean(name, table)}choose from {', '.join(table)}")
+
+
+def one_of(names, name, what):
+    """Return `name` if it is one of `names`; raises as :func:`lookup` does."""
+    return lookup({choice: choice for choice in names}, name, what)
+
+
+def instance_of(value, cls, name):
+    """Return `value`; TypeError unless it is an instance of `cls`."""
+    if not isinstance(value, cls):
+        article = "an" if cls.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} must be {article} {cls.__name__}, got {value!r}")
+    return value
+
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def finite(array, name, verb="holds"):
+    """Return `array`; ValueError if it holds NaN or infinite entries."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} {verb} NaN or infinite entries")
+    return array
+
+
+def real_array(array, name, shape=None):
+    """Return `array` as an array of finite real numbers, of a given shape if one is given."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
+    if shape is not None and array.shape != tuple(shape):
+        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}")
+    return finite(array, name)
+
+
+def fitting(value, target, name, note=""):
+    """Return `value` as an array that can be copied into the array `target`: of its shape, and no wider kind of number."""
+    value = np.asarray(value)
+    if value.shape != target.shape:
+        raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
+    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"{name} must hold {target.dtype}, got {value.dtype}")
+    return value
+
+
+def batch(x, shape, dtype):
+    """Return inputs x (S, *shape) in `dtype`.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers (complex ones pass where `dtype` is complex).
+    ValueError
+        Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
+    """
+    x = np.asarray(x)
+    if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
+        raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
+    if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
+        expected = ", ".join(["S", *map(str, shape)])
+        raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
+    if len(x) == 0:
+        raise ValueError(f"x is an empty batch, shape {x.shape}")
+    with np.errstate(over="ignore"):
+        converted = x.astype(dtype, copy=False)
+    if not np.isfinite(converted).all():
+        what = f"numbers too large for {dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
+        raise ValueError(f"x holds {what}")
+    return converted
+
+
+def targets(target, shape, dtype, owner):
+    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is the loss, for messages."""
+    target = np.asarray(target)
+    if target.dtype.kind not in "buif":
+        raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
+    if target.shape != tuple(shape):
+        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected {tuple(shape)}: "
+                         "one row per sample, one column per output (a single output takes y[:, None])")
+    return finite(target.astype(dtype, copy=False), "targets", "hold")
+
+
+def labels(target, shape):
+    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not negative."""
+    samples, classes = shape
+    if target.dtype.kind not in "iu":
+        raise TypeError(f"labels must be integers, got dtype {target.dtype}")
+    if target.shape != (samples,):
+        raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per sample")
+    wrong = np.flatnonzero((target < 0) | (target >= classes))
+    if len(wrong):
+        bad = int(wrong[0])
+        raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network has {classes} "
+                         f"outputs, so labels run from 0 to {classes - 1}")
+    return target
+
+
+# -- objects that are known by what they can do -------------------------------------------------------------------------
+
+LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
+
+
+def check_loss(loss):
+    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what it lacks."""
+    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
+    if isinstance(loss, type) or missing:
+        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
+        lacks = f", which lacks {', '.join(missing)}" if some else ""
+        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
+    return loss
