@@ -157,8 +157,11 @@ def copy_package(folder):
     return folder
 
 
-def run(folder, kind, arguments, stop=True):
-    """Run tests or equations in a copy; return the exit code and what was printed."""
+def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
+    """Run tests or equations in a copy; return the exit code and what was printed.
+
+    `extra` holds further environment variables.
+    """
     if kind == "pytest":
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop, *arguments]
     else:
@@ -166,7 +169,8 @@ def run(folder, kind, arguments, stop=True):
     environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder), "PYTHONDONTWRITEBYTECODE": "1",
                    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     environment.pop("PYTEST_ADDOPTS", None)
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+    environment |= extra or {}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
     return done.returncode, done.stdout + done.stderr
 
 
