@@ -157,11 +157,8 @@ def copy_package(folder):
     return folder
 
 
-def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
-    """Run tests or equations in a copy; return the exit code and what was printed.
-
-    `extra` holds further environment variables.
-    """
+def run(folder, kind, arguments, stop=True):
+    """Run tests or equations in a copy; return the exit code and what was printed."""
     if kind == "pytest":
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop, *arguments]
     else:
@@ -169,8 +166,7 @@ def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
     environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder), "PYTHONDONTWRITEBYTECODE": "1",
                    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     environment.pop("PYTEST_ADDOPTS", None)
-    environment |= extra or {}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     return done.returncode, done.stdout + done.stderr
 
 

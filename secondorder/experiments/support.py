@@ -29,7 +29,8 @@ def has_all_passes(cls):
 def table():
     """The table as Markdown, a row for each method and a column for each layer.
 
-    "Exact derivatives" are the seven passes of a layer; every further row is a set of rules registered by layer class.
+    "Exact derivatives" are the seven passes of a layer; every further row, in the order of the alphabet, is a set of rules
+    registered by layer class.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def table():
             importlib.import_module(room)
     layers = layer_classes()
     rows = {"exact derivatives": [cls for cls in layers if has_all_passes(cls)]}
-    rows |= {method: registered.supported for method, registered in rules.METHODS.items()}
+    rows |= {method: registered.supported for method, registered in sorted(rules.METHODS.items())}
     head = ["method", *(f"`{cls.__name__}`" for cls in layers)]
     body = [[method, *("yes" if cls in supported else "no" for cls in layers)] for method, supported in rows.items()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])

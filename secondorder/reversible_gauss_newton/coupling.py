@@ -1,0 +1,208 @@
+"""Coupling layers: one half of the units moves by a function of the other half, which stays, so that it can be undone."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import one_of, whole_number
+from ..nets import Activation, Chain, ChainSaved, Layer, Linear
+
+HALVES = ("first", "second")
+
+
+class CouplingSaved(NamedTuple):
+    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F saved."""
+
+    input: np.ndarray
+    output: np.ndarray
+    inner: ChainSaved
+
+
+class Coupling(Layer):
+    """A half-coupled layer, [reversible-gauss-newton] Eqs. (14) and (15): y_m = x_m + F(x_k), y_k = x_k.
+
+    m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W (and b) trained.
+    Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
+
+    Parameters
+    ----------
+    width : int
+        d, even: the halves are the first and the last d/2 units.
+    bottleneck : int or None
+        d', the number of rows of V. None: no V, F(x) = W s(x).
+    moves : {"first", "second"}
+        Which half moves: the first in Eq. (14), the second in Eq. (15).
+    activation : str or ActivationFunction
+    bias : bool
+        A trained bias b: the row of ones that is appended to s(V x).
+    init, fixed_init : as for :class:`~secondorder.nets.Linear`
+        Of W and of V.
+    rng : None, int or numpy.random.Generator
+
+    Raises
+    ------
+    ValueError, TypeError
+        An odd or too small width, an unknown half, or what `Linear` refuses.
+    """
+
+    def __init__(self, width, bottleneck, moves, activation="relu", bias=False, init="xavier", fixed_init="uniform",
+                 rng=None):
+        super().__init__(trainable=True)
+        if whole_number(width, "width", 2) % 2:
+            raise ValueError(f"width must be even, got {width}: a coupling layer splits it in two")
+        one_of(HALVES, moves, "moves")
+        self.moves, self.half = moves, int(width) // 2
+        first, second = slice(0, self.half), slice(self.half, 2 * self.half)
+        self.moved, self.kept = (first, second) if moves == "first" else (second, first)
+        fixed = [] if bottleneck is None else [Linear(self.half, bottleneck, bias=False, trainable=False,
+                                                      init=fixed_init, rng=rng)]
+        features = self.half if bottleneck is None else bottleneck
+        self.inner = Chain([*fixed, Activation(activation), Linear(features, self.half, bias=bias, init=init, rng=rng)])
+        self.input_shape = (2 * self.half,)
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    @property
+    def layers(self):
+        """The layers of F: V (unless there is no bottleneck), the activation, W."""
+        return self.inner.layers
+
+    @property
+    def trained(self):
+        """The linear layer with W, and b if there is one."""
+        return self.layers[-1]
+
+    @property
+    def fixed(self):
+        """The linear layer with V, or None."""
+        return self.layers[0] if len(self.layers) == 3 else None
+
+    @property
+    def size(self):
+        return self.inner.size
+
+    def sublayers(self):
+        yield self
+        yield from self.inner.sublayers()
+
+    def bind(self, theta, owner):
+        super().bind(theta[:0], owner)
+        self.inner.bind(theta, owner)
+
+    def convert(self, dtype):
+        self.inner.convert(dtype)
+
+    # -- forward and back -------------------------------------------------------------------------------------------
+
+    def _joined(self, like, moved, kept):
+        """An array (S, d) from its two halves."""
+        whole = np.empty_like(like, dtype=np.result_type(moved, kept))
+        whole[:, self.moved], whole[:, self.kept] = moved, kept
+        return whole
+
+    def forward(self, x):
+        change, inner = self.inner.forward(x[:, self.kept])
+        y = self._joined(x, x[:, self.moved] + change, x[:, self.kept])
+        return y, CouplingSaved(x, y, inner)
+
+    def inverse(self, y):
+        """The input x (S, d) that gives y: x_m = y_m - F(y_k)."""
+        change, _ = self.inner.forward(y[:, self.kept])
+        return self._joined(y, y[:, self.moved] - change, y[:, self.kept])
+
+    def inverse_tangent(self, saved, y_tangent):
+        """The tangent of the input (S, d) for a tangent of the output: e_m - F'(x_k) e_k, parameters fixed."""
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
+        return self._joined(y_tangent, y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
+
+    # -- the other passes -------------------------------------------------------------------------------------------
+
+    def input_gradient(self, saved, y_bar):
+        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
+        return self._joined(y_bar, y_bar[:, self.moved], y_bar[:, self.kept] + back)
+
+    def parameter_gradient(self, saved, y_bar):
+        return self.inner.parameter_gradient(saved.inner, y_bar[:, self.moved])
+
+    def backward(self, saved, y_bar):
+        back, theta_bar = self.inner.backward(saved.inner, y_bar[:, self.moved])
+        return self._joined(y_bar, y_bar[:, self.moved], y_bar[:, self.kept] + back), theta_bar
+
+    def parameter_gradients(self, saved, y_bar):
+        return self.inner.parameter_gradients(saved.inner, y_bar[:, self.moved])
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        x_tangent = np.zeros_like(saved.output) if x_tangent is None else x_tangent
+        change = self.inner.tangent(saved.inner, x_tangent[:, self.kept], theta_tangent)
+        return self._joined(x_tangent, x_tangent[:, self.moved] + change, x_tangent[:, self.kept])
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        x_second = np.zeros_like(saved.output) if x_second is None else x_second
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        change = self.inner.second_tangent(saved.inner, kept, x_second[:, self.kept], theta_tangent)
+        return self._joined(x_second, x_second[:, self.moved] + change, x_second[:, self.kept])
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        back, theta_bar_tangent = self.inner.backward_tangent(
+            saved.inner, kept, theta_tangent, y_bar[:, self.moved], y_bar_tangent[:, self.moved])
+        moved = y_bar_tangent[:, self.moved]
+        return self._joined(y_bar_tangent, moved, y_bar_tangent[:, self.kept] + back), theta_bar_tangent
+
+    def input_hessian(self, saved, y_bar, H_y):
+        # J^T H J with J = I + F' in the rows m and the columns k, plus sum over i in m of y_bar_i Hess(F_i)
+        m, k = self.moved, self.kept
+        H_x = np.array(H_y)
+        H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
+        for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric
+            through[:, column] = self.inner.input_gradient(saved.inner, np.ascontiguousarray(H_y[:, m, column]))
+        H_x[:, k, m] += through[:, m].transpose(0, 2, 1)
+        H_x[:, m, k] += through[:, m]
+        H_x[:, k, k] += through[:, k] + through[:, k].transpose(0, 2, 1)
+        H_x[:, k, k] += self.inner.input_hessian(saved.inner, np.ascontiguousarray(y_bar[:, m]), H_mm)
+        return H_x
+
+    def __repr__(self):
+        function = self.layers[-2].function
+        features = "" if self.fixed is None else f", bottleneck={self.fixed.out_features}"
+        bias = "" if self.trained.bias is None else ", bias=True"
+        return f"Coupling({2 * self.half}{features}, moves='{self.moves}', {getattr(function, 'name', function)}{bias})"
+
+
+class CouplingBlock(Chain):
+    """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers, first half then second.
+
+    Parameters
+    ----------
+    width, bottleneck, activation, bias, init, fixed_init, rng
+        As for :class:`Coupling`.
+
+    Attributes
+    ----------
+    W1, W2 : (d/2, d') arrays
+        W^(1)_l and W^(2)_l, trained; writable views.
+    Va, Vb : (d', d/2) arrays, or None without a bottleneck
+        V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first half; fixed.
+    """
+
+    def __init__(self, width, bottleneck, activation="relu", bias=False, init="xavier", fixed_init="uniform", rng=None):
+        rng = np.random.default_rng(rng)
+        super().__init__([Coupling(width, bottleneck, moves, activation, bias, init, fixed_init, rng)
+                          for moves in HALVES])
+
+    def inverse(self, y):
+        """The input (S, d) of the block that gives y."""
+        for half in self.layers[::-1]:
+            y = half.inverse(y)
+        return y
+
+    def _weight(self, half, kind):
+        layer = getattr(self.layers[half], kind)
+        return None if layer is None else layer.weight
+
+    W1 = property(lambda self: self._weight(0, "trained"),
+                  lambda self, value: self.layers[0].trained.assign("weight", value))
+    W2 = property(lambda self: self._weight(1, "trained"),
+                  lambda self, value: self.layers[1].trained.assign("weight", value))
+    Va = property(lambda self: self._weight(0, "fixed"))
+    Vb = property(lambda self: self._weight(1, "fixed"))

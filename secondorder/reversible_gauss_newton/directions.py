@@ -1,0 +1,322 @@
+"""`direction`: the Gauss-Newton step through the paper's right inverse, or through the Moore-Penrose inverse."""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from ..checks import boolean, check_l2, check_loss, instance_of, one_of, positive_number, real_array
+from ..nets import Network, SquaredError
+from ..randomness import generator
+from .coupling import CouplingBlock
+from .gram import FORMS, gram_inverse, singular_value_floor
+from .kernel import tangent_kernel
+from .revmlp import RevMLP
+from .sweep import WEIGHTS, from_inputs, inverted, stored, sweep
+
+INVERSES = ("right", "moore-penrose")
+CURVATURES = ("identity", "loss")
+DECOMPOSITIONS = ("gram", "svd")
+
+
+class RankWarning(UserWarning):
+    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step removes a part of the error."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a Gauss-Newton step is made; see :func:`direction`."""
+
+    inverse: str = "right"
+    pseudo_inverse: str = "exact"
+    strength: float | None = None
+    block_weights: object = "uniform"
+    curvature: str = "identity"
+    decomposition: str = "gram"
+    recompute: bool = False
+    drift_tolerance: float = 1e-4
+    measure_defect: bool = True
+    rng: object = field(default=None, repr=False)
+
+    def __post_init__(self):
+        for name, known in (("inverse", INVERSES), ("pseudo_inverse", FORMS), ("curvature", CURVATURES),
+                            ("decomposition", DECOMPOSITIONS)):
+            one_of(known, getattr(self, name), name)
+        if self.strength is None:
+            object.__setattr__(self, "strength", FORMS[self.pseudo_inverse])
+        elif self.pseudo_inverse == "exact":
+            raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
+        else:
+            positive_number(self.strength, "strength")
+        positive_number(self.drift_tolerance, "drift_tolerance")
+        boolean(self.recompute, "recompute")
+        boolean(self.measure_defect, "measure_defect")
+        if isinstance(self.block_weights, str):
+            one_of(WEIGHTS, self.block_weights, "block_weights")
+        if self.inverse == "moore-penrose":
+            self._require_kernel_options()
+        object.__setattr__(self, "rng", generator(self.rng))
+
+    def _require_kernel_options(self):
+        for name, only in (("block_weights", "uniform"), ("decomposition", "gram"), ("recompute", False)):
+            if not np.array_equal(getattr(self, name), only):
+                raise ValueError(f"{name} belongs to inverse='right'; with 'moore-penrose' it must stay {only!r}")
+        if self.pseudo_inverse == "noise":
+            raise ValueError("pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' takes exact, truncate, damp "
+                             "and tikhonov")
+
+    def check_network(self, network):
+        """Raise TypeError or ValueError unless a network fits these options."""
+        instance_of(network, Network, "network").require_parameters()
+        if self.inverse == "right" and not isinstance(network, RevMLP):
+            raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; inverse='moore-penrose' takes any "
+                            "network")
+        if not isinstance(self.block_weights, str):
+            object.__setattr__(self, "block_weights", _given_weights(self.block_weights, len(network.blocks)))
+
+
+def _given_weights(weights, count):
+    c = real_array(weights, "block_weights", (count,)).astype(float)
+    if abs(c.sum() - 1) > 1e-6:
+        raise ValueError(f"block_weights must have the sum 1, got {c.sum()}: with another sum the blocks together are no right "
+                         "inverse")
+    return c
+
+
+class Update(NamedTuple):
+    """A Gauss-Newton step and what is worth knowing about it.
+
+    direction : (P,), what is added at rate 1; without any penalty.
+    rank : int, the least rank that was kept: of the features of a half-coupled layer, or of the kernel.
+    full_rank : int, what it would be if all samples were independent.
+    ranks : (L, 2) integers of all half-coupled layers; None for the kernel.
+    weights : (L,), c_l; None for the kernel.
+    defect : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not measured.
+    drift : how far the inverse network missed the input, relative to the largest |x_l|; 0 if it was not used.
+    """
+
+    direction: np.ndarray
+    rank: int
+    full_rank: int
+    ranks: np.ndarray | None
+    weights: np.ndarray | None
+    defect: float
+    drift: float
+
+
+def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None, block_weights="uniform",
+              curvature="identity", l2=0.0, decomposition="gram", recompute=False, drift_tolerance=1e-4, rng=None):
+    """The Gauss-Newton direction, (P,): what is added at rate 1.
+
+    It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of the SUM of the losses in the
+    outputs (the package's objective is the mean), minus l2 times the parameters (a decoupled penalty).
+
+    Parameters
+    ----------
+    network : Network
+        A `RevMLP` for the right inverse; any network for the Moore-Penrose inverse.
+    loss : Loss
+    x, y : a batch
+    inverse : {"right", "moore-penrose"}
+        "right": [reversible-gauss-newton] Eqs. (16)-(17), the average (55) of the blocks' right inverses. "moore-penrose":
+        Eq. (5), the shortest step with the same J d, through the kernel J J^T (n C, n C).
+    pseudo_inverse : {"exact", "truncate", "damp", "tikhonov", "noise"}
+        How singular values s are treated, of every S = sigma(V X) or of J. truncate: zero below strength * s_max or 1e-5. damp:
+        1 / (s + strength s_max). tikhonov: s / (s^2 + strength s_max^2). noise: the pseudo-inverse of S + strength std(S) N.
+    strength : float, optional
+        Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
+    block_weights : {"uniform", "shortest", "last", "full-rank"} or (L,) array with sum 1
+        c_l in place of 1/L: the shortest step among all weights; the last block only; equal for the blocks where both matrices
+        of features have independent columns.
+    curvature : {"identity", "loss"}
+        "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the generalised Gauss-Newton
+        step (19), for losses whose Hessian is invertible.
+    l2 : float
+    decomposition : {"gram", "svd"}
+        How S+ is applied: through a small Gram matrix, or a thin singular value decomposition (slower; it sees
+        relative singular values below 1e-7).
+    recompute : bool
+        Do not keep activations: recompute them by running the network backwards. Where that misses the input by more than
+        `drift_tolerance`, relative to the largest |x_l|, the step is made again from a second forward pass.
+    drift_tolerance : float
+    rng : None, int or numpy.random.Generator
+        For "noise".
+
+    Returns
+    -------
+    (P,) array
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad data or options, another network than a RevMLP for the right inverse, curvature="loss" for a loss whose Hessian is
+        singular.
+    FloatingPointError
+        If outputs or the direction are not finite.
+
+    Warns
+    -----
+    RankWarning
+        Once, with the ranks, if an exact inverse does not exist.
+    """
+    options = Options(inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute, drift_tolerance,
+                      False, rng)
+    l2 = check_l2(l2)
+    found = update(network, loss, x, y, options)
+    if pseudo_inverse == "exact" and found.rank < found.full_rank:
+        warnings.warn(rank_message(found), RankWarning, stacklevel=2)
+    return found.direction - network.dtype.type(l2) * network.theta
+
+
+def rank_message(found):
+    """One sentence on what is not independent."""
+    if found.ranks is None:
+        return (f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not independent, and the step removes the part "
+                "of the error that they reach")
+    short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(found.ranks)
+             for name, rank in zip(("first", "second"), pair) if 0 <= rank < found.full_rank]
+    return (f"the features of {found.full_rank} samples are not independent (rank in {'; '.join(short)}): the step is no exact "
+            "right inverse there")
+
+
+def update(network, loss, x, y, options):
+    """`Update` for a batch; `direction` without the penalty, and with what it found on the way."""
+    options.check_network(network)
+    if not options.recompute:
+        return update_at(network.evaluate(loss, x, y), options)
+    check_loss(loss)
+    x = network.check_input(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        x_L = network.features(x)
+        outputs = x_L if network.readout is None else x_L @ network.readout.T
+    if not np.isfinite(outputs).all():
+        raise FloatingPointError("the outputs of the network are not finite")
+    y = loss.prepare_target(y, outputs.shape, network.dtype)
+    return recomputed_update(network, x, x_L, errors(loss, outputs, y, options.curvature), options)
+
+
+def update_at(evaluation, options):
+    """`Update` at an evaluation that kept its activations."""
+    network = evaluation.network
+    evaluation.require_current()
+    eps = errors(evaluation.loss_function, evaluation.outputs, evaluation.y, options.curvature)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if options.inverse == "moore-penrose":
+            found = _through_the_kernel(evaluation, eps, options)
+        else:
+            states = stored(network.blocks, evaluation.saved[network._begin:network._end])
+            found = _right(network, states, eps, options)
+    network.require_finite(found.direction, "the Gauss-Newton direction")
+    if options.measure_defect:
+        found = found._replace(defect=defect(evaluation.saved, network, found.direction, eps))
+    return found
+
+
+def errors(loss, outputs, y, curvature):
+    """eps (S, C): the gradient of every sample's loss in its outputs, or H^{-1} eps with the Hessian H of its loss, Eq. (19)."""
+    eps = loss.gradient(outputs, y)
+    if curvature == "identity" or isinstance(loss, SquaredError):
+        return eps
+    H = loss.hessian(outputs, y)
+    if not np.all(np.linalg.cond(H) < 0.1 / np.finfo(H.dtype).eps):
+        raise ValueError(f"curvature='loss' needs a loss whose Hessian in the outputs is invertible, and that of {loss!r} is not (a "
+                         "softmax does not see a constant added to all outputs); add a Ridge, or take curvature='identity'")
+    return np.linalg.solve(H, eps[:, :, None])[:, :, 0]
+
+
+def at_features(network, eps):
+    """The error in x_L: eps R^{+T} (S, width), the least change of x_L that changes the outputs f = R x_L by eps."""
+    if network.readout is None:
+        return eps
+    return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
+
+
+def _right(network, states, eps, options):
+    form = {"form": options.pseudo_inverse, "strength": options.strength, "decomposition": options.decomposition,
+            "rng": options.rng}
+    made = sweep(network, states, at_features(network, eps), options.block_weights, form)
+    reached = made.ranks[made.ranks >= 0]
+    return Update(made.direction, int(reached.min()), len(eps), made.ranks, made.weights, np.nan, 0.0)
+
+
+def _through_the_kernel(evaluation, eps, options):
+    """-J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5): one solve, one vector-Jacobian product."""
+    samples, outputs = eps.shape
+    K = tangent_kernel(evaluation.network, evaluation.saved, samples, outputs).reshape(2 * (samples * outputs,))
+    form, size = options.pseudo_inverse, len(K)
+    if form == "tikhonov":
+        K[np.diag_indices(size)] += options.strength * largest_eigenvalue(K)
+        form = "exact"
+    floor = singular_value_floor(evaluation.network.dtype, K.dtype, size)
+    inverse = gram_inverse(K, form, options.strength, floor)
+    a = inverse.solve(eps.T.reshape(-1, 1).astype(K.dtype)).reshape(outputs, samples).T
+    direction = evaluation.network.chain.parameter_gradient(evaluation.saved, a.astype(eps.dtype))
+    return Update(-direction, inverse.rank, size, None, None, np.nan, 0.0)
+
+
+def largest_eigenvalue(K):
+    """Of a symmetric positive semidefinite matrix."""
+    if len(K) < 3:
+        return float(np.linalg.eigvalsh(K)[-1])
+    return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
+
+
+def defect(saved, network, direction, eps):
+    """|J d + eps| / |eps| by one tangent of the outputs; 0 where eps is 0."""
+    size = np.linalg.norm(eps)
+    return float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size) if size else 0.0
+
+
+def recomputed_update(network, x, x_L, eps, options):
+    """`Update` of the right inverse without kept activations."""
+    blocks = network.blocks
+    with np.errstate(over="ignore", invalid="ignore"):
+        E = at_features(network, eps)
+        form = {"form": options.pseudo_inverse, "strength": options.strength, "decomposition": options.decomposition,
+                "rng": options.rng}
+        states = inverted(blocks, x_L)
+        made = sweep(network, states, E, options.block_weights, form)
+        missed = drift(network, x, made, states)
+        if not missed <= options.drift_tolerance:
+            made = sweep(network, from_inputs(blocks, padded(network, x)), E, options.block_weights, form)
+    network.require_finite(made.direction, "the Gauss-Newton direction")
+    reached = made.ranks[made.ranks >= 0]
+    found = Update(made.direction, int(reached.min()), len(eps), made.ranks, made.weights, np.nan, missed)
+    if options.measure_defect:
+        found = found._replace(defect=running_defect(network, x, found.direction, eps))
+    return found
+
+
+def padded(network, x):
+    """x (S, width): with a zero for an odd number of inputs."""
+    for layer in network.layers[:network._begin]:
+        x = layer.forward(x)[0]
+    return x
+
+
+def drift(network, x, made, states):
+    """How far the inverse network misses the input, relative to the largest |x_l|; `states` is run to its end."""
+    start, largest = made.start, made.largest
+    for _, saved in states:
+        start, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
+    return float(np.abs(start - padded(network, x)).max()) / largest
+
+
+def running_defect(network, x, direction, eps):
+    """`defect` from a forward pass that keeps nothing: outputs and their tangents, layer by layer."""
+    tangent = None
+    for layer, where in zip(network.layers, network.slices):
+        parts = [(layer, where)]
+        if isinstance(layer, CouplingBlock):
+            middle = where.start + layer.layers[0].size
+            parts = list(zip(layer.layers, (slice(where.start, middle), slice(middle, where.stop))))
+        for part, place in parts:
+            y, saved = part.forward(x)
+            if tangent is not None or part.size:
+                tangent = part.tangent(saved, tangent, direction[place] if part.size else None)
+            x = y
+            del saved
+    size = np.linalg.norm(eps)
+    return float(np.linalg.norm(tangent + eps) / size) if size else 0.0

@@ -1,0 +1,140 @@
+"""The Jacobian of x_L in the parameters, layer by layer and dense, as the paper writes it: Eqs. (12)-(15), (33)-(39).
+
+Matrices have one column for each sample. Rows of Jacobians stand in half order, (vec X^(1); vec X^(2)): Eqs. (33)-(39) need it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .columns import vec
+
+
+class BlockState(NamedTuple):
+    """What Eqs. (14)-(15) need and leave behind in one block, one column for each sample.
+
+    S1, S2 : (d', n), sigma(V^(2)_{l-1} X^(2)_{l-1}) and sigma(V^(1)_l X^(1)_l).
+    slope1, slope2 : (d', n), sigma' at the same places.
+    X1, X2 : (d/2, n), the halves of X_l.
+    W1, W2 : (d/2, d'); V1, V2 : (d', d/2), V^(1)_l and V^(2)_{l-1}.
+    """
+
+    S1: np.ndarray
+    S2: np.ndarray
+    slope1: np.ndarray
+    slope2: np.ndarray
+    X1: np.ndarray
+    X2: np.ndarray
+    W1: np.ndarray
+    W2: np.ndarray
+    V1: np.ndarray
+    V2: np.ndarray
+
+
+def first_half(X1_below, W1, S1):
+    """[reversible-gauss-newton] Eq. (14): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1}); S1 is the sigma(...)."""
+    return X1_below + W1 @ S1
+
+
+def second_half(X2_below, W2, S2):
+    """[reversible-gauss-newton] Eq. (15): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l); S2 is the sigma(...)."""
+    return X2_below + W2 @ S2
+
+
+def states(net, x):
+    """`BlockState` of every block for a batch x (S, d) of a network without biases, by Eqs. (14)-(15)."""
+    X = np.zeros((net.width, len(x)), dtype=net.dtype)
+    X[: x.shape[1]] = x.T
+    X1, X2 = X[: net.width // 2], X[net.width // 2:]
+    found = []
+    for block in net.blocks:
+        sigma = block.layers[0].layers[-2].function
+        V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None else V for V in (block.Va, block.Vb))
+        S1, slope1 = sigma.value(V2 @ X2), sigma.slope(V2 @ X2)
+        X1 = first_half(X1, block.W1, S1)
+        S2, slope2 = sigma.value(V1 @ X1), sigma.slope(V1 @ X1)
+        X2 = second_half(X2, block.W2, S2)
+        found.append(BlockState(S1, S2, slope1, slope2, X1, X2, block.W1, block.W2, V1, V2))
+    return found
+
+
+def kronecker(S, half):
+    """S^T kron I_{d/2}: the derivative of vec(W S) in vec(W), [reversible-gauss-newton] Eqs. (36), (59)."""
+    return np.kron(S.T, np.eye(half))
+
+
+def sample_blocks(W, slope, V):
+    """The derivative of vec(W sigma(V X)) in vec(X): a block W diag(sigma'(V X)_j) V for each sample j, (h n, h n)."""
+    half, samples = len(W), slope.shape[1]
+    D = np.zeros((half * samples, half * samples))
+    for j in range(samples):
+        where = slice(half * j, half * (j + 1))
+        D[where, where] = W @ (slope[:, j, None] * V)
+    return D
+
+
+def cross_derivative(state):
+    """B = d x^(2)_l / d w^(1)_l, entry by entry, [reversible-gauss-newton] Eqs. (62), (66), (h n, h d').
+
+    B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j], with h = d/2.
+    """
+    B = np.einsum("bj,ik,ka,kj->jiba", state.S1, state.W2, state.V1, state.slope2)
+    samples, half, features = B.shape[0], B.shape[1], B.shape[2]
+    return B.reshape(samples * half, features * half)
+
+
+def own_jacobian(state):
+    """[reversible-gauss-newton] Eqs. (36), (39), (59), second factor: d (x^(1)_l, x^(2)_l) / d (w^(1)_l, w^(2)_l).
+
+    [[A, 0], [B, C]] with A = S1^T kron I, C = S2^T kron I and B the `cross_derivative`; rows in half order.
+    """
+    half = len(state.W1)
+    A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)
+    return np.block([[A, np.zeros((len(A), C.shape[1]))], [B, C]])
+
+
+def through_block(state):
+    """d x_l / d x_{l-1} in half order, (d n, d n): the product of the Jacobians of Eqs. (15) and (14)."""
+    D1 = sample_blocks(state.W1, state.slope1, state.V2)
+    D2 = sample_blocks(state.W2, state.slope2, state.V1)
+    one, zero = np.eye(len(D1)), np.zeros_like(D1)
+    return np.block([[one, zero], [D2, one]]) @ np.block([[one, D1], [zero, one]])
+
+
+def back_through_block(state):
+    """d x_{l-1} / d x_l in half order: Eqs. (14) and (15) undone, each with the sign of its change turned."""
+    D1 = sample_blocks(state.W1, state.slope1, state.V2)
+    D2 = sample_blocks(state.W2, state.slope2, state.V1)
+    one, zero = np.eye(len(D1)), np.zeros_like(D1)
+    return np.block([[one, -D1], [zero, one]]) @ np.block([[one, zero], [-D2, one]])
+
+
+def above(found):
+    """d x_L / d x_l for every block l of the list of states, in half order, [reversible-gauss-newton] Eq. (13)."""
+    jacobians = [np.eye(2 * found[-1].X1.size)]
+    for state in found[:0:-1]:
+        jacobians.append(jacobians[-1] @ through_block(state))
+    return jacobians[::-1]
+
+
+def back_from_the_end(found):
+    """d x_l / d x_L for every block l, in half order: tangents of the inverse network."""
+    jacobians = [np.eye(2 * found[-1].X1.size)]
+    for state in found[:0:-1]:
+        jacobians.append(back_through_block(state) @ jacobians[-1])
+    return jacobians[::-1]
+
+
+def layer_jacobians(found):
+    """[reversible-gauss-newton] Eqs. (13), (33): J_l = (d x_L / d x_l) (d x_l / d w_l) for every block, in half order."""
+    return [outer @ own_jacobian(state) for outer, state in zip(above(found), found)]
+
+
+def jacobian(found):
+    """[reversible-gauss-newton] Eq. (12): J = (J_1, ..., J_L), the blocks' columns side by side."""
+    return np.concatenate(layer_jacobians(found), axis=1)
+
+
+def error_columns(eps):
+    """eps (S, C) of the package, one row for each sample, as the vector of Section 4: units fastest."""
+    return vec(eps.T)
