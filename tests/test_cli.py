@@ -18,7 +18,7 @@ import pytest
 
 import secondorder as so
 from secondorder import cli, datasets, files
-from secondorder.experiments import comparison, tour
+from secondorder.experiments import bench, comparison, tour
 from secondorder.experiments.derivative_checks import check_derivatives
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -307,7 +307,7 @@ def test_traceback_on_request(run):
 
 
 def test_help_teaches(run):
-    for command in ("tour", "verify", "show", "train", "data"):
+    for command in ("tour", "verify", "show", "train", "data", "bench"):
         status, out, _ = run(command, "--help")
         assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
 
@@ -328,7 +328,7 @@ EXAMPLES = examples()
 
 
 def test_examples_are_found():
-    assert len(EXAMPLES) >= 20 and len({line.split()[0] for line in EXAMPLES}) == 5
+    assert len(EXAMPLES) >= 20 and len({line.split()[0] for line in EXAMPLES}) == 6
     assert "show residual-partitioning 9" in EXAMPLES and "train --data wine --optimizer adam" in EXAMPLES
 
 
@@ -349,6 +349,20 @@ def shelf(tmp_path, monkeypatch):
     return tmp_path
 
 
+def small_bench(monkeypatch):
+    """Every case once, on the smallest network, and without PyTorch."""
+    from secondorder.experiments.bench import pytorch, runs, scaling
+
+    def tiny(case, setting, effort, against=None):
+        assert setting.sizes and effort.blocks >= 3
+        return measure(case, bench.Setting("3-2-2", batch=2, dtype=setting.dtype), bench.Effort(1, 0, 0))
+
+    measure = runs.measure
+    monkeypatch.setattr(bench, "measure", tiny)
+    monkeypatch.setattr(scaling, "measure", tiny)
+    monkeypatch.setattr(pytorch, "imported", lambda threads: None)
+
+
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_example_works(run, shelf, monkeypatch, line):
     """Every example runs, with one epoch of training, an empty tour, and one equation in place of a whole paper."""
@@ -365,6 +379,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
     monkeypatch.setattr(so, "train", lambda *given, **named: train(*given, **(named | {"epochs": 1})))
     monkeypatch.setattr(tour, "run", lambda out, seed, say: say("the tour") or {"ok": out.is_dir()})
+    small_bench(monkeypatch)
     status, out, err = run(*shlex.split(line))
     assert status == 0 and out and "error" not in err
     if line.startswith("verify") and "--markdown" not in line:

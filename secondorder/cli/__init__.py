@@ -16,6 +16,7 @@ Start here:
   secondorder verify                            execute every equation of every paper
   secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
   secondorder train --data wine --optimizer adam
+  secondorder bench "dense Hessian"             what curvature and steps cost, as ratios
 Each command explains itself: secondorder COMMAND --help
 """
 
@@ -72,7 +73,7 @@ def parser():
     """The parser of the whole command line."""
     from secondorder import __version__
 
-    from . import data, equations, parsing, tour, train  # they import NumPy, which reads the number of threads
+    from . import bench, data, equations, parsing, tour, train  # they import NumPy, which reads the number of threads
 
     top = argparse.ArgumentParser(
         prog="secondorder",
@@ -84,6 +85,6 @@ def parser():
     commands = top.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True, parser_class=parsing.CommandParser
     )
-    for command in (tour, equations, train, data):
+    for command in (tour, equations, train, data, bench):
         command.add(commands)
     return top

@@ -1,0 +1,179 @@
+"""`secondorder bench`: what curvature and steps cost."""
+
+import os
+import subprocess
+import sys
+
+from secondorder import files
+from secondorder.checks import lookup
+
+from .parsing import positive, positive_number
+
+ABOUT = """\
+Time gradients, curvature and steps of all optimizers, as ratios in one run. The columns:
+
+  ms         median time of a call
+  /products  ratio to the matrix products that the work cannot do without, run alone
+             (the GEMM-bound): 1 is perfect, and what is above 1 is overhead
+  /gradient  ratio to one gradient of the same network, loss and batch
+  /torch     ratio to the same work in PyTorch, with --against torch; below 1 is faster
+  peak MiB   most memory that a call holds, its result included
+
+Contenders take turns in short blocks with pauses between them, and a ratio is the median of the
+blocks' ratios, so that it survives a busy machine; absolute times do not. Without arguments every
+case runs on the networks that it is meant for, which takes some minutes.
+"""
+EXAMPLES = """\
+  secondorder bench --list                              the cases and their networks
+  secondorder bench gradient "dense Hessian"            two of them
+  secondorder bench "step of Adam" --widths 784-100-10 --batch 50 --dtype float32
+  secondorder bench --against torch --json | jq .results
+  secondorder bench --blocks 3 --seconds 0.02           quick and rough
+  secondorder bench "Hessian-vector product" --out .    also scaling.png: width, depth, batch
+"""
+WITH_VALUE = {
+    "--widths": {
+        "metavar": "N-N-...",
+        "help": "widths, 784-12x128-10 for instance (default: the case's own)",
+    },
+    "--batch": {"type": positive, "metavar": "N", "help": "samples (default: the case's own)"},
+    "--dtype": {"choices": ("float64", "float32"), "help": "precision (default: the case's own)"},
+    "--activation": {"metavar": "NAME", "help": "of the hidden layers (default: the case's own)"},
+    "--loss": {"choices": ("cross-entropy", "squared-error"), "help": "default: the case's own"},
+    "--threads": {
+        "type": positive,
+        "metavar": "N",
+        "help": "of BLAS and PyTorch (default: as set outside, else 1)",
+    },
+    "--blocks": {
+        "type": positive,
+        "default": 9,
+        "metavar": "N",
+        "help": "turns of each contender (default: 9)",
+    },
+    "--seconds": {
+        "type": positive_number,
+        "default": 0.1,
+        "metavar": "T",
+        "help": "length of a turn (default: 0.1)",
+    },
+    "--pause": {
+        "type": positive_number,
+        "default": 0.02,
+        "metavar": "T",
+        "help": "after a turn (default: 0.02)",
+    },
+    "--against": {"choices": ("torch",), "help": "time PyTorch beside it, where it is installed"},
+    "--out": {
+        "metavar": "DIR",
+        "help": "write bench.json and scaling.png (width, depth, batch) into this directory",
+    },
+}
+SETTING = ("widths", "batch", "dtype", "activation", "loss")
+
+
+def add(commands):
+    """Add the parser of this command."""
+    parser = commands.add_parser(
+        "bench",
+        help="what curvature and steps cost, as ratios",
+        description=ABOUT,
+        examples=EXAMPLES,
+    )
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="names as --list prints them (default: all)"
+    )
+    for name, kind in WITH_VALUE.items():
+        parser.add_argument(name, **kind)
+    parser.add_argument("--list", action="store_true", help="list the cases and stop")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """List or run the cases."""
+    if options.threads is not None and os.environ.get("OPENBLAS_NUM_THREADS") != str(
+        options.threads
+    ):
+        return _again(options)
+    from secondorder.experiments import bench
+
+    known = bench.load()
+    cases = [lookup(known, name, "case") for name in options.cases] or list(known.values())
+    if options.list:
+        for case in cases:
+            print(case.name, case.about, *case.settings, sep="\n    ")
+        return 0
+    out = files.output_directory(options.out) if options.out else None
+    if options.against == "torch":
+        from secondorder.experiments.bench import pytorch
+
+        pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
+    return _measure(options, bench, cases, out)
+
+
+def _again(options):
+    """The same command in a new process: BLAS reads the number of threads when it is loaded."""
+    from . import BLAS_THREADS
+
+    words = ["bench", *options.cases]
+    for name in WITH_VALUE:
+        value = getattr(options, name[2:])
+        words += [] if value is None else [f"{name}={value}"]
+    words += [f"--{name}" for name in ("list", "json", "traceback") if getattr(options, name)]
+    environment = os.environ | {name: str(options.threads) for name in BLAS_THREADS}
+    return subprocess.run(
+        [sys.executable, "-m", "secondorder", *words], env=environment, check=False
+    ).returncode
+
+
+def _measure(options, bench, cases, out):
+    """Run everything; status 1 if a case had to be left out."""
+    from secondorder.experiments import environment
+
+    effort = bench.Effort(options.blocks, options.seconds, options.pause)
+    stream = sys.stderr if options.json else sys.stdout
+    results, left_out = [], []
+    for setting, case in _settings(options, cases):
+        try:
+            results.append(bench.measure(case, setting, effort, options.against))
+        except MemoryError as error:
+            left_out.append(case.name)
+            print(f"{case.name}: left out: {error}", file=stream)
+            continue
+        print(bench.table(results, len(results) - 1), file=stream, flush=True)
+    everything = {
+        "environment": environment() | {"threads": os.environ.get("OPENBLAS_NUM_THREADS")},
+        "effort": effort._asdict(),
+        "results": results,
+        "left_out": left_out,
+    }
+    if out is not None:
+        everything["scaling"] = _figure(out, bench, cases, effort, options, stream)
+        files.write_json(out / "bench.json", everything)
+        print(f"written: {out / 'bench.json'}", file=stream)
+    if options.json:
+        print(files.to_json(everything))
+    return 1 if left_out else 0
+
+
+def _settings(options, cases):
+    """(setting, case) for everything that is to be measured, one setting after the other."""
+    changes = {name: getattr(options, name) for name in SETTING}
+    found = {}
+    for case in cases:
+        for setting in case.settings:
+            found.setdefault(setting.changed(**changes), {})[case.name] = case
+    return [(setting, case) for setting, chosen in found.items() for case in chosen.values()]
+
+
+def _figure(out, bench, cases, effort, options, stream):
+    from secondorder.experiments.bench import scaling
+
+    print("\nscaling with width, depth, batch:", file=stream, flush=True)
+    curves = scaling.run(
+        cases, effort, options.dtype, say=lambda text: print(text, file=stream, flush=True)
+    )
+    files.write_figure(out / "scaling.png", scaling.draw(curves))
+    print(f"written: {out / 'scaling.png'}", file=stream)
+    return curves

@@ -1,0 +1,120 @@
+"""The GEMM-bound: the matrix products that a piece of work cannot do without, run alone.
+
+The lists below are those of chains of `Linear` layers and what has no products (activations); S
+is the number of samples.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from secondorder.nets import Linear
+
+
+class Product(NamedTuple):
+    """(rows, inner) times (inner, columns).
+
+    `turned` says which factor is read transposed: "", "left" or "right". With `count` there are so
+    many of them in a stack. A product with inner = 1 is an outer product.
+    """
+
+    rows: int
+    inner: int
+    columns: int
+    turned: str = ""
+    count: int = 0
+
+    @property
+    def flops(self):
+        """Additions and multiplications."""
+        return 2 * self.rows * self.inner * self.columns * max(1, self.count)
+
+
+def bound(products, dtype):
+    """A function that runs the products once, in arrays that are made here.
+
+    Parameters
+    ----------
+    products : sequence of Product
+    dtype : dtype
+
+    Returns
+    -------
+    callable
+    """
+    rng = np.random.default_rng(0)
+    jobs = [_job(product, rng, np.dtype(dtype)) for product in products]
+
+    def run():
+        for multiply, left, right, out in jobs:
+            multiply(left, right, out=out)
+
+    return run
+
+
+def _job(product, rng, dtype):
+    stack = (product.count,) if product.count else ()
+    shapes = [(product.rows, product.inner), (product.inner, product.columns)]
+    factors = []
+    for shape, side in zip(shapes, ("left", "right")):
+        turned = product.turned == side
+        factor = rng.standard_normal(stack + (shape[::-1] if turned else shape)).astype(dtype)
+        factors.append(np.swapaxes(factor, -1, -2) if turned else factor)
+    out = np.empty(stack + (product.rows, product.columns), dtype)
+    return np.multiply if product.inner == 1 else np.matmul, *factors, out
+
+
+def widths(network):
+    """(in, out) of every linear layer.
+
+    Returns
+    -------
+    list of (int, int)
+    """
+    return [layer.weight.shape[::-1] for layer in network.layers if isinstance(layer, Linear)]
+
+
+def forward(network, samples):
+    """y = x W^T in every layer."""
+    return [Product(samples, n_in, n_out, "right") for n_in, n_out in widths(network)]
+
+
+def input_gradients(network, samples):
+    """x_bar = y_bar W in every layer but the first."""
+    return [Product(samples, n_out, n_in) for n_in, n_out in widths(network)[:0:-1]]
+
+
+def parameter_gradients(network, samples):
+    """W_bar = y_bar^T x in every layer."""
+    return [Product(n_out, samples, n_in, "left") for n_in, n_out in widths(network)]
+
+
+def backward(network, samples):
+    """One backward pass."""
+    return input_gradients(network, samples) + parameter_gradients(network, samples)
+
+
+def tangent(network, samples):
+    """y_tangent = x_tangent W^T + x W_tangent^T, in the first layer without the first term."""
+    return forward(network, samples) + forward(network, samples)[1:]
+
+
+def backward_tangent(network, samples):
+    """Each product of a backward pass twice, but the first layer has no x_tangent."""
+    weights = parameter_gradients(network, samples)
+    return 2 * input_gradients(network, samples) + weights + weights[1:]
+
+
+def outer_products(network, samples):
+    """The gradient of every sample alone: y_bar[s] x[s]^T in every layer."""
+    return [Product(n_out, 1, n_in, count=samples) for n_in, n_out in widths(network)]
+
+
+def dense_hessian(network, samples):
+    """Upper triangle: for every unit, its inputs times its layer's and all later parameters."""
+    sizes = [layer.size for layer in network.layers if isinstance(layer, Linear)]
+    return [
+        Product(n_in + 1, samples, sum(sizes[k:]), "left")
+        for k, (n_in, n_out) in enumerate(widths(network))
+        for _ in range(n_out)
+    ]
