@@ -1,18 +1,18 @@
-"""Per-layer rules of a method, registered by layer class; the table of which method takes which layer.
+"""Per-layer rules of a method, registered by layer class; which method takes which layer.
 
-A rule is derived for the passes of one class of layers. It is looked up along the class's MRO, and a subclass that
-overrides one of those passes does not inherit it.
+A rule is derived for the passes of one class of layers. It is looked up along the class's MRO, and
+a subclass that overrides one of those passes does not inherit it.
 """
 
 HALVES = ("input_gradient", "parameter_gradient")
-PASSES = ("forward", "backward", *HALVES, "parameter_gradients", "tangent", "second_tangent", "backward_tangent",
-          "input_hessian")
+PASSES = ("forward", "backward", *HALVES, "parameter_gradients", "tangent", "second_tangent",
+          "backward_tangent", "input_hessian")
 
 METHODS = {}
 
 
 def nearest_class(layer, classes, method, hint=""):
-    """The class among `classes` whose rule applies to a layer: the first in the MRO of the layer's own class.
+    """The class among `classes` whose rule applies to a layer: the first in the layer's MRO.
 
     Parameters
     ----------
@@ -31,22 +31,23 @@ def nearest_class(layer, classes, method, hint=""):
     Raises
     ------
     TypeError
-        If there is none, or if the layer's class overrides a pass of it. The message names the layer, the method
-        and the layers that it takes.
+        If there is none, or if the layer's class overrides a pass of it. The message names the
+        layer, the method and the layers that it takes.
     """
     cls, taken = type(layer), f"supported layers: {', '.join(c.__name__ for c in classes)}{hint}"
     parent = next((c for c in cls.__mro__ if c in classes), None)
     if parent is None:
         raise TypeError(f"{method} does not support the layer {layer!r}; {taken}")
-    changed = [name for name in PASSES if getattr(cls, name, None) is not getattr(parent, name, None)]
+    changed = [name for name in PASSES
+               if getattr(cls, name, None) is not getattr(parent, name, None)]
     if changed:
-        raise TypeError(f"{method} supports {parent.__name__}, but {cls.__name__} overrides its {', '.join(changed)}; "
-                        f"{taken}")
+        raise TypeError(f"{method} supports {parent.__name__}, but {cls.__name__} overrides its "
+                        f"{', '.join(changed)}; {taken}")
     return parent
 
 
 class LayerRules:
-    """The rules of a method. Calling it with a layer gives the rule that applies, see :func:`nearest_class`.
+    """The rules of a method; calling it with a layer gives the one of its :func:`nearest_class`.
 
     Parameters
     ----------

@@ -1,14 +1,16 @@
-"""Mutations: one formula of the package is changed at a time, and the named test or equation must notice.
+"""Mutations: one formula of the package is changed at a time; the named test must notice.
 
 `mutations/` holds the lists, one for the ground floor and one for each room. An entry has
 
     file        source file, from the project's root
     text        what stands there; exactly once, or the `occurrence`-th time (counted from 1)
     mutated     what is put in its place
-    test        what must fail: arguments of pytest, `tests/test_x.py::test_y` or `tests/test_x.py -k words` (or a list)
+    test        what must fail: arguments of pytest, `tests/test_x.py::test_y` or
+                `tests/test_x.py -k words` (or a list)
     equation    or, instead of `test`: `PAPER LABEL`, an executable equation (or a list of them)
 
-Every day it is checked that all entries still apply. The slow test applies each one to a copy of the package:
+Every day it is checked that all entries still apply. The slow test applies each one to a copy of
+the package:
 
     pytest -m slow tests/test_mutations.py
 """
@@ -122,7 +124,8 @@ def test_every_entry_applies(index):
 
 
 def test_there_are_enough_and_no_two_alike():
-    ground = [e for e in ENTRIES if e["file"].startswith(("secondorder/nets/", "secondorder/exact/"))]
+    ground = [e for e in ENTRIES
+              if e["file"].startswith(("secondorder/nets/", "secondorder/exact/"))]
     assert len(ground) >= 50
     keys = [(e["file"], e["text"], e["mutated"], e.get("occurrence")) for e in ENTRIES]
     assert len(set(keys)) == len(keys)
@@ -137,9 +140,11 @@ def test_every_file_of_formulas_is_mutated():
 
 def test_an_entry_that_does_not_apply_is_told_so():
     source = "a = 1\nb = 1\n"
-    assert apply({"file": "x", "text": "= 1", "mutated": "= 2", "occurrence": 2}, source) == "a = 1\nb = 2\n"
+    assert apply({"file": "x", "text": "= 1", "mutated": "= 2", "occurrence": 2},
+                 source) == "a = 1\nb = 2\n"
     assert apply({"file": "x", "text": "a", "mutated": "c"}, source) == "c = 1\nb = 1\n"
-    for entry, message in (({"text": "= 3"}, "does not hold"), ({"text": "= 1"}, "2 times; say which"),
+    for entry, message in (({"text": "= 3"}, "does not hold"),
+                           ({"text": "= 1"}, "2 times; say which"),
                            ({"text": "= 1", "occurrence": 3}, "2 times, not 3")):
         with pytest.raises(ValueError, match=message):
             apply({"file": "x", "mutated": "", **entry}, source)
@@ -152,21 +157,29 @@ def copy_package(folder):
     """The package, its tests and its data, without caches."""
     for name in ("secondorder", "tests", "data"):
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name,
+                            ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: long checks\n", encoding="utf-8")
     return folder
 
 
-def run(folder, kind, arguments, stop=True):
-    """Run tests or equations in a copy; return the exit code and what was printed."""
+def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
+    """Run tests or equations in a copy; return the exit code and what was printed.
+
+    `extra` holds further environment variables.
+    """
     if kind == "pytest":
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop, *arguments]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop,
+                   *arguments]
     else:
         command = [sys.executable, "-c", RUN_EQUATIONS, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder), "PYTHONDONTWRITEBYTECODE": "1",
+    environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder),
+                   "PYTHONDONTWRITEBYTECODE": "1",
                    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     environment.pop("PYTEST_ADDOPTS", None)
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+    environment |= extra or {}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=timeout)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -182,18 +195,21 @@ def run_mutated(entry, folder):
 
 @pytest.fixture(scope="session")
 def outcomes(request, tmp_path_factory):
-    """Index of an entry -> future (exit code, output): all the entries that were asked for, two at a time."""
+    """Index of an entry -> future (exit code, output): all the entries that were asked for, two at
+    a time."""
     wanted = [item.callspec.params["index"] for item in request.session.items
               if item.originalname == "test_mutation_is_caught"]
     with ThreadPoolExecutor(WORKERS) as pool:
-        yield {i: pool.submit(run_mutated, ENTRIES[i], tmp_path_factory.mktemp("mutated") / "copy") for i in wanted}
+        yield {i: pool.submit(run_mutated, ENTRIES[i], tmp_path_factory.mktemp("mutated") / "copy")
+               for i in wanted}
         pool.shutdown(cancel_futures=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pytest", "equation"])
 def test_the_unmutated_copy_passes(kind, tmp_path):
-    """What must fail on a mutated copy passes on a faithful one: it fails because of the mutation."""
+    """What must fail on a mutated copy passes on a faithful one: it fails because of the
+    mutation."""
     arguments = {}
     for entry in ENTRIES:
         found, what = catchers(entry)
@@ -201,7 +217,8 @@ def test_the_unmutated_copy_passes(kind, tmp_path):
             arguments.setdefault(tuple(what) if "-k" in what else (), []).extend(what)
     for what in arguments.values():
         what = what if "-k" in what else sorted(set(what))
-        code, output = run(copy_package(tmp_path / str(len(list(tmp_path.iterdir())))), kind, what, stop=False)
+        code, output = run(copy_package(tmp_path / str(len(list(tmp_path.iterdir())))), kind, what,
+                           stop=False)
         assert code == 0, output
 
 
@@ -210,5 +227,7 @@ def test_the_unmutated_copy_passes(kind, tmp_path):
 def test_mutation_is_caught(index, outcomes):
     entry = ENTRIES[index]
     code, output = outcomes[index].result()
-    assert code != 0, f"nothing noticed {entry['text']!r} -> {entry['mutated']!r} in {entry['file']}"
+    assert code != 0, (
+        f"nothing noticed {entry['text']!r} -> {entry['mutated']!r} in {entry['file']}"
+    )
     assert code == FAILED[catchers(entry)[0]], f"exit code {code}: the check did not run\n{output}"

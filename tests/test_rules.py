@@ -53,8 +53,11 @@ def test_whoever_overrides_a_pass_is_refused(name, toy):
     changed = type("Changed", (Narrow,), {name: lambda self, *args: None})
     mixed = type("Mixed", (type("Mixin", (), {name: lambda self, *args: None}), Linear), {})
     for cls in (changed, mixed):
-        with pytest.raises(TypeError, match=rf"the toy supports Linear, but {cls.__name__} overrides its .*{name}.*"
-                                            rf"supported layers: Linear, Layer.*; register a rule for {cls.__name__}"):
+        with pytest.raises(
+            TypeError,
+            match=rf"the toy supports Linear, but {cls.__name__} overrides its .*{name}.*"
+            rf"supported layers: Linear, Layer.*; register a rule for {cls.__name__}",
+        ):
             toy(cls(2, 2))
         toy.register(cls)("own")
         assert toy(cls(2, 2)) == "own"
@@ -68,13 +71,17 @@ def test_a_half_of_reverse_mode_is_a_pass_too(half, toy):
 
 def test_the_base_rule_is_for_layers_without_passes_of_their_own(toy):
     assert toy(type("Nothing", (Layer,), {})()) == "any"
-    with pytest.raises(TypeError, match="the toy supports Layer, but Activation overrides its forward, .*input_hessian"):
+    with pytest.raises(
+        TypeError,
+        match="the toy supports Layer, but Activation overrides its forward, .*input_hessian",
+    ):
         toy(Activation("tanh"))
 
 
 def test_layers_without_a_rule_are_refused_by_name(methods):
     empty = LayerRules("the empty method")
-    with pytest.raises(TypeError, match=r"the empty method does not support the layer Linear\(2, 3\); "
+    with pytest.raises(TypeError,
+                       match=r"the empty method does not support the layer Linear\(2, 3\); "
                                         r"supported layers: ; register a rule for Linear"):
         empty(Linear(2, 3))
     assert methods == {}
@@ -86,13 +93,16 @@ def test_one_registration_for_several_classes_and_methods(methods):
     assert shared(Linear(2, 2)) == shared(Activation("tanh")) == "rule"
     assert methods == {"one": shared, "two": shared}
     rows = support.table().splitlines()
-    assert [row for row in rows if row.startswith(("| one", "| two"))] == ["| one | yes | no | yes | no |",
-                                                                          "| two | yes | no | yes | no |"]
+    assert [row for row in rows if row.startswith(("| one", "| two"))] == [
+        "| one | yes | no | yes | no |",
+        "| two | yes | no | yes | no |",
+    ]
     with pytest.raises(TypeError, match="one and two does not support the layer Chain"):
         shared(Chain([Linear(2, 2)]))
 
 
-@pytest.mark.parametrize("given, words", [((), "got none"), ((lambda layer: layer,), "layer classes, got <function"),
+@pytest.mark.parametrize("given, words", [((), "got none"),
+                                          ((lambda layer: layer,), "layer classes, got <function"),
                                           ((Linear(2, 2),), r"layer classes, got Linear\(2, 2\)")])
 def test_register_takes_classes(given, words, toy):
     with pytest.raises(TypeError, match=words):

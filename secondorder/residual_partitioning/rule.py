@@ -1,4 +1,4 @@
-"""What residual partitioning needs to know of a class of layers: its rule, one step up for u and one step down for Z."""
+"""What residual partitioning must know of a layer: one step up for u, one step down for Z."""
 
 from dataclasses import dataclass
 
@@ -24,34 +24,38 @@ class Options:
 
 
 class Rule:
-    """Base of a rule, for layers ``y = f(x, theta)``: how one layer's part of the quadratic becomes separable.
+    """How one layer's part of the quadratic becomes separable: base of all rules.
 
-    Derive from it, register the class with ``@rules.register(MyLayer)``, and let ``verify.rule(MyLayer(...))`` judge
-    it. The methods are static: what a rule must remember on the way down, `forward` returns as ``kept``.
+    The layer maps x to ``y = f(x, theta)``. Derive from this class, register yours with
+    ``@rules.register(MyLayer)``, and let ``verify.rule(MyLayer(...))`` judge it. The methods are
+    static: what a rule must remember on the way down, `forward` returns as ``kept``.
 
     Notes
     -----
-    *The inequality.* Let J and B be the derivatives of y in x and in theta. For every sample s, all changes dx (zero
-    where u is zero) and one dtheta, with ``dy_s = J_s dx_s + B_s dtheta`` and ``q_si`` the second derivative of y_si
-    along the change, without products of dx and dtheta unless ``options.cross``::
+    *The inequality.* Let J and B be the derivatives of y in x and in theta. For every sample s, all
+    changes dx (zero where u is zero) and one dtheta, with ``dy_s = J_s dx_s + B_s dtheta`` and
+    ``q_si`` the second derivative of y_si along the change, without products of dx and dtheta
+    unless ``options.cross``::
 
         sum_si (Z_si / u_out_si) dy_si^2 + sum_si g_si q_si
                 <=  sum_sj (Z_in_sj / u_sj) dx_sj^2 + sum_k curvature_k dtheta_k^2
 
-    must hold for all u > 0, Z >= 0 and g, where ``u_out`` is what `forward` returned. The quotients Z / u are the
-    quadratic coefficients of the paper (its Y with two dots); carrying Z needs no division. Where every layer's rule
-    satisfies this, adding up from the loss to the input gives the bound: what a layer passes down is what the layer
-    below it starts from, and what remains are the curvatures.
+    must hold for all u > 0, Z >= 0 and g, where ``u_out`` is what `forward` returned. The quotients
+    Z / u are the quadratic coefficients of the paper (its Y with two dots); carrying Z needs no
+    division. Where every layer's rule satisfies this, adding up from the loss to the input gives
+    the bound: what a layer passes down is what the layer below it starts from, and what remains are
+    the curvatures.
 
-    *How to find one.* An affine layer changes by ``dy_i = sum_j J_ij dx_j + sum_k B_ik dtheta_k``. Take as fraction of
-    each term its share in ``u_out_i = sum_j |J_ij| u_j + sum_k |B_ik|``: Jensen's inequality gives
-    ``Z_in = |J|^T Z`` and ``curvature = |B|^T Z`` ([residual-partitioning] Eq. (9)-(11), (37)). It is tight: a step that
-    moves every x_j by u_j and every theta_k by 1, with the signs of one row of J and B, gives both sides the same value.
+    *How to find one.* An affine layer changes by ``dy_i = sum_j J_ij dx_j + sum_k B_ik dtheta_k``.
+    Take as fraction of each term its share in ``u_out_i = sum_j |J_ij| u_j + sum_k |B_ik|``:
+    Jensen's inequality gives ``Z_in = |J|^T Z`` and ``curvature = |B|^T Z``
+    ([residual-partitioning] Eq. (9)-(11), (37)). It is tight: a step that moves every x_j by u_j
+    and every theta_k by 1, with the signs of one row of J and B, gives both sides the same value.
     """
 
     @staticmethod
     def forward(layer, saved, u, new):
-        """Carry the total gradient up: how far an output can move if no parameter moves by more than one.
+        """Carry u up: how far an output can move if no parameter moves by more than one.
 
         Parameters
         ----------
@@ -61,8 +65,8 @@ class Rule:
         u : array like x, or None
             Total gradient of the layer's input; None stands for zero: nothing below is trained.
         new : callable
-            ``new(name, shape, dtype)`` gives an array to write results into, which an optimizer uses again in its
-            next step. A rule may as well return arrays of its own.
+            ``new(name, shape, dtype)`` gives an array to write results into, which an optimizer
+            uses again in its next step. A rule may as well return arrays of its own.
 
         Returns
         -------
@@ -75,7 +79,9 @@ class Rule:
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
-        """Carry Z down, and leave the curvature of the layer's parameters behind. Not called where u_out is None.
+        """Carry Z down, and return the curvature of the layer's parameters.
+
+        It is not called where u_out is None.
 
         Parameters
         ----------
@@ -86,7 +92,7 @@ class Rule:
         g : array like y
             Gradient of every sample's loss in the layer's output.
         Z : array like y
-            Quadratic coefficients of the output times u_out; not negative. It must not be written to.
+            Quadratic coefficients of the output times u_out; not negative, not to be written to.
         options : Options
 
         Returns
