@@ -6,6 +6,8 @@ of range) with the argument's name, what was given and what is expected. `name` 
 
 import difflib
 import numbers
+import os
+import pathlib
 
 import numpy as np
 
@@ -113,6 +115,13 @@ def instance_of(value, cls, name):
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
         raise TypeError(f"{name} must be {article} {cls.__name__}, got {value!r}")
     return value
+
+
+def path(value, name):
+    """Return `value` as a Path; TypeError unless it is a text or a path."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a path, got {value!r}")
+    return pathlib.Path(value)
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------

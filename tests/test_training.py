@@ -1,9 +1,11 @@
 """The training loop: batches, records, callback, progress, and what happens when numbers are no longer finite."""
 
+import functools
 import io
 import json
 import multiprocessing
 import pickle
+import re
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -12,7 +14,9 @@ import pytest
 import secondorder as so
 from secondorder import datasets
 from secondorder.optimizers import Optimizer
-from secondorder.training import History, Record, TrainingStopped, evaluate, train
+from secondorder.training import History, Record, TrainingStopped, evaluate
+
+train = functools.partial(so.train, last_batch="keep")  # three batches an epoch: 10, 10 and 3 of 23
 
 
 def problem(samples=23, seed=3):
@@ -126,7 +130,7 @@ def test_evaluation_in_chunks(monkeypatch):
     x, y = problem(50)
     optimizer = make()
     whole = evaluate(optimizer.network, optimizer.loss, x, y)
-    monkeypatch.setattr("secondorder.training.CHUNK", 7)
+    monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 7)
     sizes, forward = [], optimizer.network.forward
     monkeypatch.setattr(optimizer.network, "forward", lambda x, *rest: sizes.append(len(x)) or forward(x, *rest))
     parts = evaluate(optimizer.network, optimizer.loss, x, y)
@@ -138,7 +142,7 @@ def test_evaluation_in_chunks(monkeypatch):
 @pytest.mark.parametrize("targets", ["labels", "rows"])
 def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype, targets):
     """Three chunks, the last one shorter, in one set of arrays, against chunks in arrays of their own."""
-    monkeypatch.setattr("secondorder.training.CHUNK", 20)
+    monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 20)
     x, y = problem(50)
     optimizer, used = make(so.Adam, dtype=dtype), []
     net = optimizer.network
@@ -169,7 +173,7 @@ def test_a_run_evaluates_in_one_set_of_arrays(monkeypatch):
         seen.append(workspace)
         return evaluate(network, loss, x, y)
 
-    monkeypatch.setattr("secondorder.training.evaluate", watched)
+    monkeypatch.setattr("secondorder.training.loop.evaluate", watched)
     expected = train(plain, x, y, epochs=2, validation=(xv, yv), rng=0)
     assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0] for workspace in seen)
     monkeypatch.undo()
@@ -310,7 +314,7 @@ def test_progress(monkeypatch, stream, progress, lines):
     train(make(), x, y, epochs=2, batch_size=10, validation=(x, y), progress=progress)
     text = stream.getvalue()
     assert text.count("\n") == lines and text.count("\r") == 3 * lines
-    assert not lines or ("epoch 2/2  step 6  train loss " in text and text.endswith("\n"))
+    assert not lines or ("epoch 2/2  step 6  loss " in text and text.endswith("\n"))
 
 
 def test_progress_ends_its_line_on_an_error(monkeypatch):
@@ -325,7 +329,11 @@ x, y = problem()
 BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epochs"),
        ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"),
        ({"batch_size": -3}, ValueError, "batch_size"),
-       ({"batch_size": "all"}, TypeError, "batch_size"), ({"evaluate_every": 0}, ValueError, "evaluate_every"),
+       ({"batch_size": "every"}, ValueError, "batch_size.*all"), ({"batch_size": None}, TypeError, "batch_size"),
+       ({"last_batch": "join"}, ValueError, "last_batch.*merge"), ({"last_batch": None}, TypeError, "last_batch"),
+       ({"resume": True}, ValueError, "resume.*checkpoint"), ({"resume": "file"}, TypeError, "resume"),
+       ({"checkpoint": "no-such-directory/file"}, FileNotFoundError, "no-such-directory"),
+       ({"checkpoint": 3}, TypeError, "checkpoint"), ({"checkpoint": "."}, FileExistsError, "checkpoint"), ({"evaluate_every": 0}, ValueError, "evaluate_every"),
        ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
        ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),
        ({"validation": (x, y, y)}, TypeError, "validation"),
@@ -396,3 +404,14 @@ def test_digits(kind, settings):
                     validation=(validation.inputs, validation.targets))
     assert history.records[0].train_loss > 2 and history.records[-1].train_loss < 0.1
     assert history.records[-1].validation_accuracy > 0.94
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_progress_fits_the_terminal(monkeypatch, columns):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    train(make(), *problem(), epochs=1000, evaluate_every=100, validation=problem(), progress=None)
+    lines = stream.getvalue().strip("\n").split("\r")
+    assert len(lines) == 12 and max(map(len, lines)) < columns
+    assert columns < 80 or re.search(r"loss [\d.]+ / [\d.]+  accuracy 0\.\d+ / 0\.\d+ *$", lines[-1])

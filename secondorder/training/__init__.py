@@ -1,0 +1,8 @@
+"""The training loop: batches, history, progress, checkpoints, and a clear stop."""
+
+from .checkpoints import read_checkpoint
+from .evaluation import evaluate
+from .history import History, Record, TrainingStopped
+from .loop import train
+
+__all__ = ["History", "Record", "TrainingStopped", "evaluate", "read_checkpoint", "train"]

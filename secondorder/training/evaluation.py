@@ -1,0 +1,59 @@
+"""The loss and the accuracy over a whole set, and what the steps reported, averaged."""
+
+import numpy as np
+
+from ..nets import Workspace
+
+CHUNK = 1024  # samples in one forward pass of an evaluation
+
+
+def evaluate(network, loss, x, y, workspace=None):
+    """Mean loss over a whole set, in chunks, and the accuracy where the targets are integer labels.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (N, *input_shape) array
+    y : targets of N samples
+    workspace : Workspace, optional
+        Where the layers' arrays go, chunk after chunk; one of its own by default.
+
+    Returns
+    -------
+    loss : float
+        Without penalty.
+    accuracy : float or None
+        Part of the samples whose largest output is that of their label; None unless y is (N,) of
+        integers.
+
+    Raises
+    ------
+    FloatingPointError
+        If outputs or losses are not finite.
+    """
+    labels = np.ndim(y) == 1 and np.asarray(y).dtype.kind in "iu"
+    total, right, workspace = 0.0, 0, Workspace() if workspace is None else workspace
+    for start in range(0, len(x), CHUNK):
+        part = slice(start, start + CHUNK)
+        evaluation = network.evaluate(loss, x[part], y[part], workspace)
+        total += evaluation.loss * evaluation.samples
+        if labels:
+            right += int(np.count_nonzero(evaluation.outputs.argmax(axis=1) == y[part]))
+    return total / len(x), right / len(x) if labels else None
+
+
+def means(infos):
+    """Mean of each number and boolean in a list of dicts, over the dicts that have it, as floats."""
+    names = dict.fromkeys(
+        name for info in infos for name in info if name not in ("loss", "objective")
+    )
+    result = {}
+    for name in names:
+        values = [info[name] for info in infos if name in info]
+        if all(
+            isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating))
+            for value in values
+        ):
+            result[name] = float(np.mean(values, dtype=np.float64))
+    return result

@@ -1,0 +1,334 @@
+"""The training loop."""
+
+import re
+import time
+
+import numpy as np
+
+from .. import checks
+from ..checks import boolean, one_of, whole_number
+from ..nets import Workspace
+from ..optimizers.base import Optimizer
+from ..randomness import generator
+from .checkpoints import fingerprint, read_checkpoint, require_same, write_checkpoint
+from .evaluation import evaluate, means
+from .history import History, Record, TrainingStopped
+from .progress import Progress
+
+LAST_BATCH = ("merge", "keep", "drop")
+
+
+def train(
+    optimizer,
+    x,
+    y,
+    epochs=10,
+    batch_size=100,
+    validation=None,
+    rng=None,
+    callback=None,
+    progress=None,
+    evaluate_every=1,
+    shuffle=True,
+    last_batch="merge",
+    checkpoint=None,
+    resume=False,
+):
+    """Train the optimizer's network, in place.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        It holds the network and the loss; it goes on from where it stands.
+    x : (N, *input_shape) array
+    y : targets of N samples, in the form that the loss takes
+    epochs : int
+        Passes through the data, at least 1.
+    batch_size : int or "all"
+        Samples a step, at least 1; ``"all"`` takes the whole set in every step.
+    validation : (xv, yv), optional
+        Data that is only looked at.
+    rng : None, int or numpy.random.Generator
+        Draws the order of the samples.
+    callback : callable, optional
+        ``callback(intermediate_result)`` is called with every record (a copy; entries as items or
+        attributes). It may raise StopIteration to end training; the history then says
+        ``stopped = "callback"``.
+    progress : bool, optional
+        Whether to keep one line on the standard error up to date; by default only where that is a
+        terminal.
+    evaluate_every : int
+        Epochs between two records. The first (epoch 0) and the last epoch always have one.
+    shuffle : bool
+        Whether each epoch draws a new order.
+    last_batch : {"merge", "keep", "drop"}
+        What becomes of the samples that are left where `batch_size` does not divide N. ``"merge"``:
+        less than half a batch joins the batch before it, more is a batch of its own; a
+        second-order step fits the noise of a handful of samples exactly, and undoes what the large
+        batch before it has won. ``"keep"``: always a batch of its own. ``"drop"``: left out of this
+        epoch. A set smaller than one batch is always one batch.
+    checkpoint : str or Path, optional
+        File that is written with every record, atomically: whenever the process ends, by whatever
+        signal, it holds the state at one of the records.
+    resume : bool
+        Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
+        Everything else has to be as it was (network, optimizer with its settings, data, arguments;
+        `epochs` may be larger): then the run ends with the same bits as one that was never
+        interrupted, on the same machine and number of threads. What `callback` was told before
+        is not told again.
+
+    Returns
+    -------
+    History
+        Records hold ``epoch``, ``step``, ``seconds`` (spent in steps so far, evaluation excluded),
+        ``train_loss`` and ``validation_loss`` (mean over the whole set, no penalty), for integer
+        labels ``train_accuracy`` and ``validation_accuracy``, and, from the second record on, the
+        mean since the last record of every number that the optimizer's steps report
+        (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...) but for the loss and the
+        objective of the mini-batches.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        Bad arguments or data, before any work; also a checkpoint of another run, or one that is
+        there although `resume` is false.
+    TrainingStopped
+        A FloatingPointError that names epoch, step and cause. The network is left at the last
+        parameters at which a loss was finite.
+    KeyboardInterrupt, or whatever `callback`, schedule or optimizer raise
+        Passes through; the network keeps its last finished step.
+
+    Whatever ends a run that has begun carries the records so far in its attribute ``history``, and
+    ``history.stopped`` says what it was.
+
+    Examples
+    --------
+    >>> import secondorder as so
+    >>> digits = so.datasets.load_digits()
+    >>> net = so.mlp([64, 16, 10], rng=0)
+    >>> optimizer = so.Adam(net, so.SoftmaxCrossEntropy(), learning_rate=0.01)
+    >>> history = so.train(optimizer, digits.inputs / 16, digits.targets, epochs=3, rng=0)
+    >>> history.column("epoch").tolist()
+    [0, 1, 2, 3]
+    >>> bool(history.records[-1].train_loss < history.records[0].train_loss)
+    True
+    """
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(
+            f"optimizer must be an Optimizer such as Adam(network, loss), got {optimizer!r}"
+        )
+    epochs, evaluate_every = (
+        whole_number(epochs, "epochs", 1),
+        whole_number(evaluate_every, "evaluate_every", 1),
+    )
+    shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of one record, got {callback!r}")
+    sets = {"train": checked_set(optimizer, x, y, "")}
+    if validation is not None:
+        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+            raise TypeError(
+                f"validation must be a pair (inputs, targets), got {type(validation).__name__}"
+            )
+        sets["validation"] = checked_set(optimizer, *validation, "validation: ")
+    slices = batches(len(sets["train"][0]), batch_size, last_batch)
+    run = _Run(
+        optimizer, sets, slices, shuffle, generator(rng), callback, Progress(epochs, progress)
+    )
+    if checkpoint is None and resume:
+        raise ValueError("resume goes together with checkpoint, the file to go on from")
+    if checkpoint is not None:
+        run.keep_at(
+            checkpoint,
+            resume,
+            {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every},
+        )
+    return run(epochs, evaluate_every)
+
+
+def batches(samples, batch_size, last_batch):
+    """Where the batches of an epoch begin and end.
+
+    Parameters
+    ----------
+    samples : int
+    batch_size : int or "all"
+    last_batch : {"merge", "keep", "drop"}
+
+    Returns
+    -------
+    list of slice
+    """
+    if isinstance(batch_size, str):
+        one_of(("all",), batch_size, "batch_size")
+        size = samples
+    else:
+        size = whole_number(batch_size, "batch_size", 1)
+    one_of(LAST_BATCH, last_batch, "last_batch")
+    ends = [*range(size, samples, size), samples]
+    rest = samples - size * (len(ends) - 1)
+    if len(ends) > 1 and last_batch == "merge" and 2 * rest < size:
+        del ends[-2]
+    elif len(ends) > 1 and last_batch == "drop" and rest < size:
+        del ends[-1]
+    return [slice(start, end) for start, end in zip([0, *ends], ends)]
+
+
+class _Run:
+    """One call of `train` after its arguments have been checked."""
+
+    def __init__(self, optimizer, sets, slices, shuffle, rng, callback, progress):
+        self.optimizer, self.sets, self.slices, self.shuffle = optimizer, sets, slices, shuffle
+        self.rng, self.callback, self.progress = rng, callback, progress
+        self.history = History(type(optimizer).__name__)
+        self.epoch = self.step = 0
+        self.seconds, self.infos = 0.0, []
+        self.last_finite = optimizer.network.theta.copy()
+        self.workspace = Workspace()
+        self.checkpoint = None
+
+    def __call__(self, epochs, evaluate_every):
+        try:
+            if not self.history.records:
+                self.record()
+            while self.epoch < epochs and self.history.stopped is None:
+                self.epoch += 1
+                self.guarded(self.pass_through)
+                if self.epoch % evaluate_every == 0 or self.epoch == epochs:
+                    self.record()
+        except BaseException as error:
+            interrupt = isinstance(error, KeyboardInterrupt)
+            self.history.stopped = "interrupt" if interrupt else f"{type(error).__name__}: {error}"
+            error.history = self.history
+            raise
+        finally:
+            self.progress.close()
+        return self.history
+
+    def guarded(self, work):
+        """Do some work; at numbers that are not finite, go back and raise TrainingStopped."""
+        try:
+            return work()
+        except (FloatingPointError, OverflowError) as error:
+            self.optimizer.network.theta = self.last_finite
+            message = f"training stopped in epoch {self.epoch}, step {self.step}: {error}"
+            raise TrainingStopped(message, self.history, self.epoch, self.step) from error
+
+    def pass_through(self):
+        """One epoch of steps."""
+        x, y = self.sets["train"]
+        order = self.rng.permutation(len(x)) if self.shuffle else np.arange(len(x))
+        started = time.perf_counter()
+        for part in self.slices:
+            chosen = order[part]
+            before = self.optimizer.network.theta.copy()
+            self.step += 1
+            info = self.optimizer.step(x[chosen], y[chosen])
+            if not np.isfinite(info["loss"]):
+                raise FloatingPointError(f"the loss is {info['loss']}")
+            self.last_finite = before
+            self.infos.append(info)
+        self.seconds += time.perf_counter() - started
+
+    def record(self):
+        """Evaluate all sets, write a record and a checkpoint, tell the callback."""
+        results = self.guarded(self.evaluate_sets)
+        record = Record(epoch=self.epoch, step=self.step, seconds=self.seconds, **results)
+        record.update(
+            (name, mean) for name, mean in means(self.infos).items() if name not in record
+        )
+        self.infos = []
+        self.last_finite = self.optimizer.network.theta.copy()
+        self.history.records.append(record)
+        if self.checkpoint is not None:
+            write_checkpoint(self.checkpoint, self.content())
+        self.progress.show(record)
+        if self.callback is None:
+            return
+        try:
+            self.callback(Record(record))
+        except StopIteration:
+            self.history.stopped = "callback"
+
+    def evaluate_sets(self):
+        results = {}
+        for name, (x, y) in self.sets.items():
+            loss, accuracy = evaluate(
+                self.optimizer.network, self.optimizer.loss, x, y, self.workspace
+            )
+            results[f"{name}_loss"] = loss
+            if accuracy is not None:
+                results[f"{name}_accuracy"] = accuracy
+        return results
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def keep_at(self, path, resume, settings):
+        """Write a checkpoint to `path` with every record, and go on from it if asked to."""
+        path = checks.path(path, "checkpoint")
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
+        self.made_with = settings | self.facts()
+        if path.exists():
+            if not resume:
+                raise FileExistsError(
+                    f"checkpoint {path} is there already: go on from it (resume), or remove it"
+                )
+            self.restore(read_checkpoint(path), path)
+        self.checkpoint = path
+
+    def facts(self):
+        """What has to be the same when a run goes on."""
+        network = self.optimizer.network
+        return {
+            "method": type(self.optimizer).__name__,
+            "network": _nameless(network),
+            "loss": _nameless(self.optimizer.loss),
+            "l2": getattr(self.optimizer, "l2", None),
+            "shuffle": self.shuffle,
+            "kind of generator": type(self.rng.bit_generator).__name__,
+            "fixed parameters": fingerprint(*network.fixed_parameters()),
+        } | {f"{name} data": fingerprint(*arrays) for name, arrays in self.sets.items()}
+
+    def content(self):
+        return {
+            "made_with": self.made_with,
+            "theta": self.optimizer.network.theta,
+            "state": self.optimizer.state_dict(),
+            "generator": self.rng.bit_generator.state,
+            "history": [dict(record) for record in self.history.records],
+            "epoch": self.epoch,
+            "step": self.step,
+            "seconds": self.seconds,
+        }
+
+    def restore(self, content, path):
+        """Go back to where the run stood; nothing is changed if the checkpoint does not fit."""
+        require_same(self.made_with, content["made_with"], path)
+        self.optimizer.load_state_dict(content["state"])
+        self.optimizer.network.theta = content["theta"]
+        self.rng.bit_generator.state = content["generator"]
+        self.history.records = [Record(record) for record in content["history"]]
+        self.epoch, self.step, self.seconds = content["epoch"], content["step"], content["seconds"]
+        self.last_finite = self.optimizer.network.theta.copy()
+
+
+def _nameless(thing):
+    """The repr without addresses, which differ from process to process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
+
+
+def checked_set(optimizer, x, y, where):
+    """Inputs in the network's dtype and targets as an array, checked against network and loss."""
+    network = optimizer.network
+    x, y = np.asarray(x), np.asarray(y)
+    if x.ndim and y.ndim and len(x) != len(y):
+        raise ValueError(f"{where}x holds {len(x)} samples, y {len(y)} targets")
+    try:
+        x = network.check_input(x)
+        optimizer.loss.prepare_target(y, (len(x), *network.output_shape), network.dtype)
+    except (TypeError, ValueError) as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}{error}") from error
+    return x, y
