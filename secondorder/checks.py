@@ -43,6 +43,14 @@ def number_in(value, name, low, high):
     return value
 
 
+def fraction(value, name):
+    """Return `value` as a float with 0 < value < 1; TypeError or ValueError otherwise."""
+    value = real_number(value, name)
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must be above 0 and below 1, got {value:g}")
+    return value
+
+
 def whole_number(value, name, smallest):
     """Return `value` as an int of at least `smallest`; TypeError or ValueError otherwise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):

@@ -1,0 +1,122 @@
+"""Conjugate gradients on arrays of any shape, with the paper's two limits, and in two coefficients for (11b)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .systems import rank_one_product
+
+
+class Solution(NamedTuple):
+    """What conjugate gradients found: the solution, products made, and |residual| / |right side|."""
+
+    solution: np.ndarray
+    iterations: int
+    residual: float
+
+
+def size(a):
+    """Euclidean norm of an array of any shape, as a float."""
+    return float(np.sqrt(np.vdot(a, a)))
+
+
+def solve(product, right, max_cg, tolerance, preconditioner=None):
+    """Solve L(x) = right for a positive definite L, from x = 0.
+
+    It ends with |residual| <= tolerance |right|, or after `max_cg` products, or where rounding has used up the
+    curvature p . L(p) > 0. A right side of zero gives zero at once.
+
+    Parameters
+    ----------
+    product : callable
+        Array like `right` -> L of it.
+    right : array
+    max_cg : int
+    tolerance : float
+        Relative, of norms (not of their squares).
+    preconditioner : callable, optional
+        Positive definite, near the inverse of L.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    FloatingPointError
+        If a product is not finite.
+    """
+    x, r = np.zeros_like(right), right.copy()
+    z = r if preconditioner is None else preconditioner(r)
+    p, rz = z.copy(), np.vdot(r, z)
+    whole, iterations = size(right), 0
+    while iterations < max_cg and size(r) > tolerance * whole:
+        Lp = product(p)
+        curvature = np.vdot(p, Lp)
+        if not np.isfinite(curvature):
+            raise FloatingPointError(f"EA-CG, conjugate gradients: product {iterations + 1} is not finite")
+        if curvature <= 0:
+            break
+        iterations += 1
+        step = rz / curvature
+        x += step * p
+        r -= step * Lp
+        z = r if preconditioner is None else preconditioner(r)
+        rz, before = np.vdot(r, z), rz
+        p *= rz / before
+        p += z
+    return Solution(x, iterations, size(r) / whole if whole else 0.0)
+
+
+def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
+    """(10b) with (11b): conjugate gradients on arrays as large as the weights."""
+    return solve(lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg, tolerance)
+
+
+class Coordinates(NamedTuple):
+    """G = across * (unit matrix) + along m^T / |m| with the unit matrix orthogonal to every u m^T: see below."""
+
+    across: float
+    along: np.ndarray
+    length: float
+
+
+def coordinates(G, mean):
+    """Split G (n, m) into its part along the mean input and the rest; only the rest's norm is kept.
+
+    Parameters
+    ----------
+    G : (n, m) array
+    mean : (m,) array
+    """
+    length = size(mean.astype(np.float64))
+    along = (G @ mean).astype(np.float64) / length if length else np.zeros(len(G))
+    rest = np.vdot(G, G) - np.vdot(along, along)
+    return Coordinates(float(np.sqrt(max(rest, 0.0))), along, length)
+
+
+def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
+    """:func:`rank_one_literal` in two coefficients: (s, w) with D = s G + w m^T, and the same `Solution` data.
+
+    Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an orthonormal basis of that
+    span, (c, v) with v (n,), the matrix of the system is
+
+        c -> damping c,    v -> (weight |m|^2 B + damping I) v,
+
+    so that these are the same iterates as those of the literal form, for one product with B (n, n) an iteration.
+
+    Returns
+    -------
+    (float, (n,) array, Solution)
+    """
+    across, along, length = coordinates(G, mean)
+    B = B.astype(np.float64, copy=False)
+    q = weight * length**2
+
+    def product(p):
+        return np.concatenate([damping * p[:1], q * (B @ p[1:]) + damping * p[1:]])
+
+    found = solve(product, -np.concatenate([[across], along]), max_cg, tolerance)
+    s = float(found.solution[0] / across) if across else 0.0
+    w = (found.solution[1:] - s * along) / length if length else np.zeros_like(along)
+    return s, w, found

@@ -1,0 +1,67 @@
+"""How far a curvature is from the true mean Hessian: the metric of Tables 2-5, and the bound (7) on one step of (6)."""
+
+import numpy as np
+
+from .hessians import ele_cov, mean_outer
+from .pos_eig import pos_eig
+
+
+def layer_error(approximate, exact):
+    """||B - |E[H]| ||_F, with |.| the absolute values of the eigenvalues: an entry of Tables 2-5.
+
+    Parameters
+    ----------
+    approximate, exact : (n, n) arrays
+        B^t, and the exact mean E[H^t] itself.
+    """
+    return float(np.linalg.norm(approximate - pos_eig(exact, -1.0)))
+
+
+def layer_errors(approximate, exact):
+    """:func:`layer_error` of every layer, (k,)."""
+    return np.array([layer_error(B, H) for B, H in zip(approximate, exact)])
+
+
+def total_error(errors):
+    """The last row of Tables 2-5: the root of the sum of squares over the layers, along the last axis."""
+    return np.sqrt(np.sum(np.square(errors), axis=-1))
+
+
+def carried(W, H):
+    """W^T H_i W for every instance, (S, m, m)."""
+    return W.T @ H @ W
+
+
+def expectation_error(W, H, slope):
+    """(15): the exact mean minus (6) with the exact E[H^t] in it: Ele-Cov(W^T H_i W, h'_i h'_i^T), (m, m)."""
+    return ele_cov(carried(W, H), slope[:, :, None] * slope[:, None, :])
+
+
+def variance(X):
+    """Variance over instances (1/S), entry by entry."""
+    return ele_cov(X, X)
+
+
+def covariance_bound(W, H, slope):
+    """(16): sum over entries of Var([W^T H_i W]) Var([h' h'^T]), at least ||(15)||_F^2."""
+    return float(np.sum(variance(carried(W, H)) * variance(slope[:, :, None] * slope[:, None, :])))
+
+
+def lipschitz_bound(W, H, lipschitz):
+    """(7): L^4 sum over entries of Var([W^T H_i W])."""
+    return float(lipschitz**4 * np.sum(variance(carried(W, H))))
+
+
+def monotone_bound(W, H, lipschitz):
+    """A quarter of (7), where 0 <= h' <= L: a variable between 0 and L^2 has a variance of at most L^4 / 4."""
+    return lipschitz_bound(W, H, lipschitz) / 4
+
+
+def recursive_bound(error_above, W, H, slope):
+    """Bound on ||E[H^{t-1}] - (6)||_F when what (6) is fed with is itself off by `error_above` in that norm.
+
+    max_r E[h'_r^2] ||W||_2^2 error_above + ||(15)||_F: the Hadamard product with a PSD matrix grows no norm by more
+    than its largest diagonal entry.
+    """
+    grows = np.diag(mean_outer(slope)).max() * np.linalg.norm(W, 2) ** 2
+    return float(grows * error_above + np.linalg.norm(expectation_error(W, H, slope)))

@@ -1,0 +1,156 @@
+"""Exact curvature layer by layer, one instance at a time, and its mean over a batch ([ea-cg] (4a)-(4c), (5)).
+
+H_i^t (n_t, n_t) is the Hessian of instance i's loss in the bias of layer t, which is the Hessian in z_i^t; the Hessian
+in the weights follows from it. Arrays hold one matrix an instance, (S, n_t, n_t).
+"""
+
+import numpy as np
+
+from .layers import downwards
+from .pos_eig import pos_diagonal, pos_eig
+
+MAX_BYTES = 2**28  # of the arrays with one matrix an instance
+
+
+def output_hessians(loss, p, y):
+    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k); for classes these are the logits."""
+    return loss.hessian(p, y)
+
+
+def hidden_hessians(W, H, g, slope, curvature):
+    """(4b): H_i^{t-1} = diag(h'_i) W^T H_i W diag(h'_i) + diag(h''_i (.) W^T g_i), (S, m, m).
+
+    Parameters
+    ----------
+    W : (n, m) array
+        Of layer t.
+    H : (S, n, n) array
+        H_i^t.
+    g : (S, n) array
+        Gradients in the bias of layer t.
+    slope, curvature : (S, m) arrays
+        h' and h'' of layer t - 1.
+    """
+    below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    index = np.arange(W.shape[1])
+    below[:, index, index] += curvature * (g @ W)
+    return below
+
+
+def weight_hessian(h, H):
+    """(4c): (h h^T) (x) H_i, (n m, n m), over Vec(W): the columns of W (n, m) one below the other."""
+    return np.kron(np.outer(h, h), H)
+
+
+def bias_hessians(all_units, H):
+    """H_i^t (S, n_t, n_t) of every linear layer, from the input up: (4b) for any chain of layers.
+
+    Parameters
+    ----------
+    all_units : list of Unit
+    H : (S, C, C) array
+        H_i^k of (4a).
+    """
+    return downwards(all_units, H, exact_step)
+
+
+def exact_step(unit, H):
+    """(4b), one layer of it: the layer's own `input_hessian`."""
+    return unit.layer.input_hessian(unit.saved, unit.delta, H)
+
+
+def gauss_newton_step(unit, H):
+    """(4b) without the term of the activation's curvature."""
+    if hasattr(unit.saved, "slope"):
+        return unit.saved.slope[:, :, None] * H * unit.saved.slope[:, None, :]
+    return exact_step(unit, H)
+
+
+def clipped_step(unit, H):
+    """(4b) with the negative entries of the diagonal dropped instance by instance, so that every H_i stays PSD."""
+    H = gauss_newton_step(unit, H)
+    if hasattr(unit.saved, "curvature"):
+        index = np.arange(H.shape[1])
+        H[:, index, index] += pos_diagonal(unit.saved.curvature * unit.delta, 0.0)
+    return H
+
+
+def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX_BYTES):
+    """Mean over the batch of what `step` carries down, (n_t, n_t) for every linear layer, in parts of the batch.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    all_units : list of Unit
+    top : callable
+        ``top(p, y)``: matrices (S', C, C) of a part of the batch.
+    step : callable
+    max_bytes : int
+        About what the matrices of one part of the batch may take; at least one instance is taken at a time.
+    """
+    widest = max(unit.delta.shape[1] for unit in all_units)
+    size = max(1, int(max_bytes) // (4 * widest**2 * evaluation.network.dtype.itemsize))
+    total = None
+    for start in range(0, evaluation.samples, size):
+        part = slice(start, start + size)
+        matrices = downwards([unit.part(part) for unit in all_units],
+                             top(evaluation.outputs[part], evaluation.y[part]), step)
+        sums = [H.sum(axis=0) for H in matrices]
+        total = sums if total is None else [a + b for a, b in zip(total, sums)]
+    return [symmetric(H / evaluation.samples) for H in total]
+
+
+def mean_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
+    """E_i[H_i^t], the exact mean, for every linear layer; see :func:`mean_of_instances`."""
+    loss = evaluation.loss_function
+    return mean_of_instances(evaluation, all_units, lambda p, y: output_hessians(loss, p, y), exact_step, max_bytes)
+
+
+def clipped_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
+    """E_i of positive semidefinite H_i: negative curvature is dropped instance by instance, at the top and below.
+
+    It is at least the exact mean in the Loewner order, layer by layer. For cross-entropy the top needs no correction.
+    """
+    loss = evaluation.loss_function
+
+    def top(p, y):
+        H = output_hessians(loss, p, y)
+        return H if getattr(loss, "convex", False) else np.array([pos_eig(one, 0.0) for one in H])
+
+    return mean_of_instances(evaluation, all_units, top, clipped_step, max_bytes)
+
+
+def symmetric(A):
+    """(A + A^T) / 2."""
+    return (A + A.T) / 2
+
+
+# -- Eq. (5) ----------------------------------------------------------------------------------------------------------
+
+def mean_outer(rows):
+    """E_i[r_i r_i^T] (n, n) of the rows r_i; EhhT of the paper."""
+    return rows.T @ rows / len(rows)
+
+
+def ele_cov(X, Y):
+    """Ele-Cov: covariance over instances (1/S, not 1/(S - 1)) of X and Y (S, ...), entry by entry."""
+    return ((X - X.mean(axis=0)) * (Y - Y.mean(axis=0))).mean(axis=0)
+
+
+def cov_t(h, H):
+    """The last term of (5), (n m, n m): Ele-Cov of (h h^T) (x) 1 and 1 (x) H.
+
+    Parameters
+    ----------
+    h : (S, m) array
+    H : (S, n, n) array
+    """
+    m, n = h.shape[1], H.shape[1]
+    inputs = np.array([np.kron(np.outer(row, row), np.ones((n, n))) for row in h])
+    outputs = np.array([np.kron(np.ones((m, m)), matrix) for matrix in H])
+    return ele_cov(inputs, outputs)
+
+
+def mean_weight_hessian(h, H):
+    """(5): E_i[h_i h_i^T] (x) E_i[H_i] + cov-t, the exact mean of (4c), (n m, n m)."""
+    return np.kron(mean_outer(h), H.mean(axis=0)) + cov_t(h, H)

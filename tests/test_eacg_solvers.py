@@ -1,0 +1,238 @@
+"""EA-CG's solvers: each against a dense Kronecker solve, with biases apart or together, penalties, and awkward batches."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import eacg
+from secondorder.eacg import closed_forms, conjugate_gradients, layers, solvers, systems
+from test_eacg_curvatures import LOSSES, case, relative
+
+ALPHA = 0.05
+
+
+def dense_direction(net, loss, x, y, curvature, solver, l2=0.0, joint=False, rank=1):
+    """The direction by dense Kronecker solves, written out from (9)-(13)."""
+    evaluation = net.evaluate(loss, x, y)
+    gradient, out = evaluation.gradient + l2 * net.theta, np.empty(net.size)
+    matrices = eacg.bias_curvatures(net, loss, x, y, curvature)
+    for t, (unit, B) in enumerate(zip(layers.linear(layers.units(evaluation)), matrices)):
+        (G, g), h = unit.layer.split(gradient[unit.where]), unit.saved.input
+        if joint:
+            h, G = np.c_[h, np.ones(len(h))], np.c_[G, g]
+        D, d = dense_layer(B, h, G, g, solver, l2, rank, t == 0)
+        if joint:
+            D, d = D[:, :-1], D[:, -1]
+        W_out, b_out = unit.layer.split(out[unit.where])
+        W_out[...], b_out[...] = D, d
+    return out
+
+
+def dense_layer(B, h, G, g, solver, l2, rank, first):
+    (n, m), A, mean = G.shape, h.T @ h / len(h), h.mean(axis=0)
+    if solver.startswith("ea") and rank == 1 or solver == "kfi-rank-one" and first:
+        A = np.outer(mean, mean)
+    elif solver.startswith("ea"):
+        values, V = np.linalg.eigh(A - np.outer(mean, mean))
+        values[:max(m + 1 - rank, 0)] = 0
+        A = np.outer(mean, mean) + (V * values) @ V.T
+    if solver.startswith("kfi"):
+        a = ALPHA + l2
+        pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n))
+        left, right = np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)), np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m))
+        return -left @ G @ right, -np.linalg.solve(B + a * np.eye(n), g)
+    matrix = (1 - ALPHA) * (np.kron(A, B) + l2 * np.eye(n * m)) + ALPHA * np.eye(n * m)
+    D = -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
+    return D, -np.linalg.solve((1 - ALPHA) * (B + l2 * np.eye(n)) + ALPHA * np.eye(n), g)
+
+
+EXTRA = {"ea-cg": ({}, {"literal": True}, {"rank": 3}, {"rank": 6}, {"preconditioner": "kfi"},
+                   {"rank": 2, "preconditioner": "kfi"}),
+         "ea-closed": ({}, {"rank": 2}, {"rank": 4}, {"rank": 6}), "cg": ({}, {"preconditioner": "kfi"})}
+
+
+@pytest.mark.parametrize("samples", (1, 3, 12))
+@pytest.mark.parametrize("l2", (0.0, 0.03))
+@pytest.mark.parametrize("joint", (False, True))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_against_dense_solves(solver, joint, l2, samples):
+    for loss in ("softmax", "tukey"):
+        net, criterion, x, y = case(0, "sigmoid", loss, samples=samples)
+        for extra in EXTRA.get(solver, ({},)):
+            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, max_cg=200, tolerance=1e-13, l2=l2,
+                                   joint=joint, **extra)
+            wanted = dense_direction(net, criterion, x, y, "pch-1", solver, l2, joint, extra.get("rank", 1))
+            assert relative(found, wanted) < 1e-10, extra
+
+
+@pytest.mark.parametrize("curvature", eacg.POSITIVE)
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_always_a_descent_direction(solver, curvature):
+    for seed, loss in enumerate(LOSSES):
+        if curvature in ("fisher-exact", "fisher-sampled") and loss in ("bounded", "tukey"):
+            continue
+        net, criterion, x, y = case(seed, "tanh", loss)
+        step = eacg.direction(net, criterion, x, y, curvature, solver, alpha=0.02, rng=0)
+        assert step @ so.exact.gradient(net, criterion, x, y) < 0
+
+
+@pytest.mark.parametrize("samples", (3, 40))
+def test_ranks_lead_from_11b_to_11a(samples):
+    net, criterion, x, y = case(1, samples=samples)
+    X = net.evaluate(criterion, x, y).saved[2].input
+    factors = [systems.low_rank_factor(X, rank) for rank in range(1, X.shape[1] + 2)]
+    np.testing.assert_allclose(factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)), atol=1e-15)
+    np.testing.assert_allclose(factors[-1] @ factors[-1].T, X.T @ X / samples, atol=1e-15)
+    for low, high in zip(factors[:-1], factors[1:]):
+        assert np.linalg.eigvalsh(high @ high.T - low @ low.T)[0] > -1e-14
+    if samples == 40:
+        step = eacg.direction(net, criterion, x, y, solver="ea-closed", rank=7, alpha=ALPHA)
+        assert relative(step, eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA)) < 1e-12
+
+
+# -- conjugate gradients ----------------------------------------------------------------------------------------------
+
+def random_system(seed, n=8, m=11, rank=None):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, rank or n)) / np.sqrt(n)
+    return root @ root.T, rng.normal(size=(n, m)), rng.normal(size=m)
+
+
+@pytest.mark.parametrize("iterations", (1, 2, 5, 7))
+def test_two_coefficients_take_the_same_steps_as_the_literal_form(iterations):
+    B, G, mean = random_system(0)
+    literal = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, iterations, 1e-14)
+    s, w, short = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, iterations, 1e-14)
+    assert short.iterations == literal.iterations == iterations
+    assert relative(closed_forms.combined(s, G, w, mean), literal.solution) < 1e-9
+    assert abs(short.residual - literal.residual) < 1e-9
+
+
+def test_at_most_as_many_iterations_as_eigenvalues():
+    """(11b) has at most n + 1 different eigenvalues."""
+    B, G, mean = random_system(1)
+    *_, found = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, 100, 1e-8)
+    assert 3 < found.iterations <= len(B) + 1
+    *_, found = conjugate_gradients.rank_one_coefficients(np.diag([2.0] * 8), G, mean, 0.9, 0.1, 100, 1e-12)
+    assert found.iterations == 2
+
+
+def test_stops_at_the_relative_residual_and_at_the_limit():
+    B, G, mean = random_system(2)
+    for tolerance in (0.5, 1e-3, 1e-8):
+        found = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, 100, tolerance)
+        left = 0.9 * np.outer(B @ found.solution @ mean, mean) + 0.1 * found.solution
+        actual = np.linalg.norm(left + G) / np.linalg.norm(G)
+        assert actual <= tolerance and abs(found.residual - actual) < 1e-10
+        before = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, found.iterations - 1, tolerance)
+        assert before.residual > tolerance and before.iterations == found.iterations - 1
+
+
+def test_preconditioner_saves_iterations():
+    net, criterion, x, y = case(3, sizes=(20, 16, 10, 4), samples=60)
+    evaluation = net.evaluate(criterion, x, y)
+    taken = {}
+    for preconditioner in (None, "kfi"):
+        options = solvers.check_options("cg", 0.01, tolerance=1e-2, preconditioner=preconditioner)
+        from secondorder.eacg.direction import direction_at
+
+        _, reports = direction_at(evaluation, evaluation.gradient, "fisher", options)
+        taken[preconditioner] = sum(weights.iterations for weights, _ in reports)
+    assert taken["kfi"] < taken[None]
+
+
+# -- closed forms -----------------------------------------------------------------------------------------------------
+
+def test_two_closed_forms_and_the_directions_across_the_mean():
+    B, G, mean = random_system(3)
+    s, w = closed_forms.rank_one_coefficients(B, G, mean, 0.9, 0.1)
+    D = closed_forms.combined(s, G, w, mean)
+    assert relative(closed_forms.rank_one_form_1(B, G, mean, 0.9, 0.1), D) < 1e-12
+    across = np.linalg.svd(mean[None])[2][1:]
+    assert relative(D @ across.T, -(G @ across.T) / 0.1) < 1e-12
+
+
+def test_singular_curvature_is_no_trouble():
+    for rank in (1, 3):
+        B, G, mean = random_system(5, rank=rank)
+        system = systems.System(B, mean[None] * np.ones((4, 1)), np.ones((4, 8)), G, G, ALPHA, 0.0)
+        wanted = systems.dense_solution(system)
+        for solve in (solvers.ea_closed, solvers.ea_cg, solvers.cg):
+            out = np.empty_like(G)
+            solve(system, solvers.check_options(alpha=ALPHA, max_cg=200), False, out)
+            assert relative(out, wanted) < 1e-9
+
+
+def test_curvature_that_is_too_negative_is_named():
+    with pytest.raises(FloatingPointError, match="not positive definite"):
+        closed_forms.damped_solve(-np.eye(3), np.ones(3), 0.95, 0.05)
+
+
+# -- awkward batches --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_zero_gradient_gives_zero(solver):
+    net, criterion, x, _ = case(6, "tanh", "squared")
+    y = net(x)
+    assert not eacg.direction(net, criterion, x, y, "pch-1", solver).any()
+
+
+@pytest.mark.parametrize("value", (0.0, 1.0))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_constant_inputs(solver, value):
+    net, criterion, x, y = case(7, "sigmoid", "bounded")
+    step = eacg.direction(net, criterion, np.full_like(x, value), y, "pch-2", solver, alpha=0.1)
+    assert np.isfinite(step).all()
+    if value == 0:
+        assert not net.layers[0].split(step[net.slices[0]])[0].any()
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_dead_units(solver):
+    net, criterion, x, y = case(8, "relu", "softmax")
+    net.layers[0].bias[:] = -100
+    step = eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)
+    assert np.isfinite(step).all() and not step[net.slices[0]].any()
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_single_precision(solver):
+    net, criterion, x, y = case(9, samples=30)
+    found = eacg.direction(net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1, tolerance=1e-6)
+    assert found.dtype == np.float32
+    assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_wide_inputs_need_no_square_matrix(solver):
+    width, samples = 20_000, 5
+    net = so.mlp([width, 8, 3], activation="sigmoid", rng=0, dtype="float32")
+    x = np.random.default_rng(0).normal(size=(samples, width)).astype(np.float32)
+    tracemalloc.start()
+    eacg.direction(net, so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver, max_cg=5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30 * 4 * net.size < width**2 / 10
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("options", "message"), (
+    ({"alpha": 0}, "alpha must be above 0 and below 1"), ({"alpha": 1}, "alpha"), ({"alpha": -0.5}, "alpha"),
+    ({"alpha": np.nan}, "alpha"), ({"solver": "eacg"}, "ea-cg"), ({"curvature": "pch1"}, "pch-1"),
+    ({"curvature": "hessian"}, "may be indefinite"), ({"curvature": "expectation"}, "may be indefinite"),
+    ({"max_cg": 0}, "max_cg"), ({"tolerance": -1}, "tolerance"), ({"tolerance": 2}, "tolerance"), ({"rank": 0}, "rank"),
+    ({"solver": "kfi", "rank": 2}, "rank"), ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
+    ({"preconditioner": "jacobi"}, "preconditioner"), ({"solver": "cg", "literal": True}, "literal"),
+    ({"l2": -1}, "l2")))
+def test_values_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        eacg.direction(*case(0), **options)
+
+
+@pytest.mark.parametrize("options", ({"alpha": "0.1"}, {"max_cg": 2.5}, {"joint": 1}, {"literal": "yes"}, {"solver": 3}))
+def test_types_are_refused(options):
+    with pytest.raises(TypeError, match=next(iter(options))):
+        eacg.direction(*case(0), **options)
