@@ -27,49 +27,50 @@ def scalars(dtype, *values):
 
 
 @compiled
-def adagrad(gradient, total, direction, epsilon):
-    """Adagrad's update of `total` and `direction`, both (P,) and changed in place.
+def adagrad(gradient, total, new_total, direction, epsilon):
+    """Adagrad: `new_total` and `direction` (P,) from `gradient` and `total`.
 
-    total += gradient^2; direction = -gradient / (sqrt(total) + epsilon). NumPy twin: `adagrad_numpy`.
+    new_total = total + gradient^2; direction = -gradient / (sqrt(new_total) + epsilon). NumPy twin: `adagrad_numpy`.
     """
     for i in range(gradient.size):
         g = gradient[i]
         t = total[i] + g * g
-        total[i] = t
+        new_total[i] = t
         direction[i] = -g / (np.sqrt(t) + epsilon)
 
 
-def adagrad_numpy(gradient, total, direction, epsilon):
+def adagrad_numpy(gradient, total, new_total, direction, epsilon):
     """Twin of `adagrad`."""
-    total += gradient * gradient
-    direction[...] = -gradient / (np.sqrt(total) + epsilon)
+    new_total[...] = total + gradient * gradient
+    direction[...] = -gradient / (np.sqrt(new_total) + epsilon)
 
 
 @compiled
-def adadelta(gradient, mean_square, mean_square_change, direction, rho, rest, epsilon):
-    """Adadelta's update of both running means and `direction`, all (P,) and changed in place; rest = 1 - rho.
+def adadelta(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
+    """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far; rest = 1 - rho.
 
-    NumPy twin: `adadelta_numpy`.
+    `square` is the mean of gradient^2, `change` that of direction^2. NumPy twin: `adadelta_numpy`.
     """
     for i in range(gradient.size):
         g = gradient[i]
-        s = rho * mean_square[i] + rest * (g * g)
-        d = -(np.sqrt(mean_square_change[i] + epsilon) / np.sqrt(s + epsilon)) * g
-        mean_square[i] = s
-        mean_square_change[i] = rho * mean_square_change[i] + rest * (d * d)
+        s = rho * square[i] + rest * (g * g)
+        d = -(np.sqrt(change[i] + epsilon) / np.sqrt(s + epsilon)) * g
+        new_square[i] = s
+        new_change[i] = rho * change[i] + rest * (d * d)
         direction[i] = d
 
 
-def adadelta_numpy(gradient, mean_square, mean_square_change, direction, rho, rest, epsilon):
+def adadelta_numpy(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
     """Twin of `adadelta`."""
-    mean_square[...] = rho * mean_square + rest * (gradient * gradient)
-    direction[...] = -(np.sqrt(mean_square_change + epsilon) / np.sqrt(mean_square + epsilon)) * gradient
-    mean_square_change[...] = rho * mean_square_change + rest * (direction * direction)
+    new_square[...] = rho * square + rest * (gradient * gradient)
+    direction[...] = -(np.sqrt(change + epsilon) / np.sqrt(new_square + epsilon)) * gradient
+    new_change[...] = rho * change + rest * (direction * direction)
 
 
 @compiled
-def adam(gradient, first, second, direction, beta1, rest1, beta2, rest2, scale1, scale2, epsilon):
-    """Adam's update of both moments and `direction`, all (P,) and changed in place; rest = 1 - beta.
+def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2, scale1, scale2,
+         epsilon):
+    """Adam: new moments and `direction` (P,) from `gradient` and the moments so far; rest = 1 - beta.
 
     direction = -(scale1 first) / (scale2 sqrt(second) + epsilon); the scales correct the bias.
     NumPy twin: `adam_numpy`.
@@ -78,16 +79,17 @@ def adam(gradient, first, second, direction, beta1, rest1, beta2, rest2, scale1,
         g = gradient[i]
         m = beta1 * first[i] + rest1 * g
         v = beta2 * second[i] + rest2 * (g * g)
-        first[i] = m
-        second[i] = v
+        new_first[i] = m
+        new_second[i] = v
         direction[i] = -(scale1 * m) / (scale2 * np.sqrt(v) + epsilon)
 
 
-def adam_numpy(gradient, first, second, direction, beta1, rest1, beta2, rest2, scale1, scale2, epsilon):
+def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2, scale1, scale2,
+               epsilon):
     """Twin of `adam`."""
-    first[...] = beta1 * first + rest1 * gradient
-    second[...] = beta2 * second + rest2 * (gradient * gradient)
-    direction[...] = -(scale1 * first) / (scale2 * np.sqrt(second) + epsilon)
+    new_first[...] = beta1 * first + rest1 * gradient
+    new_second[...] = beta2 * second + rest2 * (gradient * gradient)
+    direction[...] = -(scale1 * new_first) / (scale2 * np.sqrt(new_second) + epsilon)
 
 
 # -- residual partitioning ------------------------------------------------------------------------------------------------

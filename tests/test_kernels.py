@@ -23,18 +23,21 @@ UPDATES = {
 def test_update_loops_equal_their_twins_bit_for_bit(name, size, dtype):
     memories, values = UPDATES[name]
     rng = np.random.default_rng(size)
-    ours = [np.zeros(size, dtype) for _ in range(memories + 1)]
+    ours = [np.zeros(size, dtype) for _ in range(memories)]
     theirs = [array.copy() for array in ours]
     for scale in (1.0, 1e-12, 1e6, 0.0):
         g = (scale * rng.normal(size=size)).astype(dtype)
         g[3::5] = 0
         kept = g.copy()
-        getattr(kernels, name)(g, *ours, *kernels.scalars(dtype, *values))
-        getattr(kernels, f"{name}_numpy")(g, *theirs, *kernels.scalars(dtype, *values))
-        assert np.array_equal(g, kept)
-        for a, b in zip(ours, theirs):
+        old = [array.copy() for array in ours]
+        new, twin = ([np.full(size, np.nan, dtype) for _ in range(memories + 1)] for _ in range(2))
+        getattr(kernels, name)(g, *ours, *new, *kernels.scalars(dtype, *values))
+        getattr(kernels, f"{name}_numpy")(g, *theirs, *twin, *kernels.scalars(dtype, *values))
+        assert np.array_equal(g, kept) and all(map(np.array_equal, ours, old))
+        for a, b in zip(new, twin):
             assert a.dtype == dtype and np.isfinite(a).all()
             np.testing.assert_array_equal(a, b)
+        ours, theirs = new[:-1], twin[:-1]
     assert ours[0].any()
 
 

@@ -455,7 +455,7 @@ def test_own_method():
     for wrong in (np.ones(7), np.ones(8, np.float32), [1.0] * 8, None):
         with pytest.raises(TypeError, match=r"direction of Wrong must be a float64 array \(8,\)"):
             Wrong(linear(), so.SquaredError(), wrong).step(x, y)
-    with pytest.raises(TypeError, match="does not define direction"):
+    with pytest.raises(TypeError, match="does not define _direction"):
         Optimizer(linear(), so.SquaredError(), 0.1).step(x, y)
 
 

@@ -164,7 +164,10 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        x = self.check_input(x)
+        return self._forward(self.check_input(x), workspace)
+
+    def _forward(self, x, workspace):
+        """`forward` for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
             p, saved = self.chain.forward(x, workspace)
         if p.dtype != self.dtype:
@@ -245,9 +248,9 @@ class Evaluation:
         if len(network.output_shape) != 1:
             raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
         self.y = _own(loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype), y, workspace)
-        self._theta = network.theta.copy()
-        self._fixed = [value.copy() for value in network.fixed_parameters()]
-        self.outputs, self.saved = network.forward(self.x, workspace)
+        self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
+        self._with_penalty = {}
+        self.outputs, self.saved = network._forward(self.x, workspace)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = loss.value(self.outputs, self.y)
         self._require_form("value", self.losses, (self.samples,))
@@ -263,14 +266,21 @@ class Evaluation:
         if array.dtype != self.network.dtype:
             raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like the network, got {array.dtype}")
 
+    def _parameters(self):
+        return [self.network.theta, *self.network.fixed_parameters()]
+
     @cached_property
     def loss(self):
         return self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
 
     def require_current(self):
-        """Raise RuntimeError if the network's parameters are no longer those of this evaluation."""
-        fixed = zip(self._fixed, self.network.fixed_parameters())
-        if not (np.array_equal(self._theta, self.network.theta) and all(np.array_equal(a, b) for a, b in fixed)):
+        """Raise RuntimeError if the network's parameters are no longer those of this evaluation.
+
+        With a workspace nothing is compared: such an evaluation is its maker's own, for one step only.
+        """
+        if self._point is None:
+            return
+        if not all(map(np.array_equal, self._point, self._parameters())):
             raise RuntimeError("the network's parameters have changed since this evaluation; call network.evaluate again")
 
     @cached_property
@@ -291,6 +301,17 @@ class Evaluation:
         gradient /= self.samples
         gradient.flags.writeable = False  # it is kept, and others rely on it
         return self.network.require_finite(gradient, "the gradient")
+
+    def objective_gradient(self, l2):
+        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, and made once for each `l2`."""
+        if not l2:
+            return self.gradient
+        if l2 not in self._with_penalty:
+            self.require_current()
+            gradient = self.gradient + l2 * self.network.theta
+            gradient.flags.writeable = False
+            self._with_penalty[l2] = gradient
+        return self._with_penalty[l2]
 
 
 def _own(array, given, workspace):

@@ -56,7 +56,12 @@ class Optimizer:
     steps : int
         Number of steps taken.
     details : dict
-        The method's own numbers of the last call of `direction`; they become part of what `step` returns.
+        The method's own numbers of the last step or call of `direction`; they become part of what `step` returns.
+    base : Optimizer or None
+        The method that this one wraps (see :class:`Wrapper`).
+    depends_on_rate : bool
+        Whether `direction` depends on the learning rate (beside parameters, batch and memory). It is then the rate that
+        the method's own schedule gives for the step, whoever decides how far the step goes.
 
     Raises
     ------
@@ -66,25 +71,39 @@ class Optimizer:
 
     Notes
     -----
-    A method is a subclass that
+    **For those who write a method.** Derive from this class and define ``_direction(evaluation)``. The public
+    `direction` checks its argument and calls it; `step` calls it without checks, on an evaluation of its own (unless
+    somebody overrode the public `direction`, which is called then).
 
-    - defines ``direction(evaluation)``, which returns a new (P,) array, what is added at learning rate 1, and may fill
-      ``self.details`` with plain numbers, booleans or strings worth telling (`step` empties it first). The rate that
-      applies is ``self.learning_rate``;
-    - lists in `state_names` the attributes that carry its memory from step to step: arrays, numbers, or None (an array
-      that is made later);
-    - may override ``change(evaluation, direction, rate)`` where the step is more than rate times direction.
+    *What* ``_direction`` *gets*: an :class:`~secondorder.nets.Evaluation` of ``self.network`` at its present parameters
+    with ``self.loss``. ``self._gradient(evaluation)`` is the gradient of the objective, penalty included: read-only and
+    made once an evaluation, however many ask for it. ``self.learning_rate`` is the rate of this step; a method that
+    uses it here says ``depends_on_rate = True``.
 
-    A call of `direction` advances the method's memory (moments, accumulators), so that a caller who takes the direction
-    and moves the parameters himself runs the same method.
+    *What it returns*: what is added at learning rate 1, a (P,) array of the network's dtype that is no memory of the
+    method, since whoever asked may write into it. ``self._array(name)`` is a (P,) array that is made once and handed out
+    at every step again; `direction` returns a copy. Where a step is more than rate times direction (halvings, a search
+    along the line) the method overrides ``change(evaluation, direction, rate)``, which returns what is added.
 
-    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``, ``deltas`` and
-    ``saved`` hold other numbers as soon as the next step begins. A method that remembers any of them from step to step
-    keeps a copy (``evaluation.outputs.copy()``). Its ``gradient`` and the evaluations that :meth:`evaluate` returns are
-    arrays of their own.
+    *Memory.* `state_names` lists the attributes that the method carries from step to step: arrays, numbers, or None (an
+    array that is made later). **Memory is replaced, not written into**: ``self.total = new`` and ``self.updates += 1``,
+    never ``self.total += ...``. Then a step that fails leaves it as it was, since what the attributes held before is
+    put back. ``self._spare(name)`` is the array that the attribute held one step ago (or a new one), to write the
+    successor into; the two arrays take turns. A call of `direction` advances the memory too, so that a caller who takes
+    the direction and moves the parameters himself runs the same method.
+
+    *Reports.* ``self.details.update(damping=0.1)`` with plain numbers, booleans or strings; `step` empties it first and
+    makes it part of its result.
+
+    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``, ``deltas``, ``saved``
+    and ``gradient`` hold other numbers as soon as the next step begins. A method that remembers any of them from step
+    to step keeps a copy (``evaluation.outputs.copy()``). The evaluations that :meth:`evaluate` returns are arrays of
+    their own.
     """
 
     state_names = ()
+    base = None
+    depends_on_rate = False
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
@@ -95,6 +114,7 @@ class Optimizer:
         self.steps = 0
         self.details = {}
         self._workspace = Workspace()
+        self._spares, self._before = {}, None
 
     @property
     def learning_rate(self):
@@ -105,7 +125,7 @@ class Optimizer:
     def learning_rate(self, value):
         self.schedule = schedule_of(value)
 
-    # -- one step ---------------------------------------------------------------------------------------------------
+    # -- what can be asked at an evaluation ---------------------------------------------------------------------------
 
     def evaluate(self, x, y):
         """`Evaluation` of the network on a batch: x (S, *input_shape), y in the form that the loss takes."""
@@ -114,12 +134,12 @@ class Optimizer:
     def gradient(self, evaluation):
         """Gradient of the objective, penalty included, (P,), as a new array."""
         self._require_own(evaluation)
-        return evaluation.gradient + self.l2 * self.network.theta
+        return self._gradient(evaluation).copy()
 
     def objective(self, evaluation):
         """Mean loss plus penalty at an evaluation, as a float."""
         self._require_own(evaluation)
-        return evaluation.loss + self.penalty()
+        return self._objective(evaluation)
 
     def penalty(self):
         """(l2 / 2) |theta|^2 at the present parameters, as a float."""
@@ -128,6 +148,9 @@ class Optimizer:
 
     def direction(self, evaluation):
         """What is added to the parameters at learning rate 1.
+
+        It depends on the evaluation, on the method's memory, which it advances, and, where `depends_on_rate` says so,
+        on the rate that applies to the next step.
 
         Parameters
         ----------
@@ -146,11 +169,48 @@ class Optimizer:
         RuntimeError
             If the parameters have changed since.
         """
-        raise TypeError(f"{type(self).__name__} does not define direction(evaluation)")
+        self._require_own(evaluation)
+        with self._transaction():
+            return self._checked(self._direction(evaluation)).copy()
+
+    # -- a method's own parts -------------------------------------------------------------------------------------------
+
+    def _direction(self, evaluation):
+        """The method's own part of `direction`, without checks; see the notes of :class:`Optimizer`."""
+        raise TypeError(f"{type(self).__name__} does not define _direction(evaluation)")
 
     def change(self, evaluation, direction, rate):
         """What the step adds to the parameters, (P,): rate * direction."""
-        return rate * direction
+        return np.multiply(direction, rate, out=self._array("change"))
+
+    def observe(self, evaluation, change):
+        """Be told the `change` (P,) that a wrapper makes of this method's direction, just before it is made."""
+
+    def _propose(self, evaluation):
+        """The direction at an evaluation that is known to fit: what `step` and wrappers ask for."""
+        overridden = type(self).direction is not Optimizer.direction
+        return self._checked((self.direction if overridden else self._direction)(evaluation))
+
+    def _gradient(self, evaluation):
+        """Gradient of the objective, read-only (P,); made once an evaluation."""
+        return evaluation.objective_gradient(self.l2)
+
+    def _objective(self, evaluation):
+        return evaluation.loss + self.penalty()
+
+    def _array(self, name):
+        """A (P,) array of this optimizer's own, the same one at every call."""
+        return self._workspace.of(self)(name, self.network.theta.shape, self.network.dtype)
+
+    def _spare(self, name):
+        """An array like the attribute `name`, to write its successor into; see *Memory* in :class:`Optimizer`."""
+        mine, spare = getattr(self, name), self._spares.get(name)
+        in_use = spare is mine or (self._before is not None and spare is self._before[name])
+        if spare is None or in_use or spare.shape != mine.shape or spare.dtype != mine.dtype:
+            spare = np.empty_like(mine)
+        return spare
+
+    # -- one step ---------------------------------------------------------------------------------------------------
 
     def step(self, x, y):
         """Take one step on a batch.
@@ -164,7 +224,8 @@ class Optimizer:
         -------
         dict
             ``loss`` (mean loss of the batch before the step), ``objective`` (with penalty), ``gradient_norm`` (of the
-            objective), ``direction_norm``, ``step_norm``, ``learning_rate``, and the method's own numbers.
+            objective), ``direction_norm``, ``step_norm``, ``learning_rate``, and the method's own numbers; those of a
+            wrapped method as a dict under its class name.
 
         Raises
         ------
@@ -172,28 +233,81 @@ class Optimizer:
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
             If outputs, losses or gradient are not finite, the new parameters would not be, or plain numbers overflow on
-            the way; the parameters stay as they were.
+            the way; parameters and memory stay as they were.
         """
         # nobody else sees this evaluation, so that its arrays may be those of the step before
         with self._overflow_named():
-            evaluation = self.network.evaluate(self.loss, x, y, self._workspace)
-        return self.step_from(evaluation)
+            return self._step(self.network.evaluate(self.loss, x, y, self._workspace))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
+        self._require_own(evaluation)
         with self._overflow_named():
-            objective, rate = self.objective(evaluation), self.learning_rate
-            info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": norm(self.gradient(evaluation))}
-            self.details = {}
-            with np.errstate(over="ignore", invalid="ignore"):
-                direction = self._checked(self.direction(evaluation))
-                change = self.change(evaluation, direction, rate)
-                theta = self.network.theta + change
-        self._require_finite(theta, direction)
-        self.network.theta = theta
-        self.steps += 1
-        info.update(direction_norm=norm(direction), step_norm=norm(change), learning_rate=rate)
-        return info | self.details
+            return self._step(evaluation)
+
+    def _step(self, evaluation):
+        methods = list(self._methods())
+        for method in methods:
+            method.details = {}
+        with self._transaction(), np.errstate(over="ignore", invalid="ignore"):
+            info = self._update(evaluation, self.learning_rate)
+        for method in methods:
+            method.steps += 1
+        return info | self._reports()
+
+    def _update(self, evaluation, rate):
+        """Move the parameters, or raise and leave them alone; return what every step reports."""
+        theta = self.network.theta
+        info = {"loss": evaluation.loss, "objective": self._objective(evaluation),
+                "gradient_norm": norm(self._gradient(evaluation))}
+        direction = self._propose(evaluation)
+        info["direction_norm"] = norm(direction)
+        change = self.change(evaluation, direction, rate)
+        if self.base is not None:
+            self.base.observe(evaluation, change)
+        moved = np.add(theta, change, out=self._array("moved"))
+        self._require_finite(moved, direction)
+        theta[...] = moved
+        return info | {"step_norm": norm(change), "learning_rate": rate}
+
+    def _methods(self):
+        """This method, the one that it wraps, and so on."""
+        method = self
+        while method is not None:
+            yield method
+            method = method.base
+
+    def _reports(self):
+        """The method's own numbers, and those of the method that it wraps under that one's name."""
+        if self.base is None:
+            return self.details
+        return self.details | {type(self.base).__name__: self.base._reports()}
+
+    @contextlib.contextmanager
+    def _transaction(self):
+        """Memory, of wrapped methods too, is put back if the block fails. One inside another is part of it."""
+        if self._before is not None:
+            yield
+            return
+        methods = list(self._methods())
+        for method in methods:
+            method._before = {name: getattr(method, name) for name in method.state_names}
+        try:
+            yield
+            for method in methods:
+                method._spares.update((name, value) for name, value in method._before.items()
+                                      if isinstance(value, np.ndarray) and value is not getattr(method, name))
+        except BaseException:
+            for method in methods:
+                for name, value in method._before.items():
+                    setattr(method, name, value)
+            raise
+        finally:
+            for method in methods:
+                method._before = None
+
+    def __getstate__(self):
+        return self.__dict__ | {"_spares": {}}
 
     @contextlib.contextmanager
     def _overflow_named(self):
@@ -243,13 +357,14 @@ class Optimizer:
         Returns
         -------
         dict
-            ``method`` (class name), ``steps``, and a copy of every attribute in `state_names`.
+            ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of a method that wraps
+            another, that one's state as ``base``.
         """
         state = {"method": type(self).__name__, "steps": self.steps}
         for name in self.state_names:
             value = getattr(self, name)
             state[name] = value.copy() if isinstance(value, np.ndarray) else value
-        return state
+        return state if self.base is None else state | {"base": self.base.state_dict()}
 
     def load_state_dict(self, state):
         """Take over what `state_dict` of an optimizer of the same class, for a network of the same size, returned.
@@ -264,19 +379,28 @@ class Optimizer:
         ValueError, TypeError
             If it comes from another method, or a name, shape, dtype or number does not fit; nothing is changed then.
         """
+        self._take(self._accepted(state))
+
+    def _accepted(self, state):
+        """The state, checked, with plain numbers in place of arrays without axes; that of the base likewise."""
         try:
             state = {name: _as_kept(getattr(self, name, None), state[name]) for name in state}
         except (TypeError, IndexError):
             raise TypeError(f"state must be what state_dict() returned, got {state!r}") from None
         self.check_state(state)
+        return state if self.base is None else state | {"base": self.base._accepted(state["base"])}
+
+    def _take(self, state):
         for name in self.state_names:
             value = state[name]
             setattr(self, name, value.copy() if isinstance(value, np.ndarray) else value)
         self.steps = int(state["steps"])
+        if self.base is not None:
+            self.base._take(state["base"])
 
     def check_state(self, state):
         """Raise ValueError or TypeError unless `state` fits; a method that demands more of its numbers extends this."""
-        expected = {"method", "steps", *self.state_names}
+        expected = {"method", "steps", *self.state_names} | (set() if self.base is None else {"base"})
         if set(state) != expected:
             raise ValueError(f"state: expected the entries {sorted(expected)}, got {sorted(map(str, state))}")
         if state["method"] != type(self).__name__:
@@ -287,6 +411,83 @@ class Optimizer:
 
     def __repr__(self):
         return f"{type(self).__name__}(learning_rate={self.schedule!r}, l2={self.l2:g})  # {self.steps} steps taken"
+
+
+class Wrapper(Optimizer):
+    """A method that takes the direction of another, its base, and decides how far to go along it.
+
+    A subclass overrides ``change(evaluation, direction, rate)``: `direction` is the base's, `rate` the one that the
+    base's schedule gives for this step, and what it returns, of any length, is what is added to the parameters. The
+    base's own `change` (its rate, its halvings) is not called; instead the base is told the change that is made
+    (`observe`), so that a method that learns from its steps, as `TruncatedNewton` does, goes on learning.
+
+    Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once and shared. With every
+    step of the wrapper the base's count of steps advances, and with it its schedule; its reports stand in what `step`
+    returns as a dict under its class name, its state in `state_dict` under ``base``. A step that fails leaves parameters
+    and both methods' memory as they were. A wrapper may have memory of its own (`state_names`), and may be wrapped again.
+
+    Parameters
+    ----------
+    base : Optimizer
+
+    Raises
+    ------
+    TypeError
+        If `base` is not an optimizer.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> class Halved(Wrapper):
+    ...     def change(self, evaluation, direction, rate):
+    ...         self.details["part"] = 0.5
+    ...         return 0.5 * rate * direction
+    >>> net, rng = so.mlp([3, 2], rng=0), np.random.default_rng(0)
+    >>> optimizer = Halved(so.TruncatedNewton(net, so.SquaredError(), l2=0.1))
+    >>> info = optimizer.step(rng.normal(size=(20, 3)), rng.normal(size=(20, 2)))
+    >>> info["part"], info["TruncatedNewton"]["damping"], optimizer.base.steps
+    (0.5, 1.0, 1)
+    """
+
+    def __init__(self, base):
+        self.base = instance_of(base, Optimizer, "base")
+        super().__init__(base.network, base.loss, base.schedule, base.l2)
+
+    @property
+    def l2(self):
+        """Strength of the penalty: the base's."""
+        return self.base.l2
+
+    @l2.setter
+    def l2(self, value):
+        self.base.l2 = value
+
+    @property
+    def learning_rate(self):
+        """Rate that the base's schedule gives for the next step; assign a number or a schedule to change it."""
+        return self.base.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self.base.learning_rate = value
+
+    @property
+    def schedule(self):
+        """The base's schedule of learning rates."""
+        return self.base.schedule
+
+    @property
+    def depends_on_rate(self):
+        return self.base.depends_on_rate
+
+    def _direction(self, evaluation):
+        return self.base._propose(evaluation)
+
+    def observe(self, evaluation, change):
+        self.base.observe(evaluation, change)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.base!r})"
 
 
 def _as_kept(mine, theirs):

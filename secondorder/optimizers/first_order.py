@@ -21,8 +21,8 @@ class SGD(Optimizer):
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0):
         super().__init__(network, loss, learning_rate, l2)
 
-    def direction(self, evaluation):
-        return -self.gradient(evaluation)
+    def _direction(self, evaluation):
+        return np.negative(self._gradient(evaluation), out=self._array("direction"))
 
 
 class Momentum(Optimizer):
@@ -55,10 +55,18 @@ class Momentum(Optimizer):
         self.nesterov = boolean(nesterov, "nesterov")
         self.buffer = np.zeros_like(network.theta)
 
-    def direction(self, evaluation):
-        g = self.gradient(evaluation)
-        self.buffer = self.momentum * self.buffer + g
-        return -(g + self.momentum * self.buffer) if self.nesterov else -self.buffer
+    def _direction(self, evaluation):
+        g = self._gradient(evaluation)
+        buffer = np.multiply(self.momentum, self.buffer, out=self._spare("buffer"))
+        buffer += g
+        self.buffer = buffer
+        direction = self._array("direction")
+        if self.nesterov:
+            np.multiply(self.momentum, buffer, out=direction)
+            direction += g
+        else:
+            direction[...] = buffer
+        return np.negative(direction, out=direction)
 
 
 class _Scaled(Optimizer):
@@ -107,12 +115,12 @@ class Adagrad(_Scaled):
         self.epsilon = _epsilon(epsilon, network.dtype)
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
-    def direction(self, evaluation):
-        g = self.gradient(evaluation)
-        direction = np.empty_like(g)
-        kernels = self._kernels()
-        kernels.adagrad(g, self.total, direction, *kernels.scalars(g.dtype, self.epsilon))
-        return self._finite(self.total, direction)
+    def _direction(self, evaluation):
+        g = self._gradient(evaluation)
+        direction, total, kernels = self._array("direction"), self._spare("total"), self._kernels()
+        kernels.adagrad(g, self.total, total, direction, *kernels.scalars(g.dtype, self.epsilon))
+        self.total = total
+        return self._finite(total, direction)
 
 
 class Adadelta(_Scaled):
@@ -148,12 +156,13 @@ class Adadelta(_Scaled):
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
-    def direction(self, evaluation):
-        g = self.gradient(evaluation)
-        direction = np.empty_like(g)
-        kernels = self._kernels()
-        kernels.adadelta(g, self.mean_square, self.mean_square_change, direction,
+    def _direction(self, evaluation):
+        g = self._gradient(evaluation)
+        direction, kernels = self._array("direction"), self._kernels()
+        new = self._spare("mean_square"), self._spare("mean_square_change")
+        kernels.adadelta(g, self.mean_square, self.mean_square_change, *new, direction,
                          *kernels.scalars(g.dtype, self.rho, 1 - self.rho, self.epsilon))
+        self.mean_square, self.mean_square_change = new
         return self._finite(self.mean_square, direction)
 
 
@@ -195,15 +204,15 @@ class Adam(_Scaled):
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
-    def direction(self, evaluation):
-        g = self.gradient(evaluation)
-        direction = np.empty_like(g)
+    def _direction(self, evaluation):
+        g = self._gradient(evaluation)
+        direction, new, kernels = self._array("direction"), (self._spare("first"), self._spare("second")), self._kernels()
         self.updates += 1
         beta1, beta2 = self.betas
         scale1, scale2 = 1 / (1 - beta1**self.updates), 1 / np.sqrt(1 - beta2**self.updates)
-        kernels = self._kernels()
-        kernels.adam(g, self.first, self.second, direction,
+        kernels.adam(g, self.first, self.second, *new, direction,
                      *kernels.scalars(g.dtype, beta1, 1 - beta1, beta2, 1 - beta2, scale1, scale2, self.epsilon))
+        self.first, self.second = new
         return self._finite(self.second, direction)
 
     def check_state(self, state):

@@ -78,9 +78,9 @@ class TruncatedNewton(Optimizer):
         self.smallest_damping = positive_number(smallest_damping, "smallest_damping")
         self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
 
-    def direction(self, evaluation):
+    def _direction(self, evaluation):
         """What the damped Newton system gives; it takes up to `max_cg` products with the curvature."""
-        g = self.gradient(evaluation)
+        g = self._gradient(evaluation)
         H = self.operator.at(evaluation, l2=self.l2)
         damping = self.damping
         found = conjugate_gradients(lambda v: H.matvec(v) + damping * v, -g, self.tolerance, self.max_cg)
@@ -102,28 +102,41 @@ class TruncatedNewton(Optimizer):
 
     def change(self, evaluation, direction, rate):
         """rate * direction, halved until the batch's objective does not rise; adapts the damping."""
-        s = rate * direction
-        before = self.objective(evaluation)
-        rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
-        predicted = self._predicted_decrease(evaluation, direction, rate)
-        decrease = before - self._objective_after(evaluation, s)
-        if predicted > rounding:
-            ratio = decrease / predicted
-            self.details["reduction_ratio"] = max(ratio, -1.0)
-            if self.adapt_damping:
-                self._adapt(ratio)
+        s = super().change(evaluation, direction, rate)
+        decrease, rounding = self._learn(evaluation, s)
         halvings = 0
         while decrease < -rounding and halvings < self.max_halvings:
             halvings += 1
-            s = 0.5 * s
-            decrease = before - self._objective_after(evaluation, s)
+            s *= 0.5
+            decrease = self._objective(evaluation) - self._objective_after(evaluation, s)
         accepted = decrease >= -rounding or self.max_halvings == 0
         self.details.update(halvings=halvings, accepted=accepted)
         if accepted:
             return s
         if self.adapt_damping:
             self._grow(4.0)
-        return np.zeros_like(s)
+        s[...] = 0
+        return s
+
+    def observe(self, evaluation, change):
+        """Adapt the damping to a change that a wrapper makes, by the rule for the method's own steps."""
+        self._learn(evaluation, change)
+
+    def _learn(self, evaluation, s):
+        """Compare the objective at theta + s with what the model predicts there; adapt the damping.
+
+        Returns how far the objective falls, and how much of that may be rounding.
+        """
+        before = self._objective(evaluation)
+        rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
+        predicted = self._predicted_decrease(evaluation, s)
+        decrease = before - self._objective_after(evaluation, s)
+        if predicted > rounding:
+            ratio = decrease / predicted
+            self.details["reduction_ratio"] = max(ratio, -1.0)
+            if self.adapt_damping:
+                self._adapt(ratio)
+        return decrease, rounding
 
     def _adapt(self, ratio):
         if ratio < 0.25:
@@ -134,11 +147,15 @@ class TruncatedNewton(Optimizer):
     def _grow(self, factor):
         self.damping = max(factor * self.damping, self.smallest_damping)
 
-    def _predicted_decrease(self, evaluation, direction, rate):
-        """-g^T s - s^T H s / 2 with s = rate * direction, without the damping."""
-        slope = dot(self.gradient(evaluation), direction)
-        bend = dot(direction, self.operator.at(evaluation, l2=self.l2).matvec(direction))
-        return -rate * (slope + rate * bend / 2)
+    def _predicted_decrease(self, evaluation, s):
+        """-g^T s - s^T H s / 2, without the damping; NaN, which no comparison is true of, where something overflows."""
+        if not np.isfinite(s).all():
+            return np.nan
+        try:
+            Hs = self.operator.at(evaluation, l2=self.l2).matvec(s)
+        except FloatingPointError:
+            return np.nan
+        return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
 
     def _objective_after(self, evaluation, s):
         """Objective of the same batch at theta + s, or inf where it overflows; theta is put back."""

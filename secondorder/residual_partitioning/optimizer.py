@@ -68,16 +68,17 @@ class ResidualPartitioning(Optimizer):
         check_layers(network)
         self.options = {"output": output, "negative_curvature": negative_curvature, "cross": boolean(cross, "cross")}
 
-    def direction(self, evaluation):
-        """What is added at rate 1; with the implicit penalty it depends on the rate that applies to this step."""
-        self._require_own(evaluation)
+    @property
+    def depends_on_rate(self):
+        """True with the implicit penalty: the rate scales the data's curvature only."""
+        return self.penalty_form == "implicit" and self.l2 > 0
+
+    def _direction(self, evaluation):
         rate = self.learning_rate
         bound = bound_at(evaluation, **self.options)
         curvature = bound.curvature + self.damping if self.damping else bound.curvature
         shrink = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
-        gradient = bound.gradient
-        if self.l2:
-            gradient = gradient + self.l2 * self.network.theta
+        gradient = self._gradient(evaluation)
         direction = -ratio(np.where(curvature > 0, gradient, 0), curvature + shrink)
         self.details.update(
             bound_decrease=float(-rate * (gradient @ direction)

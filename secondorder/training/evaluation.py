@@ -44,7 +44,11 @@ def evaluate(network, loss, x, y, workspace=None):
 
 
 def means(infos):
-    """Mean of each number and boolean in a list of dicts, over the dicts that have it, as floats."""
+    """Mean of each number and boolean in a list of dicts, over the dicts that have it, as floats.
+
+    Those of a dict inside, the reports of a wrapped method, are named ``Name.number``.
+    """
+    infos = [_flat(info) for info in infos]
     names = dict.fromkeys(
         name for info in infos for name in info if name not in ("loss", "objective")
     )
@@ -57,3 +61,11 @@ def means(infos):
         ):
             result[name] = float(np.mean(values, dtype=np.float64))
     return result
+
+
+def _flat(info):
+    flat = {}
+    for name, value in info.items():
+        nested = isinstance(value, dict)
+        flat |= {f"{name}.{key}": v for key, v in _flat(value).items()} if nested else {name: value}
+    return flat
