@@ -1,0 +1,140 @@
+"""Second derivatives of one sample for any activation, (66)-(80), index by index.
+
+Indices as the paper has them: d / d w_t^(q),s and d / d w_i^(k),l. Corrected where the print is
+wrong, see `printed`.
+"""
+
+import numpy as np
+
+from .quantities import alpha, eta, eta_bar, gamma, lambda_
+from .relu import through_outputs
+
+
+def dgamma_dw(sample, l, q):
+    """[low-rank] Eq. (66), (68): d gamma_r^(l),m / d w_t^(q),s, indices m, r, s, t.
+
+    0 for l < q; lambda_rs^(l),m v^(l-1),t for l = q; lambda_rp^(l),m w_a^(l),p eta_s^(l-1,q),a
+    v^(q-1),t for l > q.
+    """
+    v = sample.v_bar[q - 1]
+    if l < q:
+        d = len(sample.v[l])
+        return np.zeros((d, d, len(sample.v[q]), len(v)), dtype=sample.p.dtype)
+    if l == q:
+        return np.einsum("mrs,t->mrst", lambda_(sample, l), v)
+    return np.einsum("mrp,pa,as,t->mrst", lambda_(sample, l), sample.w[l], eta(sample, l - 1, q), v)
+
+
+def dbeta_dw(sample, r, q):
+    """[low-rank] Eq. (71): d beta_a^(r),b / d w_t^(q),s, indices b, a, s, t.
+
+    0 for r < q; lambda_ps^(r),b w_a^(r),p v^(r-1),t + gamma_s^(r),b delta_a^t for r = q;
+    lambda_dp^(r),b w_a^(r),d w_m^(r),p eta_s^(r-1,q),m v^(q-1),t for r > q. The column of a bias
+    has no delta_a^t.
+    """
+    v, w = sample.v_bar[q - 1], sample.w[r]
+    if r < q:
+        return np.zeros((*w.shape, len(sample.v[q]), len(v)), dtype=sample.p.dtype)
+    if r == q:
+        bent = np.einsum("bps,pa,t->bast", lambda_(sample, r), w, v)
+        return bent + np.einsum(
+            "bs,at->bast", gamma(sample, r), np.eye(w.shape[1], len(v), dtype=v.dtype)
+        )
+    return np.einsum(
+        "bdp,da,pm,ms,t->bast", lambda_(sample, r), w, w, eta(sample, r - 1, q), v, optimize=True
+    )
+
+
+def dalpha_dw(sample, k, l, q):
+    """[low-rank] Eq. (72): d alpha_m^(k,l),j / d w_t^(q),s, indices j, m, s, t.
+
+    The sum over r = l + 1, ..., k of alpha_b^(k,r),j (d beta_a^(r),b / d w_t^(q),s)
+    alpha_m^(r-1,l),a.
+    """
+    d_l, v = len(sample.v[l]), sample.v_bar[q - 1]
+    total = np.zeros((len(sample.v[k]), d_l, len(sample.v[q]), len(v)), dtype=sample.p.dtype)
+    for r in range(l + 1, k + 1):
+        total += np.einsum(
+            "jb,bast,am->jmst",
+            alpha(sample, k, r),
+            dbeta_dw(sample, r, q),
+            alpha(sample, r - 1, l),
+            optimize=True,
+        )
+    return total
+
+
+def deta_dw_product_rule(sample, n, k, q):
+    """[low-rank] Eq. (73): d eta_l^(n,k),j / d w_t^(q),s, indices j, l, s, t, by the product rule
+    on alpha gamma.
+    """
+    return (np.einsum("jmst,ml->jlst", dalpha_dw(sample, n, k, q), gamma(sample, k))
+            + np.einsum("jm,mlst->jlst", alpha(sample, n, k), dgamma_dw(sample, k, q)))
+
+
+def bends_above(sample, n, k, q, first):
+    """The sum over r = first, ..., n in (74)-(77): what bends above both layers, indices j, s, l.
+
+    alpha_b^(n,r),j lambda_dp^(r),b w_a^(r),d w_c^(r),p eta_s^(r-1,q),c eta_l^(r-1,k),a.
+    """
+    total = np.zeros((len(sample.v[n]), len(sample.v[q]), len(sample.v[k])), dtype=sample.p.dtype)
+    for r in range(first, n + 1):
+        w = sample.w[r]
+        total += np.einsum("jb,bdp,da,pc,cs,al->jsl", alpha(sample, n, r), lambda_(sample, r), w, w,
+                           eta(sample, r - 1, q), eta(sample, r - 1, k), optimize=True)
+    return total
+
+
+def deta_dw(sample, n, k, q):
+    """[low-rank] Eq. (74)-(75), corrected for q < k: d eta_l^(n,k),j / d w_t^(q),s, indices j, l,
+    s, t.
+    """
+    v, w = sample.v_bar[q - 1], sample.w
+    if q > k:
+        bent = bends_above(sample, n, k, q, q + 1) + np.einsum(
+            "jb,bps,pa,al->jsl",
+            alpha(sample, n, q),
+            lambda_(sample, q),
+            w[q],
+            eta(sample, q - 1, k),
+            optimize=True,
+        )
+        return (np.einsum("jsl,t->jlst", bent, v)
+                + np.einsum("js,tl->jlst", eta(sample, n, q), eta_bar(sample, q - 1, k)))
+    own = (
+        np.einsum("jm,mls->jsl", alpha(sample, n, k), lambda_(sample, k))
+        if q == k
+        else np.einsum(
+            "jm,mlp,pa,as->jsl",
+            alpha(sample, n, k),
+            lambda_(sample, k),
+            w[k],
+            eta(sample, k - 1, q),
+            optimize=True,
+        )
+    )
+    return np.einsum("jsl,t->jlst", bends_above(sample, n, k, q, k + 1) + own, v)
+
+
+def d2v_dw_dw(sample, k, q):
+    """[low-rank] Eq. (76)-(77), corrected: d2 v^(n),j / d w_i^(k),l d w_t^(q),s, indices j, l, i,
+    s, t.
+
+    (d eta_l^(n,k),j / d w_t^(q),s) v^(k-1),i, and for q < k also eta_l^(n,k),j eta_s^(k-1,q),i
+    v^(q-1),t.
+    """
+    n, v = sample.n, sample.v_bar
+    result = np.einsum("jlst,i->jlist", deta_dw(sample, n, k, q), v[k - 1])
+    if q < k:
+        result += np.einsum(
+            "jl,is,t->jlist", eta(sample, n, k), eta_bar(sample, k - 1, q), v[q - 1]
+        )
+    return result
+
+
+def block_ww(sample, k, q):
+    """[low-rank] Eq. (80): d2 f / d w_i^(k),l d w_t^(q),s, indices l, i, s, t, for every A."""
+    bent = np.einsum(
+        "a,aj,jlist->list", sample.f_p, sample.u, d2v_dw_dw(sample, k, q), optimize=True
+    )
+    return through_outputs(sample, k, q) + bent
