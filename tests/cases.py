@@ -1,9 +1,11 @@
-"""Small random networks with the layer under test in the middle, targets for every loss, and care for kinks."""
+"""Small random networks with the layer under test in the middle, targets for every loss, and care
+for kinks."""
 
 import numpy as np
 
 import secondorder as so
-from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip
+from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip
+from shaped_layers import Mixing
 
 ACTIVATION_NAMES = tuple(ACTIVATIONS)
 SMOOTH = tuple(name for name in ACTIVATION_NAMES if not ACTIVATIONS[name].kinks)
@@ -24,13 +26,21 @@ MIDDLE = {
     "linear-frozen": (lambda r: [Linear(4, 3, trainable=False, init=0.8, rng=r)], 3),
     "skip": (lambda r: [Skip([Linear(4, 2, init=0.8, rng=r), Activation("sigmoid"),
                               Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
-    "skip-nested": (lambda r: [Skip([Linear(4, 2, bias=False, init=0.8, rng=r), Skip([Activation("sin")]),
+    "skip-nested": (lambda r: [Skip([Linear(4, 2, bias=False, init=0.8, rng=r),
+                                     Skip([Activation("sin")]),
                                      Skip([Activation("tanh"), Linear(2, 2, init=0.8, rng=r)]),
                                      Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
-    "skip-frozen": (lambda r: [Skip([Linear(4, 2, trainable=False, init=0.8, rng=r), Activation("softplus"),
+    "skip-frozen": (lambda r: [Skip([Linear(4, 2, trainable=False, init=0.8, rng=r),
+                                     Activation("softplus"),
                                      Linear(2, 4, init=0.8, rng=r)])], 4),
     "skip-activation": (lambda r: [Skip([Activation("sin")])], 4),
     "chain": (lambda r: [Chain([Linear(4, 3, init=0.8, rng=r), Activation("softplus")])], 3),
+    "chain-image": (lambda r: [Chain([
+        Reshape(4, (1, 2, 2)), Mixing((1, 2, 2), 2, rng=r), Activation("tanh"),
+        Mixing((2, 2, 2), 1, trainable=False, rng=r), Reshape((1, 2, 2), (4,))])], 4),
+    "chain-sequence": (lambda r: [Chain([
+        Reshape(4, (2, 2)), Skip([Activation("sin"), Mixing((2, 2), 2, axis=-1, rng=r)]),
+        Mixing((2, 2), 3, axis=0, rng=r), Reshape((3, 2), 6)])], 6),
     **{name: (lambda r, name=name: [Activation(name)], 4) for name in ACTIVATION_NAMES},
 }
 
@@ -38,13 +48,15 @@ MIDDLE = {
 def network(middle, rng, outputs=3, bias=True, dtype="float64"):
     """Linear, tanh, the layer under test, sin, Linear: P is between 23 and 55."""
     make, width = MIDDLE[middle]
-    front, back = Linear(2, 4, bias=bias, init=0.9, rng=rng), Linear(width, outputs, bias=bias, init=0.9, rng=rng)
+    front = Linear(2, 4, bias=bias, init=0.9, rng=rng)
+    back = Linear(width, outputs, bias=bias, init=0.9, rng=rng)
     return Network([front, Activation("tanh"), *make(rng), Activation("sin"), back], dtype=dtype)
 
 
 def all_activations(activation, rng, bias=True, outputs=3):
     """A plain chain with the same activation twice, the second time right before the output."""
-    return so.mlp([2, 4, 3, outputs], activation=activation, output=activation, init=0.9, bias=bias, rng=rng)
+    return so.mlp([2, 4, 3, outputs], activation=activation, output=activation, init=0.9, bias=bias,
+                  rng=rng)
 
 
 def targets(loss, rng, samples, outputs=3):
@@ -63,7 +75,8 @@ def activation_layers(layers):
 
 
 def masks(net, x):
-    """On which side of their kinks all units are, concatenated, and the smallest distance to a kink."""
+    """On which side of their kinks all units are, concatenated, and the smallest distance to a
+    kink."""
     seen = []
 
     def watch(layers, rows):
@@ -84,11 +97,13 @@ def masks(net, x):
 
 
 def off_kinks(make, inputs, rng, reach=2e-5, tries=200):
-    """A network and inputs such that no step of length `reach` in any one parameter carries a unit across a kink."""
+    """A network and inputs such that no step of length `reach` in any one parameter carries a unit
+    across a kink."""
     for _ in range(tries):
         net, x = make(rng), rng.normal(size=(inputs, 2))
         mask, distance = masks(net, x)
-        if distance > 100 * reach and not any(crosses(net, x, mask, reach * e) for e in np.eye(net.size)):
+        if distance > 100 * reach and not any(crosses(net, x, mask, reach * e)
+                                              for e in np.eye(net.size)):
             return net, x
     raise RuntimeError(f"no draw out of {tries} stays off the kinks")
 

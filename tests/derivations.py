@@ -1,7 +1,9 @@
-"""Reference values that share no code with the package: loops in decimal arithmetic, derivatives from values alone.
+"""Reference values that share no code with the package: loops in decimal arithmetic, derivatives
+from values alone.
 
-With 60 digits and steps of 1e-20, a one-sided difference quotient is good to about 20 digits, for first and for second
-derivatives. What a float64 formula gets right or wrong shows in full; kinks are met only at arguments of exactly 0.
+With 60 digits and steps of 1e-20, a one-sided difference quotient is good to about 20 digits, for
+first and for second derivatives. What a float64 formula gets right or wrong shows in full; kinks
+are met only at arguments of exactly 0.
 """
 
 import decimal
@@ -9,7 +11,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from secondorder.nets import Activation, Chain, Linear, Skip
+from secondorder.nets import Activation, Chain, Linear, Reshape, Skip
+from shaped_layers import Mixing
 
 DIGITS, STEP = 60, Decimal("1e-20")
 
@@ -27,7 +30,8 @@ def _sin(x):
 SCALAR = {
     "identity": lambda x: x,
     "relu": lambda x: max(x, Decimal(0)),
-    "leaky_relu": lambda x: x if x > 0 else x * Decimal(0.01),  # the double 0.01, as the package has it
+    # the double 0.01, as the package has it
+    "leaky_relu": lambda x: x if x > 0 else x * Decimal(0.01),
     "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
     "sigmoid": lambda x: 1 / (1 + (-x).exp()),
     "softplus": lambda x: (1 + x.exp()).ln(),
@@ -36,7 +40,8 @@ SCALAR = {
 
 
 def scalar_jet(name, x, digits=200):
-    """Value, first and second derivative of an activation at the float x, by central differences of values."""
+    """Value, first and second derivative of an activation at the float x, by central differences of
+    values."""
     with decimal.localcontext() as context:
         context.prec = digits
         f, x, h = SCALAR[name], Decimal(float(x)), Decimal(10) ** (-digits // 4)
@@ -77,11 +82,13 @@ def _bounded(loss, p, t):
 
 def _tukey(loss, p, t):
     c = Decimal(loss.c)
-    rho = [1 - (1 - ((a - b) / c) ** 2) ** 3 if abs(a - b) < c else Decimal(1) for a, b in zip(p, t)]
+    rho = [1 - (1 - ((a - b) / c) ** 2) ** 3 if abs(a - b) < c else Decimal(1)
+           for a, b in zip(p, t)]
     return c * c / 6 * sum(rho)
 
 
-CRITERIA = {"SquaredError": _squared_error, "SoftmaxCrossEntropy": _cross_entropy, "BoundedCriterion": _bounded,
+CRITERIA = {"SquaredError": _squared_error, "SoftmaxCrossEntropy": _cross_entropy,
+            "BoundedCriterion": _bounded,
             "TukeyBiweight": _tukey}
 
 
@@ -91,12 +98,30 @@ def loss_value(loss, p, t):
 
 
 def _linear(layer, row, theta):
-    """One row through a linear layer; trainable parameters come off the iterator `theta`, weight by rows, then bias."""
+    """One row through a linear layer; trainable parameters come off the iterator `theta`, weight by
+    rows, then bias."""
     fixed = None if layer.trainable else iter(layer_values(layer))
     source = theta if fixed is None else fixed
     weight = [[next(source) for _ in range(layer.in_features)] for _ in range(layer.out_features)]
-    bias = [next(source) if layer.bias is not None else Decimal(0) for _ in range(layer.out_features)]
+    bias = [next(source) if layer.bias is not None else Decimal(0)
+            for _ in range(layer.out_features)]
     return [sum((w * a for w, a in zip(weights, row)), b) for weights, b in zip(weight, bias)]
+
+
+def _mixing(layer, row, theta):
+    """One flat row through a `Mixing` layer.
+
+    With axis 0 the entries of one place stand apart, with axis -1 beside each other.
+    """
+    n_in, n_out, places = layer.inputs, layer.outputs, layer.positions
+    fixed = iter([v for weights in decimals(layer.weight) for v in weights])
+    values = theta if layer.trainable else fixed
+    weight = [[next(values) for _ in range(n_in)] for _ in range(n_out)]
+    if layer.axis == -1:
+        return [sum(weight[i][j] * row[t * n_in + j] for j in range(n_in))
+                for t in range(places) for i in range(n_out)]
+    return [sum(weight[i][j] * row[j * places + t] for j in range(n_in))
+            for i in range(n_out) for t in range(places)]
 
 
 def layer_values(layer):
@@ -105,7 +130,8 @@ def layer_values(layer):
 
 
 def run_layers(layers, row, theta):
-    """One row (a list of Decimals) through layers whose parameters come off the iterator `theta`."""
+    """One row (a list of Decimals) through layers whose parameters come off the iterator
+    `theta`."""
     for layer in layers:
         if isinstance(layer, Linear):
             row = _linear(layer, row, theta)
@@ -115,13 +141,18 @@ def run_layers(layers, row, theta):
             row = [a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]
         elif isinstance(layer, Chain):
             row = run_layers(layer.layers, row, theta)
+        elif isinstance(layer, Mixing):
+            row = _mixing(layer, row, theta)
+        elif isinstance(layer, Reshape):
+            pass  # rows are flat lists here, whatever their shape
         else:
             raise TypeError(f"no reference for {layer!r}")
     return row
 
 
 def differences(f, point):
-    """Value, gradient and Hessian (lists of Decimals) of f at `point` (a list of Decimals) by one-sided differences."""
+    """Value, gradient and Hessian (lists of Decimals) of f at `point` (a list of Decimals) by
+    one-sided differences."""
     n = len(point)
 
     def moved(*indices):
@@ -157,11 +188,13 @@ def outputs(network, x):
 
 @_in_decimals
 def objective_jet(network, loss, x, targets, l2=0.0):
-    """Objective, gradient (P,) and Hessian (P, P); `targets` (S, C) are in the form of one number an output."""
+    """Objective, gradient (P,) and Hessian (P, P); `targets` (S, C) are in the form of one number
+    an output."""
     rows, targets, l2 = decimals(x), decimals(targets), Decimal(float(l2))
 
     def objective(theta):
-        losses = [loss_value(loss, run_layers(network.layers, row, iter(theta)), t) for row, t in zip(rows, targets)]
+        losses = [loss_value(loss, run_layers(network.layers, row, iter(theta)), t)
+                  for row, t in zip(rows, targets)]
         return sum(losses) / len(losses) + l2 / 2 * sum(t * t for t in theta)
 
     value, gradient, hessian = differences(objective, decimals(network.theta))
@@ -184,5 +217,6 @@ def jacobian(network, x):
 @_in_decimals
 def loss_jet(loss, p, targets):
     """Values (S,), gradients (S, C) and Hessians (S, C, C) of a loss in the outputs p (S, C)."""
-    jets = [differences(lambda q, t=t: loss_value(loss, q, t), row) for row, t in zip(decimals(p), decimals(targets))]
+    jets = [differences(lambda q, t=t: loss_value(loss, q, t), row)
+            for row, t in zip(decimals(p), decimals(targets))]
     return tuple(floats([jet[k] for jet in jets]) for k in range(3))

@@ -11,7 +11,7 @@ import pytest
 import derivations
 import secondorder as so
 from cases import MIDDLE, network, relative, targets
-from secondorder.nets import Activation, Chain, Evaluation, Linear, Network, Skip, Tanh
+from secondorder.nets import Activation, Chain, Evaluation, Linear, Network, Reshape, Skip, Tanh
 
 
 def deep(rng=0):
@@ -434,3 +434,19 @@ def test_a_subclass_may_call_its_parents_backward():
     saved = layer.forward(x)[1]
     assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * plain.input_gradient(saved, y_bar))
     assert np.array_equal(layer.parameter_gradient(saved, y_bar), 3 * plain.parameter_gradient(saved, y_bar))
+
+
+@pytest.mark.parametrize("arguments, error, words", [
+    ((4, (2, 3)), ValueError, r"\(4,\) and output_shape \(2, 3\) have different numbers"),
+    (((2, 0), 0), ValueError, r"input_shape must hold positive integers, got \(2, 0\)"),
+    (((), ()), ValueError, r"input_shape must hold positive integers, got \(\)"),
+    ((4, (2.0, 2)), TypeError, r"output_shape must hold integers, got \(2.0, 2\)"),
+    ((True, 1), TypeError, "input_shape must hold integers, got True"),
+])
+def test_reshape_takes_shapes(arguments, error, words):
+    with pytest.raises(error, match=words):
+        Reshape(*arguments)
+    net = Network([Reshape(6, [1, 2, 3]), Reshape((1, 2, 3), 6)])
+    assert repr(net.layers[0]) == "Reshape((6,), (1, 2, 3))" and net.output_shape == (6,)
+    with pytest.raises(ValueError, match=r"takes an input of shape \(6,\), got \(4,\)"):
+        Network([Linear(3, 4, rng=0), Reshape(6, 6)])

@@ -7,9 +7,11 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
+from secondorder.verify.derivatives import sample_shape
 from secondorder.verify.findings import Recorder
 from secondorder.verify.subject import Subject
 
+from shaped_layers import Mixing
 from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale, on_result, planted,
                                      text_of, wrong_passes)
 
@@ -364,3 +366,35 @@ def test_plot_draws_every_curve(make):
 def test_plot_without_curves_says_why():
     with pytest.raises(ValueError, match="nothing to draw"):
         verify.layer(planted(Stale, "forward", stale)(3)).plot()
+
+
+# -- images and sequences ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [lambda: Mixing((2, 3, 2), 3, rng=0), lambda: Mixing((3, 2), 4, axis=-1, rng=0),
+                                  lambda: nets.Reshape((2, 3, 2), (4, 3)),
+                                  lambda: nets.Skip([Mixing((2, 2, 2), 2, rng=0), nets.Activation("sin")])])
+def test_layers_for_images_and_sequences(made):
+    report = verify.layer(made())
+    assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
+
+
+@pytest.mark.parametrize("axes, shape", [(2, (4, 3)), (3, (2, 5, 4)), (1, (5,))])
+def test_a_shape_is_found_where_nobody_says_one(axes, shape):
+    class Cumulative(nets.Activation):
+        """Takes samples with so many axes only."""
+
+        def forward(self, x):
+            if x.ndim != axes + 1:
+                raise ValueError("too many axes, or too few")
+            return super().forward(x)
+    assert sample_shape(Cumulative("sin"), None) == shape
+    assert verify.layer(Cumulative("sin")).ok
+    assert sample_shape(Cumulative("sin"), (7,)) == (7,)
+
+
+def test_a_layer_that_takes_no_shape_is_reported():
+    class Picky(nets.Activation):
+        def forward(self, x):
+            raise ValueError("none of these")
+    assert "raised ValueError for x of shape (4, 5): none of these" in str(verify.layer(Picky("sin")))

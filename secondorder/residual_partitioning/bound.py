@@ -12,7 +12,7 @@ import numpy as np
 from .. import kernels
 from ..checks import boolean, check_l2, lookup, real_array
 from ..exact.curvature import check_network, evaluate
-from ..nets import Activation, Chain, Linear, Skip
+from ..nets import Activation, Chain, Linear, Reshape, Skip
 from ..nets.workspace import fresh
 from .rule import Options, Rule, rules
 
@@ -169,6 +169,19 @@ class ActivationRule(Rule):
         return Z_in, nothing
 
 
+@rules.register(Reshape)
+class ReshapeRule(Rule):
+    """u_out and Z_in are u and Z in the other shape."""
+
+    @staticmethod
+    def forward(layer, saved, u, new):
+        return (None if u is None else u.reshape(saved.output.shape)), None
+
+    @staticmethod
+    def backward(layer, saved, kept, u, g, Z, new, options):
+        return (None if u is None else Z.reshape(saved.input.shape)), np.empty(0, dtype=Z.dtype)
+
+
 @rules.register(Chain)
 class ChainRule(Rule):
     """The rules of its layers, one after the other."""
@@ -245,7 +258,8 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
     Parameters
     ----------
     network : Network
-        Of `Linear` (trained or fixed), `Activation`, `Skip` and `Chain` layers.
+        Of `Linear` (trained or fixed), `Activation`, `Reshape`, `Skip` and `Chain` layers, and of
+        layers of your own that have a rule.
     loss : Loss
     x : (S, *input_shape) array
     y : targets of the loss

@@ -1,8 +1,9 @@
 """The checker for a layer, an activation or a loss of one's own, and the runner of the papers' equations.
 
 ``derivatives`` holds the three channels on a user's own class; its parts are `subject`, `forward_checks`,
-`layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`, `loss_checks`, `loss_model`. ``run``
-executes equations; their machinery is :mod:`secondorder.ledger`.
+`layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`, `loss_checks`, `loss_model`. ``rule``
+judges the rule that a layer has in residual partitioning, in whose room it stands; ``run`` executes equations; their
+machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib
@@ -10,16 +11,18 @@ import importlib
 from ..ledger import Result, run
 from ..mismatch import describe_mismatch
 
-_LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives"}
+_LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
+         "rule": "..residual_partitioning.rule_checks"}
 
-__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "run"]
+__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "rule", "run"]
 
 
 def __getattr__(name):
     """Load the derivative checker on first use: it needs the whole ground floor, the registry does not."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    module = _LAZY[name]
+    return getattr(importlib.import_module(module if module[0] == "." else f".{module}", __name__), name)
 
 
 def __dir__():

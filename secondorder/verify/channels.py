@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exact import gradient, hessian_vector_product, two_jet
 from ..exact.finite_differences import central, gradient_of_objective, objective, taylor_remainders, taylor_slope
-from ..nets import Activation, Layer, Linear, Network, SquaredError
+from ..nets import Activation, Linear, Network, Reshape, SquaredError
 from .subject import MOST_ENTRIES, none_if_empty
 
 _SLACK = 0.35
@@ -211,43 +211,13 @@ def difference_curves(checks):
 
 # -- the layer in the middle of a network --------------------------------------------------------------------
 
-class _Reshape(Layer):
-    """Gives every sample another shape: lets a layer for images stand between linear layers."""
-
-    def __init__(self, shape_in, shape_out):
-        super().__init__(trainable=False)
-        self.input_shape, self._shape_out = shape_in, shape_out
-
-    def output_shape(self, input_shape):
-        return self._shape_out
-
-    def _to(self, value, shape):
-        return None if value is None else value.reshape(len(value), *shape)
-
-    def forward(self, x):
-        y = self._to(x, self._shape_out)
-        return y, (x, y)
-
-    def backward(self, saved, y_bar):
-        return self._to(y_bar, self.input_shape), np.empty(0, dtype=y_bar.dtype)
-
-    def tangent(self, saved, x_tangent, theta_tangent):
-        return self._to(x_tangent, self._shape_out)
-
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        return np.zeros_like(saved[1]) if x_second is None else self._to(x_second, self._shape_out)
-
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        return self.backward(saved, y_bar_tangent)
-
-
 def check_in_network(checks):
     """Gradient and Hessian-vector product of a network that has the layer in its middle."""
     subject, recorder, rng = checks.subject, checks.recorder, checks.subject.rng
     n_in, n_out = subject.x[0].size, checks.y[0].size
     for _ in range(10):
-        net = Network([Linear(3, n_in, rng=rng), Activation("tanh"), _Reshape((n_in,), subject.shape[1:]),
-                       copy.deepcopy(subject.layer), _Reshape(checks.y.shape[1:], (n_out,)), Linear(n_out, 2, rng=rng)])
+        net = Network([Linear(3, n_in, rng=rng), Activation("tanh"), Reshape(n_in, subject.shape[1:]),
+                       copy.deepcopy(subject.layer), Reshape(checks.y.shape[1:], n_out), Linear(n_out, 2, rng=rng)])
         x, y = rng.standard_normal((len(subject.x), 3)), rng.standard_normal((len(subject.x), 2))
         case = net, SquaredError(), x, y
         direction = rng.standard_normal(net.size)

@@ -21,6 +21,9 @@ from .subject import PASSES, Subject, sublayers
 
 __all__ = ["activation", "layer", "loss"]
 
+#: Shapes of one sample that are tried where nobody says one: vectors, sequences (T, F), images (C, H, W).
+SHAPES = ((5,), (4, 3), (2, 5, 4))
+
 
 def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
     """Check all seven passes of a layer.
@@ -31,7 +34,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
         An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes and a dictionary
         `parameters`.  It is not changed: the checks work on a deep copy.
     input_shape : tuple of int, optional
-        Shape of one sample; default the layer's own `input_shape`, or (5,) where it takes any width.
+        Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image that it takes.
     samples : int >= 2
         Rows of the batch.  A factor of 1 / samples in a finding is a mean where a sum is meant.
     rng : None, int or numpy.random.Generator
@@ -54,7 +57,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
     _require_passes(layer)
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
         raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak shows")
-    shape = _shape(layer, input_shape)
+    shape = sample_shape(layer, input_shape)
     recorder = Recorder(_name(layer), tolerance)
     rng = np.random.default_rng(rng)
     if not _was_made(recorder, layer):
@@ -156,9 +159,21 @@ def _require_passes(layer):
                         + ", ".join(f"{name}({', '.join(PASSES[name])})" for name in missing))
 
 
-def _shape(layer, input_shape):
+def first_taken(layer):
+    """The first of `SHAPES` that a copy of the layer takes; the first of all if it takes none."""
+    for shape in SHAPES:
+        try:
+            copy.deepcopy(layer).forward(np.ones((2, *shape)))
+        except Exception:  # whatever a user's forward raises: the next one
+            continue
+        return shape
+    return SHAPES[0]
+
+
+def sample_shape(layer, input_shape):
+    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its `forward` takes."""
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
-    shape = (5,) if shape is None else shape
+    shape = first_taken(layer) if shape is None else shape
     if isinstance(shape, (int, np.integer)):
         shape = (shape,)
     shape = tuple(shape)

@@ -1,0 +1,91 @@
+"""`Reshape` gives every sample another shape: from images or sequences to vectors and back."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .base import Layer
+
+
+class ReshapeSaved(NamedTuple):
+    """What `Reshape.forward` leaves behind: input and output, two views of the same entries."""
+
+    input: np.ndarray
+    output: np.ndarray
+
+
+class Reshape(Layer):
+    """y holds the entries of x, sample by sample in C order, in another shape.
+
+    Parameters
+    ----------
+    input_shape, output_shape : int or tuple of int
+        Shapes of one sample, of the same number of entries; 5 means (5,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is not a shape, or the numbers of entries differ.
+    """
+
+    def __init__(self, input_shape, output_shape):
+        super().__init__(trainable=False)
+        self.input_shape = _shape(input_shape, "input_shape")
+        self.made_shape = _shape(output_shape, "output_shape")
+        if math.prod(self.input_shape) != math.prod(self.made_shape):
+            raise ValueError(f"input_shape {self.input_shape} and output_shape {self.made_shape} "
+                             "have different numbers of entries")
+
+    def output_shape(self, input_shape):
+        super().output_shape(input_shape)
+        return self.made_shape
+
+    def _up(self, value):
+        """An array like x, in the shape of y; None stays None."""
+        return None if value is None else value.reshape(len(value), *self.made_shape)
+
+    def _down(self, value):
+        return value.reshape(len(value), *self.input_shape)
+
+    def forward(self, x):
+        """y_s = x_s."""
+        y = self._up(x)
+        return y, ReshapeSaved(x, y)
+
+    def backward(self, saved, y_bar):
+        """x_bar_s = y_bar_s."""
+        return self._down(y_bar), np.empty(0, dtype=y_bar.dtype)
+
+    def parameter_gradients(self, saved, y_bar):
+        return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        """y_tangent_s = x_tangent_s."""
+        return np.zeros_like(saved.output) if x_tangent is None else self._up(x_tangent)
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second_s = x_second_s."""
+        return np.zeros_like(saved.output) if x_second is None else self._up(x_second)
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        """x_bar_tangent_s = y_bar_tangent_s."""
+        return self.backward(saved, y_bar_tangent)
+
+    def input_hessian(self, saved, y_bar, H_y):
+        """H_x_s = H_y_s."""
+        return H_y
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.input_shape}, {self.made_shape})"
+
+
+def _shape(value, name):
+    """A shape as a tuple of positive integers."""
+    sizes = value if isinstance(value, (tuple, list)) else (value,)
+    for n in sizes:
+        if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{name} must hold integers, got {value!r}")
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"{name} must hold positive integers, got {value!r}")
+    return tuple(int(n) for n in sizes)

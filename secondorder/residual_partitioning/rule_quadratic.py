@@ -1,0 +1,122 @@
+"""What the rule of a layer must lie above, as a matrix, and what the paper's fractions would give.
+
+Everything here is made of dense derivatives of one layer at one point, by sums over indices.
+"""
+
+import numpy as np
+
+
+class Quadratic:
+    """One layer at one point: its first and second derivatives, and what follows from them.
+
+    Parameters
+    ----------
+    layer : Layer
+    x : (S, *in) array
+
+    Attributes
+    ----------
+    y, saved
+        What `forward` returned.
+    J, B : (S, out, in) and (S, out, p) arrays
+        Derivatives of the flat output in the flat input and in theta.
+    """
+
+    def __init__(self, layer, x):
+        self.layer, self.x = layer, x
+        self.y, self.saved = layer.forward(x)
+        self.inputs, self.outputs, self.size = x[0].size, self.y[0].size, layer.size
+        samples = len(x)
+
+        def column(x_tangent, theta_tangent):
+            return layer.tangent(self.saved, x_tangent, theta_tangent).reshape(samples, -1)
+
+        units = np.eye(self.inputs).reshape(self.inputs, *x.shape[1:])
+        J = [column(np.broadcast_to(e, x.shape).copy(), None) for e in units]
+        B = [column(None, e) for e in np.eye(self.size)]
+        self.J = np.stack(J, axis=-1)
+        self.B = np.stack(B, axis=-1) if B else np.zeros((samples, self.outputs, 0))
+
+    def bends(self, g):
+        """Second derivatives of <g, y>: in x (S, in, in), in x and theta (S, in, p), in theta (p,
+        p)."""
+        samples, zero = len(self.x), np.zeros_like(g)
+        in_x = self.layer.input_hessian(self.saved, g,
+                                        np.zeros((samples, self.outputs, self.outputs)))
+        mixed, in_theta = np.zeros((samples, self.inputs,
+                                    self.size)), np.zeros((self.size, self.size))
+        for k, e in enumerate(np.eye(self.size)):
+            x_part, theta_part = self.layer.backward_tangent(self.saved, None, e, g, zero)
+            mixed[:, :, k], in_theta[k] = x_part.reshape(samples, -1), theta_part
+        return in_x, mixed, in_theta
+
+    def reach(self, u):
+        """Eq. (11): how far each output can move, sum_j |J_ij| u_j + sum_k |B_ik|, like y."""
+        reach = np.abs(self.B).sum(axis=-1)
+        if u is not None:
+            reach = reach + np.einsum("sij,sj->si", np.abs(self.J), u.reshape(len(u), -1))
+        return reach.reshape(self.y.shape)
+
+    def weights(self, u, u_out, Z):
+        """Z / u_out, the quadratic coefficients of the outputs; 0 for outputs that cannot move."""
+        return np.where(self.reach(u) == 0, 0.0, quotient(Z, u_out))
+
+    def form(self, weights, g, cross):
+        """The quadratic form that must be bounded: a symmetric matrix, over the inputs of all rows,
+        then theta."""
+        samples, n, p = len(self.x), self.inputs, self.size
+        weights = weights.reshape(samples, -1, 1)
+        M = np.zeros((samples * n + p, samples * n + p))
+        in_x, mixed, in_theta = self.bends(g)
+        theta = slice(samples * n, None)
+        M[theta, theta] = in_theta + np.einsum("sia,sib->ab", self.B, weights * self.B)
+        for s in range(samples):
+            here = slice(s * n, (s + 1) * n)
+            M[here, here] = in_x[s] + self.J[s].T @ (weights[s] * self.J[s])
+            M[here, theta] = self.J[s].T @ (weights[s] * self.B[s]) + cross * mixed[s]
+            M[theta, here] = M[here, theta].T
+        return M
+
+    def change(self, weights, g, dx, dtheta, cross):
+        """Both terms of the form at one step, by forward passes: sum of weights dy^2, and of g
+        times second change."""
+        dy = self.layer.tangent(self.saved, dx, dtheta)
+        if cross or dtheta is None:
+            bend = self.layer.second_tangent(self.saved, dx, None, dtheta)
+        else:
+            bend = (self.layer.second_tangent(self.saved, dx, None, None)
+                    + self.layer.second_tangent(self.saved, None, None, dtheta))
+        return np.sum(weights * dy**2), np.sum(g * bend)
+
+    def literal(self, u, g, Z, options):
+        """u_out, Z_in and curvature with the fractions of Eq. (10), (37); what bends is added by
+        its absolute value."""
+        samples = len(self.x)
+        below = np.zeros((samples, self.inputs)) if u is None else u.reshape(samples, -1)
+        Z = Z.reshape(samples, -1)
+        Z_in = np.einsum("sij,si->sj", np.abs(self.J), Z)
+        curvature = np.einsum("sik,si->k", np.abs(self.B), Z)
+        in_x, mixed, in_theta = self.bends(g)
+        diagonal = np.einsum("sjj->sj", in_x) * below
+        others = np.einsum("sij,sj->si", np.abs(in_x), below) - np.abs(diagonal)
+        Z_in = Z_in + diagonal
+        Z_in = (np.maximum(Z_in, 0) if options.clip else np.abs(Z_in)) + others
+        curvature = curvature + np.abs(in_theta).sum(axis=1)
+        if options.cross:
+            Z_in = Z_in + np.abs(mixed).sum(axis=-1)
+            curvature = curvature + np.einsum("sjk,sj->k", np.abs(mixed), below)
+        return self.reach(u), None if u is None else Z_in.reshape(self.x.shape), curvature
+
+
+    def turned(self, Z):
+        """|J| Z, like x, the mistake that is easily made where x and y are alike; None where they
+        are not."""
+        if self.inputs != self.outputs:
+            return None
+        return np.einsum("sij,sj->si", np.abs(self.J), Z.reshape(len(Z), -1)).reshape(self.x.shape)
+
+
+def quotient(a, b):
+    """a / b, and 0 where a is 0; infinite where only b is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(a == 0, 0.0, a / b)

@@ -1,0 +1,105 @@
+"""A layer for images and sequences: one matrix that is applied at every pixel, or at every
+moment."""
+
+import math
+
+import numpy as np
+
+from secondorder.nets import Layer, LinearSaved
+
+
+class Mixing(Layer):
+    """y = W x along one axis, with the same W everywhere.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        (C, H, W) with axis 0, a convolution by one pixel; (T, F) with axis -1, the same map at
+        every moment.
+    outputs : int
+        Size of the axis in y.
+    axis : int
+        Of one sample.
+    """
+
+    def __init__(self, input_shape, outputs, axis=0, rng=None, trainable=True):
+        super().__init__(trainable)
+        self.input_shape, self.outputs = tuple(input_shape), outputs
+        self.axis = axis if axis < 0 else axis + 1
+        self.inputs = self.input_shape[axis]
+        self.positions = math.prod(self.input_shape) // self.inputs
+        self.declare("weight", np.random.default_rng(rng).normal(size=(outputs, self.inputs)))
+
+    @property
+    def weight(self):
+        return self.parameters["weight"]
+
+    @weight.setter
+    def weight(self, value):
+        self.assign("weight", value)
+
+    def output_shape(self, input_shape):
+        super().output_shape(input_shape)
+        shape = list(input_shape)
+        shape[self.axis if self.axis < 0 else self.axis - 1] = self.outputs
+        return tuple(shape)
+
+    def _last(self, a):
+        """The mixed axis last."""
+        return np.moveaxis(a, self.axis, -1)
+
+    def _mix(self, a, matrix):
+        return np.moveaxis(self._last(a) @ matrix.T, -1, self.axis)
+
+    def _outer(self, y_bar, x):
+        """sum over positions of y_bar_si x_sj, a row a sample: (S, size)."""
+        if not self.trainable:
+            return np.empty((len(x), 0), dtype=y_bar.dtype)
+        rows = (self._last(a).reshape(len(x), self.positions, -1) for a in (y_bar, x))
+        return np.einsum("spi,spj->sij", *rows).reshape(len(x), -1)
+
+    def _matrix(self, theta_tangent):
+        return theta_tangent.reshape(self.weight.shape)
+
+    def forward(self, x):
+        y = self._mix(x, self.weight)
+        return y, LinearSaved(x, y)
+
+    def backward(self, saved, y_bar):
+        return self._mix(y_bar, self.weight.T), self._outer(y_bar, saved.input).sum(axis=0)
+
+    def parameter_gradients(self, saved, y_bar):
+        return self._outer(y_bar, saved.input)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        y_tangent = np.zeros_like(saved.output)
+        if x_tangent is not None:
+            y_tangent = y_tangent + self._mix(x_tangent, self.weight)
+        if theta_tangent is not None and self.trainable:
+            y_tangent = y_tangent + self._mix(saved.input, self._matrix(theta_tangent))
+        return y_tangent
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        y_second = np.zeros_like(saved.output)
+        if x_second is not None:
+            y_second = y_second + self._mix(x_second, self.weight)
+        if x_tangent is not None and theta_tangent is not None and self.trainable:
+            y_second = y_second + 2 * self._mix(x_tangent, self._matrix(theta_tangent))
+        return y_second
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        x_bar_tangent, theta_bar_tangent = self.backward(saved, y_bar_tangent)
+        if theta_tangent is not None and self.trainable:
+            x_bar_tangent = x_bar_tangent + self._mix(y_bar, self._matrix(theta_tangent).T)
+        if x_tangent is not None:
+            theta_bar_tangent = theta_bar_tangent + self._outer(y_bar, x_tangent).sum(axis=0)
+        return x_bar_tangent, theta_bar_tangent
+
+    def input_hessian(self, saved, y_bar, H_y):
+        samples, width = len(H_y), math.prod(self.input_shape)
+        columns = np.eye(width, dtype=H_y.dtype).reshape(width, *self.input_shape)
+        J = self._mix(columns, self.weight).reshape(width, -1).T
+        return J.T @ H_y.reshape(samples, len(J), len(J)) @ J
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.input_shape}, {self.outputs}, axis={self.axis})"
