@@ -51,6 +51,16 @@ def fraction(value, name):
     return value
 
 
+def interval(value, name):
+    """Return `value` as two finite floats, the smaller first; TypeError or ValueError otherwise."""
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+        raise TypeError(f"{name} must be two numbers (low, high), got {value!r}")
+    low, high = (real_number(end, name) for end in value)
+    if not low < high:
+        raise ValueError(f"{name} must be two numbers, the smaller first, got {value!r}")
+    return low, high
+
+
 def whole_number(value, name, smallest):
     """Return `value` as an int of at least `smallest`; TypeError or ValueError otherwise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):

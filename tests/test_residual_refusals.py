@@ -153,3 +153,23 @@ def test_a_part_of_the_change_without_a_fraction_is_refused(part, rng):
     empty[2, 1, 0] = 0
     with pytest.raises(ValueError, match="not zero although its fraction is"):
         bounding.squared_change_bound(layer, y, dW, dY, made._replace(**{part: empty}))
+
+
+class Bent(so.Layer):
+    """y = x + x^2 / 2, curved, and unknown to residual partitioning."""
+
+    def forward(self, x):
+        return x + x**2 / 2, so.nets.LinearSaved(x, x + x**2 / 2)
+
+    def backward(self, saved, y_bar):
+        return y_bar * (1 + saved.input), np.zeros(0)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        return np.zeros_like(saved.output) if x_tangent is None else (1 + saved.input) * x_tangent
+
+
+@pytest.mark.parametrize("layer", [Bent(), so.nets.Chain([Bent()]), so.nets.Skip([Bent()])])
+def test_bounded_hessian_does_not_leave_out_the_curvature_of_a_layer_it_does_not_know(layer, rng):
+    net = Network([Linear(3, 2, rng=rng), layer, Linear(2, 1, rng=rng)])
+    with pytest.raises(TypeError, match="bounded_hessian does not support the layer Bent"):
+        so.residual_partitioning.bounded_hessian(net, so.SquaredError(), rng.normal(size=(4, 3)), np.zeros((4, 1)))

@@ -336,7 +336,11 @@ def test_a_class_is_not_an_instance():
 
 
 def test_a_wrong_input_shape_is_reported_as_such():
-    report = verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
+    with pytest.raises(ValueError, match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape \(3,\)"):
+        verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
+    layer = Linear(3, 4, rng=0)
+    layer.input_shape = None  # it does not say
+    report = verify.layer(layer, input_shape=(5,))
     assert "raised ValueError for x of shape (4, 5)" in str(report) and "is input_shape right?" in str(report)
 
 

@@ -16,6 +16,8 @@ Passes are pure: they change neither their arguments nor the layer. Parameters o
 length ``layer.size``: each parameter in C order, in the order in which it was declared (weight, then bias).
 ``_bar`` marks the derivative of a scalar with respect to a quantity, ``_tangent`` its derivative along a direction,
 ``_second`` its second derivative along that direction.
+Of the arguments of a pass `x_tangent`, `x_second` and `theta_tangent` may be None, in any combination, which means zero;
+no other argument may, and no pass returns None: what has no entries is an empty array.
 """
 
 import copy

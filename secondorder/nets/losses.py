@@ -16,7 +16,48 @@ LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflo
 
 
 class Loss:
-    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows from these."""
+    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows from these.
+
+    The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one row a sample, and treat
+    every row alone: nothing is averaged or summed over samples. They change neither argument. None of their arguments may
+    be None.
+
+    Attributes
+    ----------
+    diagonal_hessian : bool
+        Promise that the Hessian of every sample is diagonal for all p (the loss is a sum over outputs). Methods then work
+        with `hessian_diagonal` alone: residual partitioning takes its output rule "diagonal". False is always safe.
+        `DiagonalLoss` makes it true and asks for `hessian_diagonal` instead of `hessian`.
+    convex : bool
+        Promise that the Hessian of every sample has no negative eigenvalue for any p. Methods then take its square root, as
+        in Gauss-Newton matrices. False is always safe.
+
+    Notes
+    -----
+    *dtype.* Every pass returns the dtype of `p`: float32 stays float32, float64 stays float64. Python numbers keep it
+    (``0.5 * p``); NumPy's own scalars and new arrays do not: write ``math.log(2)`` for ``np.log(2.0)``,
+    ``np.eye(C, dtype=p.dtype)`` for ``np.eye(C)``. A pass that promotes float32 is refused by a float32 network.
+
+    *Far outputs.* The passes must stay finite for outputs of +-1000, where ``exp`` alone overflows.
+
+    `fisher` and `sample_targets` are for losses that are negative log-likelihoods; leave them out otherwise.
+    ``secondorder.verify.loss(MyLoss())`` checks all of this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Quartic(DiagonalLoss):
+    ...     convex = True
+    ...     def value(self, p, target):
+    ...         return np.sum((p - target) ** 4, axis=1)
+    ...     def gradient(self, p, target):
+    ...         return 4 * (p - target) ** 3
+    ...     def hessian_diagonal(self, p, target):
+    ...         return 12 * (p - target) ** 2
+    >>> from secondorder import verify
+    >>> bool(verify.loss(Quartic()))
+    True
+    """
 
     diagonal_hessian = False
     convex = False

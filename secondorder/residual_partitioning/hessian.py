@@ -5,7 +5,10 @@ import numpy as np
 from ..checks import check_l2, require_bytes
 from ..exact.curvature import evaluate
 from ..exact.dense import gauss_newton
-from ..nets import Activation, Chain, Skip
+from ..nets import Activation, Chain, Linear, Skip
+from ..rules import nearest_class
+
+KNOWN = (Activation, Chain, Linear, Skip)  # their curvature stands in `curved_units`, or is none
 
 
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
@@ -28,9 +31,16 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     Returns
     -------
     (P, P) array
+
+    Raises
+    ------
+    TypeError
+        A layer whose curvature is not known here, named.
     """
     l2 = check_l2(l2)
     evaluation = evaluate(network, loss, x, y)
+    for layer in network.chain.sublayers():
+        nearest_class(layer, KNOWN, "bounded_hessian")
     H = gauss_newton(network, loss, x, y, l2=l2, max_bytes=max_bytes)
     at = network.chain, evaluation.saved, evaluation.deltas, None
     bends = np.concatenate([b.ravel() for b, _ in curved_units(*at, None)] or [np.empty(0)])

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from .. import checks
 from ..exact.finite_differences import central
 from ..nets import ActivationFunction, activation_function
 from .channels import check_slopes
-from .differences import column, nested
-from .findings import Recorder, pure_call
+from .differences import column, nested, rounding
+from .findings import PROMOTES, Recorder, pure_call
 
 METHODS = ("value", "slope", "curvature")
 _RANGE = 6.0
@@ -15,9 +16,12 @@ _DISTANCE = 0.02
 _CELL = 1 / 64
 _FINEST = 1e-4
 _SUSPECTS = 12
+_FARTHEST = 768.0
+_TAIL_POINTS = 40
+_CELLS = 4000
 
 
-def activation(function, rng=0, tolerance=1e-8):
+def activation(function, rng=0, tolerance=1e-8, interval=None):
     """Check an activation function: value, slope and curvature against each other, off its kinks, and the kinks.
 
     Parameters
@@ -27,6 +31,10 @@ def activation(function, rng=0, tolerance=1e-8):
     rng : None, int or numpy.random.Generator
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
+    interval : (float, float), optional
+        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink, and from there in blocks
+        of doubling width to 768 on both sides, as far as the function is finite; there, slopes are resolved to about
+        2e-10 of the larger of 1 and the function. The report says how far that was.
 
     Returns
     -------
@@ -38,13 +46,15 @@ def activation(function, rng=0, tolerance=1e-8):
     TypeError
         If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
     ValueError
-        If `tolerance` is not positive, `kinks` are not numbers or the name is unknown.
+        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval` is not two finite
+        numbers, the smaller first.
     """
     if isinstance(function, str):
         function = activation_function(function)
     _require_methods(function)
     recorder = Recorder(repr(function), tolerance)
-    return _ActivationChecks(function, recorder, np.random.default_rng(rng)).run()
+    interval = None if interval is None else checks.interval(interval, "interval")
+    return _ActivationChecks(function, recorder, np.random.default_rng(rng), interval).run()
 
 
 def _require_methods(function):
@@ -59,15 +69,36 @@ def _require_methods(function):
 class _ActivationChecks:
     """One activation function with points off its declared kinks."""
 
-    def __init__(self, function, recorder, rng):
+    def __init__(self, function, recorder, rng, interval):
         self.function, self.recorder, self.rng = function, recorder, rng
         self.kinks = np.asarray(getattr(function, "kinks", ()), dtype=float).ravel()
         if not np.isfinite(self.kinks).all():
             raise ValueError(f"kinks must be finite numbers, got {getattr(function, 'kinks')!r}")
         reach = max(_RANGE, *(np.abs(self.kinks) + 2)) if self.kinks.size else _RANGE
-        points = np.concatenate([rng.uniform(-reach, reach, _POINTS), rng.standard_normal(_POINTS)])
+        self.core = (-reach, reach) if interval is None else interval
+        points = np.concatenate([rng.uniform(*self.core, _POINTS), rng.standard_normal(_POINTS)])
+        points = points[(points > self.core[0]) & (points < self.core[1])]
         points = points[self._distance(points) > _DISTANCE]
-        self.reach, self.x = reach, np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
+        if len(points) < 2:
+            raise ValueError(f"interval {interval} holds no points off the kinks {tuple(self.kinks)}")
+        self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
+        self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
+        self.found = []
+
+    def _blocks(self, side):
+        """Intervals of doubling width beyond the core on one side, as far as value is finite."""
+        near = self.core[1]
+        while near < _FARTHEST:
+            far = min(2 * near, _FARTHEST)
+            try:
+                with np.errstate(all="ignore"):
+                    values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
+                if not np.isfinite(values).all():
+                    return
+            except Exception:  # what value raises is told where it is called for its own sake
+                return
+            yield tuple(sorted((side * near, side * far)))
+            near = far
 
     def _distance(self, points):
         points = np.asarray(points)
@@ -82,15 +113,21 @@ class _ActivationChecks:
     def run(self):
         usable = [self._usable(name) for name in METHODS]
         if usable[0]:
-            self._kinks()
-            self._derivative("slope", "value", usable[1])
+            for region in (self.core, *self.tails):
+                self._find_kinks(*region)
+            self._tell_kinks()
+            self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
-            self._derivative("curvature", "slope" if slope_right else None, usable[2])
+            self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
+            if all(usable) and slope_right and not self.recorder.wrong("curvature"):
+                self._tails()
+            low, high = (f([end for region in (self.core, *self.tails) for end in region]) for f in (min, max))
+            self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with interval=)")
         if all(usable):
             self._jet()
             self._flags()
             self._at_kinks()
-            if not self.recorder.report.findings:
+            if not self.recorder.wrong():
                 self._rates()
             self._curves()
         return self.recorder.sorted_report()
@@ -112,7 +149,8 @@ class _ActivationChecks:
             return False
         for given, got in (("float64", result), ("float32", narrow)):
             recorder.fact(name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
-                          hint="write constants as Python numbers and make arrays with the dtype of x")
+                          hint="write constants as Python numbers and make arrays with the dtype of x",
+                          kind=PROMOTES if given == "float32" else "fact")
         recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
         return (recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary inputs")
@@ -128,29 +166,44 @@ class _ActivationChecks:
     def _slope_reference(self, x):
         return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
 
-    def _derivative(self, name, source, usable):
+    def _tails(self):
+        """slope and curvature beyond the core; what is found wrong in one block is not told again in the next."""
+        for low, high in self.tails:
+            x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
+            where = f" for x from {low:g} to {high:g}"
+            with np.errstate(over="ignore", invalid="ignore"):
+                for name, source in (("slope", "value"), ("curvature", "slope")):
+                    if not self.recorder.wrong("slope", name):
+                        size = np.maximum(1.0, np.abs(self.of(source, x)))
+                        self._derivative(name, source, True, x, rounding(size), where)
+
+    def _derivative(self, name, source, usable, x, noise=0.0, where=""):
         """slope against differences of value; curvature against those of slope, or of value twice."""
         if not usable:
             return
         if source == "value":
-            reference, against = self._slope_reference(self.x), "differences of value"
+            reference, against = self._slope_reference(x), "differences of value"
         elif source == "slope":
-            reference = column(central(lambda t: self.of("slope", self.x + t[0]), np.zeros(1)))
+            reference = column(central(lambda t: self.of("slope", x + t[0]), np.zeros(1)))
             against = "differences of slope"
         else:
-            reference = nested(lambda t: self._slope_reference(self.x + t))
+            reference = nested(lambda t: self._slope_reference(x + t))
             against = "differences of value, twice"
-        computed = self.of(name, self.x)
-        # undeclared kinks are told as kinks, not as wrong entries beside them
-        near = np.zeros(self.x.shape, dtype=bool)
-        for kink in self.found:
-            near |= np.abs(self.x - kink) < _DISTANCE
-        error = np.where(near, np.inf, reference.error)
-        if not self.recorder.compare(name, f"{name} against {against}", computed, reference.value, error,
-                                     names=(name, "differences")):
+        computed = self.of(name, x)
+        near = self._near_found(x)
+        error = np.where(near, np.inf, reference.error + noise)
+        if not self.recorder.compare(name, f"{name} against {against}{where}", computed, reference.value, error,
+                                     names=(name, "differences"), optional=bool(where)):
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
-            finding.entries += f"\n  the largest difference is at x = {self.x.flat[worst]:.6g}"
+            finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
+
+    def _near_found(self, x):
+        """Where undeclared kinks are near: they are told as kinks, not as wrong entries beside them."""
+        near = np.zeros(x.shape, dtype=bool)
+        for kink in self.found:
+            near |= np.abs(x - kink) < _DISTANCE
+        return near
 
     def _jet(self):
         if not callable(getattr(self.function, "jet", None)):
@@ -186,16 +239,21 @@ class _ActivationChecks:
 
     # -- kinks and flags ------------------------------------------------------------------------------------------
 
-    def _kinks(self):
+    def _find_kinks(self, low, high):
         """Look for kinks and jumps of value that are not declared."""
-        edges = np.arange(-self.reach, self.reach, _CELL) + _CELL / np.e
-        self.found = []
+        cell = max(_CELL, (high - low) / _CELLS)
+        edges = np.arange(low, high, cell) + cell / np.e
+        if len(edges) < 2:
+            return
+        noise = 1e-8 * np.abs(self.of("value", edges)).max()  # of slopes over 1e-5, with room to spare
         jumps = self._jump(edges[:-1], edges[1:])
         for cell in np.argsort(-jumps)[:_SUSPECTS]:
             place, jump = self._refine(edges[cell], edges[cell + 1])
             known = np.concatenate([self.kinks, self.found])
-            if jump > max(0.3 * jumps[cell], 1e-3) and not np.any(np.abs(known - place) < 1e-3):
+            if jump > max(0.3 * jumps[cell], 1e-3, noise) and not np.any(np.abs(known - place) < 1e-3):
                 self.found.append(place)
+
+    def _tell_kinks(self):
         for place in sorted(self.found):
             left, right = self._one_sided(place)
             if self._is_step(place, left, right):
@@ -270,8 +328,9 @@ class _ActivationChecks:
         if getattr(self.function, "piecewise_linear", False):
             bent = nested(lambda t: self._slope_reference(self.x + t))
             self.recorder.compare("piecewise_linear", "curvature of a function declared piecewise linear",
-                                  np.zeros(self.x.shape), bent.value, bent.error, names=("zero", "differences"),
-                                  scale=1.0)
+                                  np.zeros(self.x.shape), bent.value,
+                                  np.where(self._near_found(self.x), np.inf, bent.error),
+                                  names=("zero", "differences"), scale=1.0)
         if getattr(self.function, "monotone", False):
             lowest = float(self._slope_reference(self.x).value.min())
             self.recorder.fact("monotone", "slope >= 0", lowest > -1e-6,

@@ -9,6 +9,7 @@ import copy
 
 import numpy as np
 
+from ..checks import positive_number
 from ..nets import Layer
 from .channels import check_identities, check_in_network, check_rates, difference_curves
 from .findings import Recorder
@@ -25,7 +26,7 @@ __all__ = ["activation", "layer", "loss"]
 SHAPES = ((5,), (4, 3), (2, 5, 4))
 
 
-def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
+def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0)):
     """Check all seven passes of a layer.
 
     Parameters
@@ -41,6 +42,9 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
         Draws inputs, directions and new values of the parameters (biases off zero).
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
+    sizes : sequence of float > 0
+        The inputs are standard normal numbers times each of these: a layer may have other branches far out. The first
+        size gets all channels, the others the differences of every pass. The report says how far the inputs went.
 
     Returns
     -------
@@ -52,17 +56,18 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
     TypeError
         If a pass is missing, or a class was given instead of an instance.
     ValueError
-        If `samples` is less than 2, `tolerance` not positive or `input_shape` not a shape.
+        If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the layer's own, or a
+        size is not a positive number.
     """
     _require_passes(layer)
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
         raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak shows")
-    shape = sample_shape(layer, input_shape)
+    shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
     recorder = Recorder(_name(layer), tolerance)
     rng = np.random.default_rng(rng)
     if not _was_made(recorder, layer):
         return recorder.report
-    subject = _prepare(layer, recorder, shape, samples, rng)
+    subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
         return recorder.sorted_report()
     checks = LayerChecks(subject)
@@ -73,16 +78,38 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8):
                                      "only name the wrong passes again")
     else:
         _further_channels(checks, isinstance(layer, Layer))
+        reach = [np.abs(subject.x).max(), *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
+        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with sizes=)")
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 
 
-def _prepare(layer, recorder, shape, samples, rng):
+def _far(layer, recorder, shape, samples, rng, size):
+    """Every pass at inputs of another size; what is wrong there joins the report. The largest |x|."""
+    again = Recorder("", recorder.tolerance, lenient=True)
+    subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
+    where = f" at inputs of size {size:g}"
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            subject.move_parameters()
+            if not np.isfinite(subject.forward()).all():
+                recorder.note(f"not judged{where}: the outputs are too large for float64")
+                return 0.0
+            LayerChecks(subject).run()
+        except Exception as problem:  # whatever a user's layer raises is the finding
+            again.fact("forward", "runs", False, f"raised {type(problem).__name__}: {problem}")
+    recorder.report.checks += again.report.checks
+    for finding in again.report.findings:
+        recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint, finding.kind)
+    return float(np.abs(subject.x).max())
+
+
+def _prepare(layer, recorder, shape, samples, rng, size):
     """The layer on the bench with moved parameters, or None if `forward` is too wrong to judge the rest."""
     own = check_copy(recorder, layer)
     if own is None:
         return None
-    subject = Subject(own, recorder, shape, samples, rng)
+    subject = Subject(own, recorder, shape, samples, rng, size)
     try:
         subject.move_parameters()
         judged = check_forward(subject, isinstance(layer, Layer))
@@ -179,4 +206,13 @@ def sample_shape(layer, input_shape):
     shape = tuple(shape)
     if not shape or any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1 for n in shape):
         raise ValueError(f"input_shape must be a tuple of positive integers, got {input_shape!r}")
+    own = getattr(layer, "input_shape", None)
+    if own is not None and tuple(own) != shape:
+        raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape {tuple(own)}")
     return shape
+
+
+def _sizes(sizes):
+    if isinstance(sizes, str) or not hasattr(sizes, "__len__") or len(sizes) == 0:
+        raise TypeError(f"sizes must be a sequence of positive numbers, got {sizes!r}")
+    return tuple(positive_number(size, "sizes") for size in sizes)

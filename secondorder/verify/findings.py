@@ -14,8 +14,11 @@ ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gr
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
-#: Findings told in full for the first wrong pass, the likely cause, and for each later one.
+#: Findings told in full for the first wrong pass, the likely cause, and for each later one; and one of every kind.
 _SHOWN_FIRST, _SHOWN_LATER = 4, 1
+#: What is wrong in single precision only, as the headline says it; told after everything else.
+PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
+SINGLE = (PROMOTES, INACCURATE)
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
 
@@ -34,12 +37,16 @@ class Finding:
         The worst entries with both values and their ratio, and what the pattern of ratios suggests.
     hint : str
         What usually causes it; may be empty.
+    kind : str
+        ``"mismatch"`` (two numbers that should agree), ``"fact"`` (anything else that must hold),
+        ``"promotes float32"`` or ``"inaccurate in float32"`` (right in float64).
     """
 
     pass_name: str
     compared: str
     entries: str = ""
     hint: str = ""
+    kind: str = "fact"
 
     def __str__(self):
         lines = [f"{self.pass_name}: {self.compared}"]
@@ -99,15 +106,23 @@ class Report:
         if self.ok:
             lines = [f"{self.subject}: ok, {made}"]
         else:
-            wrong = list(dict.fromkeys(finding.pass_name for finding in self.findings))
-            lines = [f"{self.subject}: wrong in {', '.join(wrong)}; {made}"]
-            for position, name in enumerate(wrong):
+            lines = [f"{self.subject}: {self._headline()}; {made}"]
+            for position, name in enumerate(_names(self.findings)):
                 mine = [finding for finding in self.findings if finding.pass_name == name]
-                shown = _SHOWN_FIRST if position == 0 else _SHOWN_LATER
-                lines += ["", *("\n".join(map(str, mine[:shown])).splitlines())]
-                if len(mine) > shown:
-                    lines.append(f"{name}: and {len(mine) - shown} more in this pass (see report.findings)")
+                shown = _shown(mine, _SHOWN_FIRST if position == 0 else _SHOWN_LATER)
+                lines += ["", *("\n".join(map(str, shown)).splitlines())]
+                if len(mine) > len(shown):
+                    lines.append(f"{name}: and {len(mine) - len(shown)} more in this pass (see report.findings)")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def _headline(self):
+        """Which passes are wrong, and which are wrong in single precision only."""
+        wrong = _names(finding for finding in self.findings if finding.kind not in SINGLE)
+        parts = [f"wrong in {', '.join(wrong)}" if wrong else "right in float64"]
+        for kind in SINGLE:
+            names = _names(finding for finding in self.findings if finding.kind == kind)
+            parts += [f"{kind} in {', '.join(names)}"] if names else []
+        return "; ".join(parts)
 
     def plot(self, ax=None):
         """Draw the error of central differences against the hand-derived passes over the step size.
@@ -140,6 +155,17 @@ class Report:
         return ax
 
 
+def _names(findings):
+    """The passes of some findings, in order of first occurrence."""
+    return list(dict.fromkeys(finding.pass_name for finding in findings))
+
+
+def _shown(findings, most):
+    """The first few findings, and the first one of every kind."""
+    first = {finding.kind: finding for finding in reversed(findings)}
+    return [finding for i, finding in enumerate(findings) if i < most or first[finding.kind] is finding]
+
+
 class Recorder:
     """Collects checks and findings for a report.
 
@@ -148,6 +174,8 @@ class Recorder:
     subject : str
     tolerance : float
         Relative difference that is always allowed, on top of the predicted error of a reference.
+    lenient : bool
+        Whether references that are too inaccurate are a note everywhere, not a finding.
 
     Attributes
     ----------
@@ -157,37 +185,38 @@ class Recorder:
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
     """
 
-    def __init__(self, subject, tolerance):
+    def __init__(self, subject, tolerance, lenient=False):
         if not (isinstance(tolerance, (int, float)) and np.isfinite(tolerance) and tolerance > 0):
             raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
         self.report = Report(subject)
-        self.tolerance = float(tolerance)
+        self.tolerance, self.lenient = float(tolerance), lenient
         self.unit = 0.0
         self.broken = set()
 
     def wrong(self, *pass_names):
-        """Whether any of these passes has a finding already."""
-        return any(finding.pass_name in pass_names for finding in self.report.findings)
+        """Whether any of these passes, or any at all, has a finding that holds in float64 already."""
+        return any(finding.kind not in SINGLE and (not pass_names or finding.pass_name in pass_names)
+                   for finding in self.report.findings)
 
-    def find(self, pass_name, compared, entries="", hint=""):
+    def find(self, pass_name, compared, entries="", hint="", kind="fact"):
         """Record a finding, once for each pass and comparison."""
         if not any((other.pass_name, other.compared) == (pass_name, compared) for other in self.report.findings):
-            self.report.findings.append(Finding(pass_name, compared, entries, hint))
+            self.report.findings.append(Finding(pass_name, compared, entries, hint, kind))
 
     def note(self, text):
         """Add a note to the report, once."""
         if text not in self.report.notes:
             self.report.notes.append(text)
 
-    def fact(self, pass_name, what, holds, compared, entries="", hint=""):
+    def fact(self, pass_name, what, holds, compared, entries="", hint="", kind="fact"):
         """Record a check of a fact, and a finding if it does not hold."""
         self.report.checks.append(Check(pass_name, what, 0.0 if holds else np.inf, bool(holds)))
         if not holds:
-            self.find(pass_name, compared, entries, hint)
+            self.find(pass_name, compared, entries, hint, kind)
         return bool(holds)
 
     def compare(self, pass_name, what, computed, reference, error=0.0, names=("computed", "differences"), hint="",
-                scale=None, optional=False):
+                scale=None, optional=False, kind="mismatch"):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
         Parameters
@@ -216,7 +245,7 @@ class Recorder:
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
         if judged.any() and np.median(error[judged]) > _USABLE * max(size, self.unit):
-            if optional:
+            if optional or self.lenient:
                 self.note(f"{what}: not judged, the differences are too inaccurate")
                 return True
             return self.fact(pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -230,13 +259,14 @@ class Recorder:
         self.report.checks.append(Check(pass_name, what, float(excess.max()), ok))
         if not ok:
             text = describe_mismatch(computed, reference, error=allowed, names=names, limit=4)
-            self.find(pass_name, what, text, hint)
+            self.find(pass_name, what, text, hint, kind)
         return ok
 
     def sorted_report(self):
-        """The report with its findings in the order of causes (stable within a pass)."""
+        """The report with its findings in the order of causes, single precision last (stable within a pass)."""
         rank = {name: position for position, name in enumerate(ORDER)}
-        self.report.findings.sort(key=lambda finding: rank.get(finding.pass_name, len(ORDER)))
+        self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
+                                                       rank.get(finding.pass_name, len(ORDER))))
         return self.report
 
 

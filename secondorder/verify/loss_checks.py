@@ -6,7 +6,7 @@ from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
 from .channels import check_slopes
 from .differences import nested
-from .findings import Recorder, pure_call
+from .findings import INACCURATE, PROMOTES, Recorder, pure_call
 from .loss_model import check_far, check_model
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
@@ -203,9 +203,10 @@ class LossChecks:
         if not recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary outputs"):
             return False
         recorder.fact(name, "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
-                      hint="write constants as Python numbers and make arrays with the dtype of p")
+                      hint="write constants as Python numbers and make arrays with the dtype of p", kind=PROMOTES)
         recorder.compare(name, f"{name} in float32 against float64", narrow, result, names=("float32", "float64"),
-                         error=1e-5 * max(1.0, np.abs(result).max()), scale=max(1.0, np.abs(result).max()))
+                         error=1e-5 * max(1.0, np.abs(result).max()), scale=max(1.0, np.abs(result).max()),
+                         kind=INACCURATE)
         return recorder.compare(name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
                                 names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
                                 hint="a sample leaks into another one, or something is averaged over the batch")
@@ -270,7 +271,7 @@ class LossChecks:
 
     def _rates(self):
         """Taylor remainders of the sum over samples; left out where something is wrong already."""
-        if self.recorder.report.findings:
+        if self.recorder.wrong():
             return
         steps = 0.03 * 2.0 ** -np.arange(6)
         value = self.of("value").sum()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..nets import Loss
-from .findings import pure_call
+from .findings import PROMOTES, pure_call
 from ..mismatch import describe_mismatch
 
 _FAR = 1e3
@@ -119,7 +119,7 @@ def _check_fisher(checks):
             return False
     narrow = np.asarray(loss.fisher(checks.p.astype(np.float32)))
     recorder.fact("fisher", "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
-                  hint="write constants as Python numbers and make arrays with the dtype of p")
+                  hint="write constants as Python numbers and make arrays with the dtype of p", kind=PROMOTES)
     return True
 
 
@@ -146,7 +146,7 @@ def _check_targets(checks):
     sampled = np.asarray(loss.gradient(narrow, loss.sample_targets(narrow.copy(), np.random.default_rng(seed))))
     recorder.fact("sample_targets", "keeps float32", sampled.dtype == np.float32,
                   f"with its targets the gradient turns float32 into {sampled.dtype}",
-                  hint="give the targets the dtype of p")
+                  hint="give the targets the dtype of p", kind=PROMOTES)
     return recorder.compare("sample_targets", "gradient with sampled targets against the same targets prepared",
                             np.asarray(loss.gradient(p.copy(), np.array(drawn))), loss.gradient(p.copy(), prepared),
                             names=("as drawn", "prepared"), hint="return targets in the form of prepare_target")

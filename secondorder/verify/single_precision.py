@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from .findings import SAFETY, arrays_in
+from .findings import INACCURATE, PROMOTES, SAFETY, arrays_in
 from .subject import none_if_empty, parameter_arrays
 
 _ERROR = 1e-5
@@ -63,7 +63,8 @@ def _compare(recorder, name, both, rng):
         got, expected = narrow[position], wide[position]
         recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
                       f"turns float32 into {got.dtype}: {label}",
-                      hint="write constants as Python numbers and make arrays with the dtype of the input")
+                      hint="write constants as Python numbers and make arrays with the dtype of the input",
+                      kind=PROMOTES)
         size = float(np.abs(expected).max(initial=0)) or 1.0
         if got.shape == expected.shape and _only_rounding(got - expected, SAFETY * _ERROR * size, both, position, rng):
             error = float(np.abs(got - expected).max()) / size
@@ -71,7 +72,7 @@ def _compare(recorder, name, both, rng):
                           "terms of the result nearly cancel")
             continue
         recorder.compare(name, f"{label} in float32 against float64", got, expected, error=_ERROR * size,
-                         names=("float32", "float64"))
+                         names=("float32", "float64"), kind=INACCURATE)
 
 
 def _only_rounding(difference, allowed, both, position, rng):

@@ -56,6 +56,8 @@ class Subject:
     input_shape : tuple of int
     samples : int
     rng : numpy.random.Generator
+    size : float
+        Of the inputs.
 
     Attributes
     ----------
@@ -67,7 +69,7 @@ class Subject:
         A copy with the same parameters on which nothing was called.
     """
 
-    def __init__(self, layer, recorder, input_shape, samples, rng):
+    def __init__(self, layer, recorder, input_shape, samples, rng, size=1.0):
         self.layer, self.recorder, self.rng = layer, recorder, rng
         self.shape = (samples, *input_shape)
         self.arrays = parameter_arrays(layer, trainable=True)
@@ -76,7 +78,8 @@ class Subject:
         for name, value in self.arrays:
             self.blocks.append((name, slice(start, start + value.size), value.shape))
             start += value.size
-        self.x = rng.standard_normal(self.shape)
+        self.size = size
+        self.x = size * rng.standard_normal(self.shape)
         self.unused = copy.deepcopy(layer)
 
     # -- parameters -----------------------------------------------------------------------------------------------
@@ -140,7 +143,7 @@ class Subject:
                 best = (roughness, self.x)
             if roughness < _SMOOTH:
                 break
-            self.x = self.rng.standard_normal(self.shape)
+            self.x = self.size * self.rng.standard_normal(self.shape)
         self.x = best[1]
 
     # -- references: first order, by differences of forward ---------------------------------------------------------

@@ -1,0 +1,173 @@
+"""How far the checker looks, and the order in which it tells what it found."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import nets, verify
+from secondorder.verify import activation_checks
+
+
+class LogCosh(so.Loss):
+    """Right in float64; promotes float32 in value (np.log) and hessian (np.eye); `factor` is the planted error."""
+
+    convex = True
+    diagonal_hessian = True
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def value(self, p, target):
+        r = np.abs(p - target)
+        return np.sum(r + np.log1p(np.exp(-2 * r)) - np.log(np.full(p.shape, 2.0)), axis=1)
+
+    def gradient(self, p, target):
+        return np.tanh(p - target)
+
+    def hessian(self, p, target):
+        r = np.minimum(np.abs(p - target), 300)
+        return self.factor * np.eye(p.shape[1]) * (np.cosh(r) ** -2)[:, None, :]
+
+
+def test_a_mismatch_comes_before_findings_about_single_precision():
+    text = str(verify.loss(LogCosh(2.0)))
+    assert "factor 2 too much" in text
+    assert "wrong in hessian, hessian_product, hessian_diagonal; promotes float32 in value, hessian" in text
+    assert text.index("factor 2") < text.index("turns float32 into float64")
+    assert text.index("turns float32") < len(text) and text.count("turns float32") >= 2
+
+
+def test_a_loss_that_only_promotes_is_right_in_float64():
+    report = verify.loss(LogCosh())
+    assert not report and "right in float64; promotes float32 in value, hessian" in str(report)
+    assert "wrong in" not in str(report) and {finding.kind for finding in report.findings} == {"promotes float32"}
+
+
+def test_one_finding_of_every_kind_is_shown():
+    from secondorder.verify.findings import PROMOTES, Recorder
+
+    recorder = Recorder("subject", 1e-8)
+    recorder.find("gradient", "turns float32", kind=PROMOTES)
+    for k in range(6):
+        recorder.find("gradient", f"mismatch {k}", kind="mismatch")
+    recorder.find("gradient", "a fact")
+    text = str(recorder.sorted_report())
+    assert "mismatch 3" in text and "mismatch 4" not in text and "a fact" in text and "turns float32" in text
+    assert "and 2 more in this pass" in text
+
+
+class Tailed(nets.Tanh):
+    """tanh whose slope, or curvature, is wrong beyond a place."""
+
+    name = "tailed"
+
+    def __init__(self, place, wrong="slope"):
+        self.place, self.wrong = place, wrong
+
+    def value(self, x):
+        return x + np.sin(x)
+
+    def slope(self, x):
+        bad = 0.01 * (np.abs(x) > self.place) * (self.wrong == "slope")
+        return (1 + np.cos(x) + bad).astype(x.dtype)
+
+    def curvature(self, x):
+        bad = 0.01 * (np.abs(x) > self.place) * (self.wrong == "curvature")
+        return (-np.sin(x) + bad).astype(x.dtype)
+
+    def jet(self, x):
+        return self.value(x), self.slope(x), self.curvature(x)
+
+
+@pytest.mark.parametrize("wrong", ["slope", "curvature"])
+@pytest.mark.parametrize("place", [6.5, 20.0, 100.0, 500.0])
+def test_a_wrong_tail_is_found(wrong, place):
+    report = verify.activation(Tailed(place, wrong))
+    assert {finding.pass_name for finding in report.findings} == {wrong}, str(report)
+    assert "for x from" in str(report)
+
+
+def test_the_range_is_stated_and_may_be_set():
+    assert verify.activation(Tailed(1e9))
+    assert "looked at x from -768 to 768" in str(verify.activation(Tailed(1e9)))
+    report = verify.activation(Tailed(3.0), interval=(-2, 2.5))
+    assert report and "looked at x from -2 to 2.5" in str(report)
+    assert not verify.activation(Tailed(3.0), interval=(-2, 4))
+
+
+def test_an_undeclared_kink_far_out_is_found():
+    class Cut(nets.Identity):
+        kinks = ()
+        piecewise_linear = False
+
+        def value(self, x):
+            return np.minimum(x, 41.0)
+
+        def slope(self, x):
+            return (x < 41).astype(x.dtype)
+
+    report = verify.activation(Cut())
+    assert [f.compared for f in report.findings] == ["undeclared kink at x = 41"], str(report)
+
+
+@pytest.mark.parametrize("name", sorted(nets.activations.ACTIVATIONS))
+def test_no_false_alarms_in_the_tails(name):
+    for seed in range(5):
+        report = verify.activation(name, rng=seed)
+        assert report, str(report)
+
+
+def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
+    class Exponential(so.ActivationFunction):
+        name = "exp"
+
+        def value(self, x):
+            return np.exp(x)
+
+        slope = curvature = value
+
+    with np.errstate(over="ignore"):
+        report = verify.activation(Exponential())
+    assert report and "looked at x from -768 to 384" in str(report), str(report)
+
+
+@pytest.mark.parametrize("interval, error", [(3, TypeError), ((1, 2, 3), TypeError), ("ab", TypeError),
+                                             ((2, 1), ValueError), ((0, np.inf), ValueError)])
+def test_bad_intervals(interval, error):
+    with pytest.raises(error, match="interval"):
+        verify.activation("tanh", interval=interval)
+
+
+def test_an_interval_without_points():
+    with pytest.raises(ValueError, match="interval.*no points"):
+        verify.activation("relu", interval=(-activation_checks._DISTANCE / 2, 0.0))
+
+
+class FarBranch(so.Activation):
+    """An activation layer whose backward is wrong for |x| > 10."""
+
+    def __init__(self):
+        super().__init__("softplus")
+
+    def backward(self, saved, y_bar):
+        x_bar, theta_bar = super().backward(saved, y_bar)
+        return x_bar * np.where(np.abs(saved.input) > 10, 2.0, 1.0).astype(x_bar.dtype), theta_bar
+
+
+def test_a_layer_that_is_wrong_far_out():
+    report = verify.layer(FarBranch())
+    assert "backward" in {finding.pass_name for finding in report.findings}
+    assert "at inputs of size 8" in str(report)
+    near = verify.layer(FarBranch(), sizes=(1.0,))
+    assert near and "inputs up to |x| = " in str(near)
+
+
+@pytest.mark.parametrize("sizes, error", [(3, TypeError), ((), TypeError), ((1, -1), ValueError), ((1, "x"), TypeError)])
+def test_bad_sizes(sizes, error):
+    with pytest.raises(error, match="sizes"):
+        verify.layer(so.Linear(2, 2), sizes=sizes)
+
+
+def test_input_shape_that_is_not_the_layers():
+    with pytest.raises(ValueError, match=r"input_shape is \(4,\), but Linear\(3, 2\) takes inputs of shape \(3,\)"):
+        verify.layer(so.Linear(3, 2), input_shape=(4,))
