@@ -15,6 +15,7 @@ _ROOMS = ("datasets", "eacg", "exact", "kernels", "ledger", "low_rank", "nets", 
 _NAMES = {
     "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer", "Linear", "Loss", "Network", "Skip",
              "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
+    "low_rank": ("CubicRegularization",),
     "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
     "residual_partitioning": ("ResidualPartitioning",),
     "training": ("train",),

@@ -123,7 +123,8 @@ def test_train_is_decided_by_the_seed(run):
 
 
 @pytest.mark.parametrize(
-    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning"]
+    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",
+                  "cubic-regularization"]
 )
 def test_train_with_every_optimizer(run, optimizer):
     status, out, err = run(
@@ -245,6 +246,9 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     [
         (["train", "--data", "digts"], "did you mean 'digits'"),
         (["train", "--optimizer", "adm"], "did you mean 'adam'"),
+        (["train", "--optimizer", "cubic-regularization", "--base", "adm"], "did you mean 'adam'"),
+        (["train", "--optimizer", "cubic-regularization", "--set", "sigm=1"], "did you mean 'sigma'"),
+        (["train", "--optimizer", "adam", "--base", "sgd"], "--base is for cubic-regularization"),
         (["train", "--optimizer", "adam", "--set", "beta=3"], "did you mean 'betas'"),
         (["train", "--optimizer", "adam", "--set", "beta"], "NAME=VALUE"),
         (["train", "--activation", "tan"], "did you mean 'tanh'"),

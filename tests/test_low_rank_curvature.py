@@ -99,6 +99,8 @@ def test_both_forms_against_the_literal_formula(loss, bias):
         a, values[form] = so.low_rank.directional_curvature(net, loss, x, y, v, form=form)
         assert abs(values[form] - literal_39(net, loss, x, y, v, form == "exact")) < 1e-13 * scale
         assert abs(a - v @ so.exact.gradient(net, loss, x, y)) < 1e-13
+    by_eta = curvature.by_explicit_eta(net.evaluate(loss, x, y), v)
+    assert abs(by_eta - values["exact"]) < 1e-13 * scale
     assert abs(values["exact"] - values["printed"]) > 1e-3 * scale
 
 

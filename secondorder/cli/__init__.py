@@ -73,7 +73,14 @@ def parser():
     """The parser of the whole command line."""
     from secondorder import __version__
 
-    from . import bench, data, equations, parsing, tour, train  # they import NumPy, which reads the number of threads
+    from . import (  # they import NumPy, which reads the number of threads
+        bench,
+        data,
+        equations,
+        parsing,
+        tour,
+        train,
+    )
 
     top = argparse.ArgumentParser(
         prog="secondorder",

@@ -7,7 +7,14 @@ import time
 from secondorder import files
 from secondorder.checks import lookup
 
-from .parsing import fraction, natural, non_negative_number, positive, positive_number, setting
+from .parsing import (
+    fraction,
+    natural,
+    non_negative_number,
+    positive,
+    positive_number,
+    setting,
+)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -15,6 +22,7 @@ EXAMPLES = """\
   secondorder train --data diabetes --activation softplus --epochs 50 --out run
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
       --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
+  secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
   secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
 
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
@@ -24,6 +32,7 @@ before an interrupt (Ctrl-C) or a loss that is no longer finite.
 OPTIMIZERS = {
     "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
     "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning",
+    "cubic-regularization": "CubicRegularization",
 }
 LOSSES = {
     "cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
@@ -40,6 +49,7 @@ WITH_VALUE = {
     "--optimizer": {"default": "adam", "help": f"{', '.join(OPTIMIZERS)} (default: adam)"},
     "--set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
               "help": "an option of the optimizer; repeatable"},
+    "--base": {"help": "the method that cubic-regularization is put around (default: sgd)"},
     "--learning-rate": {"type": positive_number, "help": "default: the optimizer's own"},
     "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
     "--batch-size": {"type": positive, "default": 100, "help": "samples a step (default: 100)"},
@@ -174,17 +184,21 @@ def _loss(options, classes):
 
 
 def _optimizer(options, network, loss):
+    """The optimizer, around its base if it takes one; --set goes to the optimizer itself."""
     import secondorder as so
 
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
-    own = {
-        name: None
-        for name in inspect.signature(method).parameters
-        if name not in ("network", "loss", "learning_rate", "l2")
-    }
+    parameters = inspect.signature(method).parameters
     for name, _ in options.set:
-        lookup(own, name, f"option of {options.optimizer}")
+        own = set(parameters) - {"network", "loss", "learning_rate", "l2", "base"}
+        lookup(dict.fromkeys(own), name, f"option of {options.optimizer}")
     rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}
+    if "base" in parameters:
+        alone = {name: value for name, value in OPTIMIZERS.items() if name != options.optimizer}
+        base = getattr(so, lookup(alone, options.base or "sgd", "base"))
+        return method(base(network, loss, l2=options.l2, **rate), **dict(options.set))
+    if options.base is not None:
+        raise ValueError(f"--base is for cubic-regularization, not for {options.optimizer}")
     return method(network, loss, l2=options.l2, **rate, **dict(options.set))
 
 

@@ -38,6 +38,13 @@ PAPER = "low-rank"
 
 from .curvature import directional_curvature
 from .factors import SampleHessian, hessian
+from .optimizer import CubicRegularization
 from .steps import step_length
 
-__all__ = ["SampleHessian", "directional_curvature", "hessian", "step_length"]
+__all__ = [
+    "CubicRegularization",
+    "SampleHessian",
+    "directional_curvature",
+    "hessian",
+    "step_length",
+]

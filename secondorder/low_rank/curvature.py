@@ -18,8 +18,9 @@ import numpy as np
 from ..checks import check_l2, one_of
 from ..exact.curvature import check_vector, evaluate
 from ..nets import Activation, Linear
+from ..nets.workspace import fresh
 from .coupling import block_products
-from .quantities import hidden_layers
+from .quantities import hidden_layers, objective_derivatives
 
 FORMS = ("exact", "printed")
 
@@ -89,41 +90,46 @@ def _exact(evaluation, direction):
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
     for layer, kept, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
         if tangent is not None or piece is not None:
-            tangent, own = RULES.get(type(layer), through_layer)(layer, kept, tangent, piece, bar)
+            through = RULES.get(type(layer), through_layer)
+            new = fresh if evaluation.workspace is None else evaluation.workspace.of(layer)
+            tangent, own = through(layer, kept, tangent, piece, bar, new)
             bend += own
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     bend += inner(tangent, loss.hessian_product(p, y, tangent))
     return inner(evaluation.deltas[-1], tangent) / evaluation.samples, bend / evaluation.samples
 
 
-def through_layer(layer, kept, tangent, piece, bar):
-    """Any layer: its output's tangent, and <bar, second derivative of its output> summed over
-    samples.
-    """
+def through_layer(layer, kept, tangent, piece, bar, new=fresh):
+    """Any layer: its output's tangent, and <bar, second derivative of its output> over samples."""
     second = layer.second_tangent(kept, tangent, None, piece)
     return layer.tangent(kept, tangent, piece), inner(bar, second)
 
 
-def through_linear(layer, kept, tangent, piece, bar):
+def through_linear(layer, kept, tangent, piece, bar, new=fresh):
     """z' = W v' + P v and 2 <delta, P v'>, the last line of (39)."""
+    shape, dtype = kept.output.shape, bar.dtype
+    moved = None if tangent is None else new("tangent through weights", shape, dtype)
     if piece is None:
-        return tangent @ layer.weight.T, 0.0
+        return np.matmul(tangent, layer.weight.T, out=moved), 0.0
     P, P_bias = (*layer.split(piece), None)[:2]
-    z_tangent, bend = kept.input @ P.T, 0.0
+    z_tangent = np.matmul(kept.input, P.T, out=new("tangent", shape, dtype))
     if P_bias is not None:
         z_tangent += P_bias
-    if tangent is not None:
-        z_tangent += tangent @ layer.weight.T
-        bend = 2 * inner(bar, tangent @ P.T)
-    return z_tangent, bend
+    if tangent is None:
+        return z_tangent, 0.0
+    z_tangent += np.matmul(tangent, layer.weight.T, out=moved)
+    return z_tangent, 2 * inner(bar, np.matmul(tangent, P.T, out=moved))
 
 
-def through_activation(layer, kept, tangent, piece, bar):
+def through_activation(layer, kept, tangent, piece, bar, new=fresh):
     """v' = A'(z) z' and <df/dv A''(z), z'^2>; the latter is left out where A'' = 0."""
-    v_tangent = kept.slope * tangent
-    if getattr(layer.function, "piecewise_linear", False):
-        return v_tangent, 0.0
-    return v_tangent, inner(bar * kept.curvature, tangent * tangent)
+    v_tangent = new("tangent", bar.shape, bar.dtype)
+    bend = 0.0
+    if not getattr(layer.function, "piecewise_linear", False):
+        np.multiply(bar, kept.curvature, out=v_tangent)
+        v_tangent *= tangent
+        bend = inner(v_tangent, tangent)
+    return np.multiply(kept.slope, tangent, out=v_tangent), bend
 
 
 RULES = {Linear: through_linear, Activation: through_activation}
@@ -136,6 +142,47 @@ def _printed(evaluation, direction):
     return slopes.sum(), (
         terms.outputs.sum() - hidden.sum() + np.trace(hidden) + terms.weights.sum()
     ).item()
+
+
+def by_explicit_eta(evaluation, direction):
+    """g^T H g by (39) as it reads, its third line over all pairs of layers, with every eta formed,
+    for A'' = 0.
+
+    eta^(k,r) of all samples is made layer by layer, used and dropped: S d_k d_r numbers, and S d_k
+    d_k-1 d_r products for each of the n (n - 1) / 2 pairs. It is here to be compared with.
+    """
+    layers, places = hidden_layers(evaluation)
+    f_pp = objective_derivatives(evaluation, places[-1])[1]
+    bend, outputs = 0.0, 0.0
+    pieces = [
+        layer.linear.split(direction[evaluation.network.slices[place]])
+        if layer.linear.size
+        else None
+        for layer, place in zip(layers, places)
+    ]
+    for r, (layer, piece) in enumerate(zip(layers, pieces)):
+        if piece is None:
+            continue
+        moved = layer.input @ piece[0].T + (piece[1] if len(piece) > 1 else 0)
+        if r < len(layers) - 1:
+            eta = _diagonals(layer)  # eta^(r,r)
+            for k in range(r + 1, len(layers)):
+                tangent = (eta @ moved[:, :, None])[:, :, 0]
+                if pieces[k] is not None:
+                    bend += 2 * inner(evaluation.deltas[places[k]], tangent @ pieces[k][0].T)
+                eta = layers[k].linear.weight @ eta
+                if k < len(layers) - 1 and layers[k].slope is not None:
+                    eta = layers[k].slope[:, :, None] * eta
+            moved = (eta @ moved[:, :, None])[:, :, 0]
+        outputs = outputs + moved
+    bend += inner(outputs, (f_pp @ outputs[:, :, None])[:, :, 0])
+    return bend / evaluation.samples
+
+
+def _diagonals(layer):
+    """gamma of every sample, (S, d, d)."""
+    identity = np.eye(layer.z.shape[1], dtype=layer.z.dtype)
+    return identity * (np.ones_like(layer.z) if layer.slope is None else layer.slope)[:, :, None]
 
 
 def sample_curvatures_at(evaluation, l2=0.0):

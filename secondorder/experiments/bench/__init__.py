@@ -52,6 +52,7 @@ from .runs import Effort, measure, table
 CASES = (
     "curvature",
     "steps",
+    "low_rank",
 )
 
 __all__ = [
