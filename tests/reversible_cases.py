@@ -31,7 +31,7 @@ def pieces(net):
     found, start = [], 0
     for block in net.blocks:
         pair = []
-        for half in block.layers:
+        for half in block:
             pair.append(slice(start, start + half.size))
             start += half.size
         found.append(tuple(pair))

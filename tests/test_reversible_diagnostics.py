@@ -78,8 +78,8 @@ def test_bad_representations_are_refused(a, b, words):
 def test_weight_change(rng):
     net = network(rng, d=4, blocks=2, bottleneck=5, outputs=2)
     start = net.theta.copy()
-    net.blocks[0].W2 = 2 * net.blocks[0].W2
-    net.blocks[1].W1 = -net.blocks[1].W1
+    net.blocks[0].W2[...] *= 2
+    net.blocks[1].W1[...] *= -1
     found = np.array(room.weight_change(net, start))
     np.testing.assert_allclose(found[:, 1], [1, 1, -1, 1])
     np.testing.assert_allclose(found[:, 0], [0, np.linalg.norm(start[10:20]), 2 * np.linalg.norm(start[20:30]), 0], atol=1e-12)

@@ -196,7 +196,7 @@ def test_readouts_and_the_sum_of_the_losses(readout, inverse, rng):
     else:  # x_L moves along R+ eps only
         bare = RevMLP(6, 3, 24, activation="tanh", rng=0)
         for mine, theirs in zip(net.blocks, bare.blocks):
-            for half, other in zip(mine.layers, theirs.layers):
+            for half, other in zip(mine, theirs):
                 other.fixed.weight = half.fixed.weight
         bare.theta = net.theta
         wanted = -(eps.reshape(4, 3) @ np.linalg.pinv(net.readout).T).ravel()

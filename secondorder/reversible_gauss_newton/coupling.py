@@ -122,14 +122,14 @@ class Coupling(Layer):
         return self._joined(y_bar, y_bar[:, self.moved], y_bar[:, self.kept] + back)
 
     def parameter_gradient(self, saved, y_bar):
-        return self.inner.parameter_gradient(saved.inner, y_bar[:, self.moved])
+        # V and the activation hold nothing that is trained
+        return self.trained.parameter_gradient(saved.inner[-1], y_bar[:, self.moved])
 
     def backward(self, saved, y_bar):
-        back, theta_bar = self.inner.backward(saved.inner, y_bar[:, self.moved])
-        return self._joined(y_bar, y_bar[:, self.moved], y_bar[:, self.kept] + back), theta_bar
+        return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
-        return self.inner.parameter_gradients(saved.inner, y_bar[:, self.moved])
+        return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved])
 
     def tangent(self, saved, x_tangent, theta_tangent):
         x_tangent = np.zeros_like(saved.output) if x_tangent is None else x_tangent
@@ -169,40 +169,26 @@ class Coupling(Layer):
         return f"Coupling({2 * self.half}{features}, moves='{self.moves}', {getattr(function, 'name', function)}{bias})"
 
 
-class CouplingBlock(Chain):
+class CouplingBlock(NamedTuple):
     """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers, first half then second.
-
-    Parameters
-    ----------
-    width, bottleneck, activation, bias, init, fixed_init, rng
-        As for :class:`Coupling`.
 
     Attributes
     ----------
+    first, second : Coupling
     W1, W2 : (d/2, d') arrays
-        W^(1)_l and W^(2)_l, trained; writable views.
+        W^(1)_l and W^(2)_l, trained; writable views. (``block.first.trained.weight = ...`` assigns.)
     Va, Vb : (d', d/2) arrays, or None without a bottleneck
         V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first half; fixed.
     """
 
-    def __init__(self, width, bottleneck, activation="relu", bias=False, init="xavier", fixed_init="uniform", rng=None):
-        rng = np.random.default_rng(rng)
-        super().__init__([Coupling(width, bottleneck, moves, activation, bias, init, fixed_init, rng)
-                          for moves in HALVES])
+    first: Coupling
+    second: Coupling
 
     def inverse(self, y):
         """The input (S, d) of the block that gives y."""
-        for half in self.layers[::-1]:
-            y = half.inverse(y)
-        return y
+        return self.first.inverse(self.second.inverse(y))
 
-    def _weight(self, half, kind):
-        layer = getattr(self.layers[half], kind)
-        return None if layer is None else layer.weight
-
-    W1 = property(lambda self: self._weight(0, "trained"),
-                  lambda self, value: self.layers[0].trained.assign("weight", value))
-    W2 = property(lambda self: self._weight(1, "trained"),
-                  lambda self, value: self.layers[1].trained.assign("weight", value))
-    Va = property(lambda self: self._weight(0, "fixed"))
-    Vb = property(lambda self: self._weight(1, "fixed"))
+    W1 = property(lambda self: self.first.trained.weight)
+    W2 = property(lambda self: self.second.trained.weight)
+    Va = property(lambda self: self.first.fixed and self.first.fixed.weight)
+    Vb = property(lambda self: self.second.fixed and self.second.fixed.weight)

@@ -10,7 +10,6 @@ from scipy.sparse.linalg import eigsh
 from ..checks import boolean, check_l2, check_loss, instance_of, one_of, positive_number, real_array
 from ..nets import Network, SquaredError
 from ..randomness import generator
-from .coupling import CouplingBlock
 from .gram import FORMS, gram_inverse, singular_value_floor
 from .kernel import tangent_kernel
 from .revmlp import RevMLP
@@ -305,18 +304,12 @@ def drift(network, x, made, states):
 
 
 def running_defect(network, x, direction, eps):
-    """`defect` from a forward pass that keeps nothing: outputs and their tangents, layer by layer."""
+    """`defect` from a forward pass that keeps one layer at a time: outputs and their tangents."""
     tangent = None
     for layer, where in zip(network.layers, network.slices):
-        parts = [(layer, where)]
-        if isinstance(layer, CouplingBlock):
-            middle = where.start + layer.layers[0].size
-            parts = list(zip(layer.layers, (slice(where.start, middle), slice(middle, where.stop))))
-        for part, place in parts:
-            y, saved = part.forward(x)
-            if tangent is not None or part.size:
-                tangent = part.tangent(saved, tangent, direction[place] if part.size else None)
-            x = y
-            del saved
+        y, saved = layer.forward(x)
+        if tangent is not None or layer.size:
+            tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
+        x = y
     size = np.linalg.norm(eps)
     return float(np.linalg.norm(tangent + eps) / size) if size else 0.0

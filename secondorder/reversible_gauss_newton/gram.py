@@ -42,7 +42,7 @@ def gram_matrix(rows, dtype, ones=False, part=2048):
     """rows @ rows.T (n, n) in another precision, a part of the columns at a time; `ones` appends a column of ones."""
     G = np.full((len(rows), len(rows)), 1.0 if ones else 0.0, dtype=dtype)
     for start in range(0, rows.shape[1], part):
-        piece = np.ascontiguousarray(rows[:, start:start + part], dtype=dtype)
+        piece = rows[:, start:start + part].astype(dtype, order="C", copy=False)
         G += piece @ piece.T
     return G
 

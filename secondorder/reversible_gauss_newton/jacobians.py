@@ -48,7 +48,7 @@ def states(net, x):
     X1, X2 = X[: net.width // 2], X[net.width // 2:]
     found = []
     for block in net.blocks:
-        sigma = block.layers[0].layers[-2].function
+        sigma = block.first.layers[-2].function
         V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None else V for V in (block.Va, block.Vb))
         S1, slope1 = sigma.value(V2 @ X2), sigma.slope(V2 @ X2)
         X1 = first_half(X1, block.W1, S1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..nets import Activation, Chain, Linear, Skip
 from ..rules import LayerRules
-from .coupling import Coupling, CouplingBlock
+from .coupling import Coupling
 from .gram import gram_matrix
 
 rules = LayerRules("Gauss-Newton through the tangent kernel")
@@ -81,9 +81,6 @@ def add_chain(layer, saved, bars, K, last):
     for i in reversed(range(lowest if last else 0, len(layer.layers))):
         bars = add_layer(layer.layers[i], saved[i], bars, K, last and i == lowest)
     return bars
-
-
-rules.register(CouplingBlock)(add_chain)
 
 
 @rules.register(Skip)

@@ -6,7 +6,7 @@ from ..checks import number_in, one_of, real_array, whole_number
 from ..nets import Linear, Network
 from ..nets.activations import activation_function
 from ..randomness import generator
-from .coupling import CouplingBlock
+from .coupling import HALVES, Coupling, CouplingBlock
 
 
 class RevMLP(Network):
@@ -71,7 +71,8 @@ class RevMLP(Network):
         rng = generator(rng)
         self.inputs, self.width = int(d), int(d) + int(d) % 2
         kinds = [activation if first_activation is None else first_activation] + [activation] * (int(blocks) - 1)
-        made = [CouplingBlock(self.width, bottleneck, kind, bias, _drawn_w(init, kind), _drawn_v, rng) for kind in kinds]
+        made = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v, rng)
+                for kind in kinds for moves in HALVES]
         end = [] if outputs is None else [_fixed(_readout_matrix(readout, outputs, self.width, rng))]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
         self._begin, self._end = len(pad), len(pad) + len(made)
@@ -79,6 +80,12 @@ class RevMLP(Network):
 
     @property
     def blocks(self):
+        halves = self.couplings
+        return tuple(CouplingBlock(*pair) for pair in zip(halves[::2], halves[1::2]))
+
+    @property
+    def couplings(self):
+        """The half-coupled layers, two for each block."""
         return self.layers[self._begin:self._end]
 
     @property
@@ -115,8 +122,8 @@ class RevMLP(Network):
             Wrong shape, empty batch, NaN.
         """
         y = self._check_features(x_L)
-        for block in self.blocks[::-1]:
-            y = block.inverse(y)
+        for half in self.couplings[::-1]:
+            y = half.inverse(y)
         return y[:, :self.inputs]
 
     def _check_features(self, x_L):

@@ -45,7 +45,8 @@ def inverse_tangent_step(half, saved, e):
 
 def stored(blocks, saved):
     """The saved tuples of both halves of every block, last block first, from a forward pass that kept them."""
-    yield from zip(blocks[::-1], saved[::-1])
+    for l in reversed(range(len(blocks))):
+        yield blocks[l], (saved[2 * l], saved[2 * l + 1])
 
 
 def inverted(blocks, x_L):
@@ -53,7 +54,7 @@ def inverted(blocks, x_L):
     y = x_L
     for block in blocks[::-1]:
         kept = []
-        for half in block.layers[::-1]:
+        for half in block[::-1]:
             change, inner = half.inner.forward(y[:, half.kept])
             x = half._joined(y, y[:, half.moved] - change, y[:, half.kept])
             kept.append(CouplingSaved(x, y, inner))
@@ -66,11 +67,11 @@ def from_inputs(blocks, x):
     inputs = []
     for block in blocks:
         inputs.append(x)
-        for half in block.layers:
+        for half in block:
             x = half.forward(x)[0]
     for block in blocks[::-1]:
         x, kept = inputs.pop(), []
-        for half in block.layers:
+        for half in block:
             x, saved = half.forward(x)
             kept.append(saved)
         yield block, kept
@@ -92,7 +93,7 @@ def block_update(block, saved, e, form):
     Fit, Fit, callable
         The last one gives e_{l-1}; it is not needed below the first block.
     """
-    lower, upper = block.layers
+    lower, upper = block
     first = fit(_features(saved[0]), e[:, lower.moved], ones=lower.trained.bias is not None, **form)
     below = inverse_tangent_step(upper, saved[1], e)
     bracket = below[:, upper.moved]
@@ -132,7 +133,8 @@ def sweep(network, states, E, weights="uniform", form=None):
     blocks, given, form = network.blocks, not isinstance(weights, str), form or {}
     direction = np.zeros(network.size, dtype=network.dtype)
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
-    places = network.slices[network._begin:network._end]
+    halves = network.slices[network._begin:network._end]
+    places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
     e, largest = E, 0.0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):

@@ -1,0 +1,207 @@
+"""What the checks compare with, made without the room's formulas: loops over samples, complex steps, singular values."""
+
+import numpy as np
+
+STEP = 1e-30  # of a complex step: no subtraction, so no cancellation
+
+
+def tanh(z):
+    """Elementwise, also of complex numbers."""
+    return np.tanh(z)
+
+
+def relu(z):
+    """Elementwise, by the sign of the real part."""
+    return np.where(np.real(z) > 0, z, 0)
+
+
+SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
+
+
+def matrices(net):
+    """[(W1, W2, V1, V2), ...] of every block, as copies."""
+    return [tuple(np.array(m) for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks]
+
+
+def activations(net):
+    """The activation of every block."""
+    return [SIGMA[block.first.layers[1].function.name] for block in net.blocks]
+
+
+def forward(net, x, weights=None, start=0, stop=None):
+    """Columns X (d, n) after block `stop`, from the rows x before block `start`, sample by sample and unit by unit.
+
+    `weights` is a list as from :func:`matrices`; arrays may be complex.
+    """
+    weights, sigmas = matrices(net) if weights is None else weights, activations(net)
+    half = len(weights[0][0])
+    columns = []
+    for row in np.asarray(x):
+        one, two = list(row[:half]), list(row[half:])
+        for (W1, W2, V1, V2), sigma in list(zip(weights, sigmas))[start:stop]:
+            s = sigma(V2 @ np.array(two))
+            one = [one[i] + sum(W1[i, k] * s[k] for k in range(len(s))) for i in range(half)]
+            s = sigma(V1 @ np.array(one))
+            two = [two[i] + sum(W2[i, k] * s[k] for k in range(len(s))) for i in range(half)]
+        columns.append(one + two)
+    return np.array(columns).T
+
+
+def quick_forward(net, x, weights, start=0):
+    """`forward` with matrix products, for the many passes of a complex step."""
+    sigmas, half = activations(net), len(weights[0][0])
+    one, two = np.asarray(x).T[:half], np.asarray(x).T[half:]
+    for (W1, W2, V1, V2), sigma in list(zip(weights, sigmas))[start:]:
+        one = one + W1 @ sigma(V2 @ two)
+        two = two + W2 @ sigma(V1 @ one)
+    return one, two
+
+
+def quick_inverse(net, X1, X2, weights, stop=0):
+    """The halves before block `stop` from those of the output."""
+    sigmas = activations(net)
+    for (W1, W2, V1, V2), sigma in reversed(list(zip(weights, sigmas))[stop:]):
+        X2 = X2 - W2 @ sigma(V1 @ X1)
+        X1 = X1 - W1 @ sigma(V2 @ X2)
+    return X1, X2
+
+
+def halves(X1, X2):
+    """(vec X^(1); vec X^(2)), by loops: units fastest."""
+    return np.array([X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])])
+
+
+def parameter_jacobian(net, x, blocks=None):
+    """d (x_L in half order) / d (vec W^(1)_1, vec W^(2)_1, ...) by complex steps; only for some `blocks` if they are given."""
+    base = matrices(net)
+    columns = []
+    for l in range(len(base)) if blocks is None else blocks:
+        for which in (0, 1):
+            for a in range(base[l][which].shape[1]):
+                for i in range(base[l][which].shape[0]):
+                    moved = [list(m) for m in base]
+                    moved[l][which] = moved[l][which].astype(complex)
+                    moved[l][which][i, a] += 1j * STEP
+                    columns.append(halves(*quick_forward(net, x, moved)).imag / STEP)
+    return np.array(columns).T
+
+
+def own_parameter_jacobian(net, x, block):
+    """d (x_l) / d (w_l) in half order, with x_{l-1} fixed: complex steps through one block."""
+    below = forward(net, x, stop=block).T if block else np.asarray(x)
+    base, columns = matrices(net), []
+    for which in (0, 1):
+        for a in range(base[block][which].shape[1]):
+            for i in range(base[block][which].shape[0]):
+                moved = list(base[block])
+                moved[which] = moved[which].astype(complex)
+                moved[which][i, a] += 1j * STEP
+                columns.append(halves(*one_block(net, block, below, moved)).imag / STEP)
+    return np.array(columns).T
+
+
+def one_block(net, block, x, weights):
+    """Both halves after one block, from rows x."""
+    W1, W2, V1, V2 = weights
+    sigma, half = activations(net)[block], len(W1)
+    one, two = np.asarray(x).T[:half], np.asarray(x).T[half:]
+    one = one + W1 @ sigma(V2 @ two)
+    return one, two + W2 @ sigma(V1 @ one)
+
+
+def features_jacobian(net, x, block):
+    """d x_L / d x_l after block number `block`, in half order, by complex steps."""
+    X = forward(net, x, stop=block + 1)
+    return _jacobian(lambda one, two: quick_forward(net, np.concatenate([one, two]).T, matrices(net), block + 1), X)
+
+
+def inverse_jacobian(net, x, block):
+    """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse network."""
+    return _jacobian(lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1), forward(net, x))
+
+
+def _jacobian(function, X):
+    """Of a function of both halves of X (d, n), everything in half order."""
+    half, samples = len(X) // 2, X.shape[1]
+    columns = []
+    for which in (0, 1):
+        for j in range(samples):
+            for i in range(half):
+                moved = X.astype(complex)
+                moved[which * half + i, j] += 1j * STEP
+                columns.append(halves(*function(moved[:half], moved[half:])).imag / STEP)
+    return np.array(columns).T
+
+
+def pinv(M):
+    """Moore-Penrose inverse from the singular value decomposition."""
+    U, s, Vt = np.linalg.svd(M, full_matrices=False)
+    kept = s > 1e-10 * s[0]
+    return (Vt[kept].T / s[kept]) @ U[:, kept].T
+
+
+def softmax_errors(f, y):
+    """softmax(f) - y, sample by sample, for f and one-hot y (n, c)."""
+    return np.array([np.exp(row) / np.exp(row).sum() - t for row, t in zip(f, y)])
+
+
+def softmax_hessian(f):
+    """Block-diagonal Hessian of the sum of cross-entropies in the outputs, (n c, n c), units fastest."""
+    n, c = f.shape
+    H = np.zeros((n * c, n * c))
+    for s in range(n):
+        p = np.exp(f[s]) / np.exp(f[s]).sum()
+        for i in range(c):
+            for j in range(c):
+                H[s * c + i, s * c + j] = p[i] * (i == j) - p[i] * p[j]
+    return H
+
+
+def along(net, x, y, w):
+    """d eps / dt of the softmax along w, parameters in the paper's order, by a complex step through the reference network."""
+    moved, start = [], 0
+    for W1, W2, V1, V2 in matrices(net):
+        d1, d2 = (w[start + k * W1.size:start + (k + 1) * W1.size].reshape(W1.T.shape).T for k in (0, 1))
+        moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, V1, V2))
+        start += 2 * W1.size
+    f = np.concatenate(quick_forward(net, x, moved)).T
+    return (softmax_errors(f, y).imag / STEP).ravel()
+
+
+def keep_large(S, least=0.3):
+    """Pseudo-inverse without singular values below `least` times the largest."""
+    U, s, Vt = np.linalg.svd(S, full_matrices=False)
+    kept = s >= least * s[0]
+    return (Vt[kept].T / s[kept]) @ U[:, kept].T
+
+
+class Counted(np.ndarray):
+    """An array that writes down the multiply-adds of every matrix product that it, or what comes of it, takes part in."""
+
+    log = None
+
+    def __array_finalize__(self, source):
+        self.log = getattr(source, "log", None)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        log = next(array.log for array in (*inputs, *(out or ())) if isinstance(array, Counted))
+        plain = [a.view(np.ndarray) if isinstance(a, Counted) else a for a in inputs]
+        if out is not None:
+            options["out"] = tuple(a.view(np.ndarray) if isinstance(a, Counted) else a for a in out)
+        result = getattr(ufunc, method)(*plain, **options)
+        if ufunc is np.matmul:
+            log.append(plain[0].size * plain[1].shape[-1])
+        if out is not None:
+            return out[0]
+        if not isinstance(result, np.ndarray):
+            return result
+        result = result.view(Counted)
+        result.log = log
+        return result
+
+
+def counted(array, log):
+    """A view of `array` that counts into the list `log`."""
+    view = array.view(Counted)
+    view.log = log
+    return view

@@ -1,0 +1,68 @@
+"""All labels of the paper are there, come out as their verdicts say, and stand in the paper's page."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import secondorder as so
+from secondorder import reversible_gauss_newton
+from secondorder.ledger import registry
+
+PAPER = "reversible-gauss-newton"
+LABELS = [*map(str, range(1, 81)), "theorem-4.3", "proposition-4.4", "assumption-4.1", "assumption-4.2", "cost",
+          "appendix-a", "appendix-b", "appendix-n", "extension-sweep", "extension-gram", "extension-moore-penrose",
+          "extension-block-weights"]
+ERRATA = {"11", "25", "32", "43", "44", "45", "46", "47", "54", "appendix-b"}
+CONDITIONAL = {"4", "9", "10", "19", "26", "27", "28", "29", "31", "40", "41", "42", "52", "55", "theorem-4.3",
+               "proposition-4.4", "assumption-4.1", "assumption-4.2", "cost", "appendix-a", "appendix-n"}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return so.verify.run(PAPER)
+
+
+@pytest.mark.parametrize("seed", (0, 1, 2))
+def test_all_come_out_as_their_verdicts_say(seed):
+    wrong = [f"{result.labels}: {result.message}" for result in so.verify.run(PAPER, seed=seed) if not result.ok]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_label_is_executed_once(results):
+    seen = Counter(label for result in results for label in result.labels)
+    assert set(seen) == set(LABELS) and set(seen.values()) == {1}
+
+
+def test_errata_and_conditions(results):
+    by_verdict = {verdict: {label for r in results if r.verdict == verdict for label in r.labels}
+                  for verdict in ("erratum", "conditional")}
+    assert by_verdict["erratum"] == ERRATA
+    assert by_verdict["conditional"] >= CONDITIONAL
+    for result in results:
+        failed_as_printed = result.printed_error is not None or result.printed_failure is not None
+        assert failed_as_printed == (result.verdict == "erratum"), result.labels
+
+
+def test_every_label_shows_a_live_case(results):
+    for result in results:
+        live = [claim for claim in result.claims if isinstance(claim, so.ledger.Case)]
+        assert live and all(claim.arrays for claim in live), result.labels
+
+
+def test_whole_paper_is_quick(results):
+    assert sum(result.seconds for result in results) < 20
+
+
+def test_implementations_are_in_the_package_and_not_in_the_checks():
+    for entry in registry.REGISTRY.select(PAPER):
+        for value in entry.implements:
+            name = registry.qualified_name(value)
+            assert name.startswith("secondorder.") and ".equations" not in name, f"{entry.labels}: {name}"
+
+
+def test_page_is_up_to_date():
+    page = Path(reversible_gauss_newton.__file__).with_name("EQUATIONS.md")
+    command = f"python -m secondorder verify {PAPER} --markdown --write"
+    assert page.exists(), f"{page.name} is missing; make it with: {command}"
+    assert page.read_text(encoding="utf-8") == so.ledger.markdown(PAPER), f"{page.name} is out of date: {command}"
