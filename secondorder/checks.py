@@ -145,6 +145,24 @@ def path(value, name):
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
+def plain_array(value, name):
+    """Return `value` as an array.
+
+    Raises
+    ------
+    TypeError
+        For a masked array: nothing here would see its mask.
+    ValueError
+        For nested sequences of different lengths.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is ragged, its rows differ in length: {error}") from error
+
+
 def finite(array, name, verb="holds"):
     """Return `array`; ValueError if it holds NaN or infinite entries."""
     if not np.isfinite(array).all():
@@ -154,7 +172,7 @@ def finite(array, name, verb="holds"):
 
 def real_array(array, name, shape=None):
     """Return `array` as an array of finite real numbers, of a given shape if one is given."""
-    array = np.asarray(array)
+    array = plain_array(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
     if shape is not None and array.shape != tuple(shape):
@@ -164,7 +182,7 @@ def real_array(array, name, shape=None):
 
 def fitting(value, target, name, note=""):
     """Return `value` as an array that can be copied into the array `target`: of its shape, and no wider kind of number."""
-    value = np.asarray(value)
+    value = plain_array(value, name)
     if value.shape != target.shape:
         raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
     if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
@@ -182,7 +200,7 @@ def batch(x, shape, dtype):
     ValueError
         Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
     """
-    x = np.asarray(x)
+    x = plain_array(x, "x")
     if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
         raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
     if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
@@ -200,7 +218,7 @@ def batch(x, shape, dtype):
 
 def targets(target, shape, dtype, owner):
     """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is the loss, for messages."""
-    target = np.asarray(target)
+    target = plain_array(target, "targets")
     if target.dtype.kind not in "buif":
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
     if target.shape != tuple(shape):

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one: into a temporary neighbour first, then renamed."""
+"""Writing files so that nobody ever sees half of one: into a neighbour first, then renamed."""
 
 import contextlib
 import json
@@ -11,14 +11,15 @@ import numpy as np
 
 @contextlib.contextmanager
 def atomic(path):
-    """A temporary path beside `path`, of the same suffix, to write to; renamed to `path` when the block ends well.
+    """A temporary neighbour of `path`, of its suffix; renamed to `path` when the block ends well.
 
     Raises
     ------
     FileNotFoundError
         If the directory does not exist.
     OSError
-        If the directory cannot be written to. After any error the old file is untouched and no temporary one is left.
+        If the directory cannot be written to. After any error the old file is untouched and no
+        temporary one is left.
     """
     path = Path(path)
     if not path.parent.is_dir():

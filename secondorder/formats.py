@@ -1,8 +1,8 @@
 """Readers of the public file formats: IDX, the CIFAR-10 binary version, and CSV tables of numbers.
 
-Every reader takes plain or gzip-compressed files (told apart by their first two bytes, not by their name) and
-either returns the whole content or raises an error that names the file: nothing is ever half-read.
-A pickled data set is never opened, since unpickling runs code.
+Every reader takes plain or gzip-compressed files (told apart by their first two bytes, not by their
+name) and either returns the whole content or raises an error that names the file: nothing is ever
+half-read. A pickled data set is never opened, since unpickling runs code.
 """
 
 import csv
@@ -82,7 +82,9 @@ def read_idx(path, dimensions=None):
     """
     content = read_bytes(path)
     if len(content) < 4:
-        raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least 4")
+        raise ValueError(
+            f"{path}: truncated IDX file: {len(content)} bytes, a header has at least 4"
+        )
     zero, code, ndim = struct.unpack(">HBB", content[:4])
     if zero != 0 or code not in IDX_TYPES or ndim == 0:
         raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file")
@@ -96,7 +98,10 @@ def read_idx(path, dimensions=None):
     expected = header + math.prod(shape) * dtype.itemsize
     if len(content) != expected:
         fault = "truncated" if len(content) < expected else "too long"
-        raise ValueError(f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks for {expected}")
+        raise ValueError(
+            f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks for"
+            f" {expected}"
+        )
     values = np.frombuffer(content, dtype, offset=header).reshape(shape)
     return values.astype(dtype.newbyteorder("="))
 
@@ -104,7 +109,8 @@ def read_idx(path, dimensions=None):
 def read_cifar10(path):
     """Images and labels of one file of the CIFAR-10 binary version.
 
-    A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32 pixels.
+    A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32
+    pixels.
 
     Parameters
     ----------
@@ -127,27 +133,31 @@ def read_cifar10(path):
     records, rest = divmod(len(content), CIFAR_RECORD)
     if records == 0 or rest:
         raise ValueError(
-            f"{path}: truncated or wrong CIFAR-10 binary file: {len(content)} bytes is not a whole number of "
-            f"records of {CIFAR_RECORD} bytes"
+            f"{path}: truncated or wrong CIFAR-10 binary file: {len(content)} bytes is not a"
+            f" whole number of records of {CIFAR_RECORD} bytes"
         )
     table = np.frombuffer(content, np.uint8).reshape(records, CIFAR_RECORD)
     labels = table[:, 0].astype(np.int64)
     if labels.max() > 9:
         row = int(np.argmax(labels > 9))
-        raise ValueError(f"{path}: wrong CIFAR-10 binary file: record {row} has label {labels[row]}, beyond 0 to 9")
+        raise ValueError(
+            f"{path}: wrong CIFAR-10 binary file: record {row} has label"
+            f" {labels[row]}, beyond 0 to 9"
+        )
     return table[:, 1:].reshape(records, 3, 32, 32).copy(), labels
 
 
-def parse_csv(content, path):
+def parse_csv(content, path, header=None):
     """Numbers of a CSV table; `path` is only named in the errors.
-
-    A first line that is not made of numbers is taken as the header.
 
     Parameters
     ----------
     content : bytes
-        Uncompressed text in UTF-8.
+        Uncompressed text in UTF-8, lines ending in LF, CR LF or CR.
     path : str or Path
+    header : bool, optional
+        Whether the first line holds names. By default it does where none of its entries is a
+        number; a first line of years in sequence could be either, and has to be declared.
 
     Returns
     -------
@@ -158,16 +168,15 @@ def parse_csv(content, path):
     Raises
     ------
     ValueError
-        If the table is empty or a line has another number of entries or an entry that is not a finite number.
+        If the table is empty, a name occurs twice, or a line has another number of entries or an
+        entry that is not a finite number; line numbers count the lines of the file.
     """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text file in UTF-8 ({error})") from error
-    rows = [(number, row) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1) if row]
-    names = None
-    if rows and not any(_is_number(entry) for entry in rows[0][1]):
-        names = tuple(entry.strip() for entry in rows.pop(0)[1])
+    rows = _rows(text, path)
+    names = _header(rows, path, header)
     if not rows:
         raise ValueError(f"{path}: empty table")
     columns = len(names or rows[0][1])
@@ -175,7 +184,52 @@ def parse_csv(content, path):
     return names or tuple(f"column_{i}" for i in range(columns)), values
 
 
+def _rows(text, path):
+    """(number of its first line, entries) of every row that is not empty."""
+    reader = csv.reader(io.StringIO(text, newline=""))  # leaves line ends to the reader
+    rows, start = [], 1
+    try:
+        for row in reader:
+            if row:
+                rows.append((start, row))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {start}: not a line of CSV ({error})") from error
+    return rows
+
+
+def _header(rows, path, header):
+    """Take the names off the rows, or None where there are none."""
+    if not rows:
+        return None
+    if header is None:
+        header = not any(_is_number(entry) for entry in rows[0][1])
+        if not header and _years(rows[0][1]) and not all(_years(row) for _, row in rows[1:]):
+            raise ValueError(
+                f"{path}: the first line, {', '.join(rows[0][1][:3])}, ..., looks like a header of"
+                " years; say header=True or header=False"
+            )
+    if not header:
+        return None
+    names = tuple(entry.strip() for entry in rows.pop(0)[1])
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{path}: the header names {', '.join(map(repr, twice))} more than once")
+    return names
+
+
+def _years(row):
+    """Whether a row is a sequence of years."""
+    if len(row) < 2 or not all(entry.strip().isdigit() for entry in row):
+        return False
+    years = [int(entry[:9]) for entry in row]
+    return 1800 <= years[0] <= 2200 and years == list(range(years[0], years[0] + len(years)))
+
+
 def _is_number(entry):
+    """Whether an entry is a number as CSV files have them: not Python's 1_000, not other digits."""
+    if "_" in entry or not entry.isascii():
+        return False
     try:
         float(entry)
     except ValueError:
@@ -188,5 +242,6 @@ def _numbers(row, columns, place):
         raise ValueError(f"{place}: {len(row)} entries, expected {columns} (truncated line?)")
     for entry in row:
         if not _is_number(entry) or not math.isfinite(float(entry)):
-            raise ValueError(f"{place}: {entry!r} is not a finite number")
+            shown = repr(entry) if len(entry) <= 60 else f"{entry[:50]!r}..."
+            raise ValueError(f"{place}: {shown} is not a finite number")
     return [float(entry) for entry in row]

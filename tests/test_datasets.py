@@ -184,7 +184,6 @@ def test_csv_target_by_name(folder):
     "target, error, found",
     [
         ("quality", ValueError, "no columns 'quality'"),
-        ("b", ValueError, "2 columns 'b'"),
         (4, ValueError, "no columns 4"),
         (-5, ValueError, "no columns -5"),
         (1.5, TypeError, "place or name, given 1.5"),
@@ -194,8 +193,8 @@ def test_csv_target_by_name(folder):
     ],
 )
 def test_csv_target_that_is_not_there(folder, target, error, found):
-    (folder / "data.csv").write_text("a,b,b,y\n1,2,3,4\n")
-    with pytest.raises(error, match=f"^target: .*{found}.*data.csv; its columns are 'a', 'b', 'b', 'y'$"):
+    (folder / "data.csv").write_text("a,b,c,y\n1,2,3,4\n")
+    with pytest.raises(error, match=f"^target: .*{found}.*data.csv; its columns are 'a', 'b', 'c', 'y'$"):
         datasets.load_csv(folder, target=target)
 
 
@@ -237,7 +236,7 @@ def test_unknown_names():
         datasets.load("digit")
     with pytest.raises(TypeError, match="data set must be a string"):
         datasets.load(3)
-    with pytest.raises(ValueError, match="expected 'train' or 'test'"):
+    with pytest.raises(ValueError, match="unknown part .*train, test"):
         datasets.load_idx(ROOT, part="validation")
 
 

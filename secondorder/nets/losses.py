@@ -185,7 +185,7 @@ class _ClassTargets(Loss):
     """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or probabilities)."""
 
     def prepare_target(self, target, shape, dtype):
-        target = np.asarray(target)
+        target = checks.plain_array(target, "targets")
         if target.ndim == 1:
             checks.labels(target, shape)
             one_hot = np.zeros(shape, dtype=dtype)

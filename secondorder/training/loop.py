@@ -321,7 +321,7 @@ def _nameless(thing):
 def checked_set(optimizer, x, y, where):
     """Inputs in the network's dtype and targets as an array, checked against network and loss."""
     network = optimizer.network
-    x, y = np.asarray(x), np.asarray(y)
+    x, y = checks.plain_array(x, f"{where}x"), checks.plain_array(y, f"{where}y")
     if x.ndim and y.ndim and len(x) != len(y):
         raise ValueError(f"{where}x holds {len(x)} samples, y {len(y)} targets")
     try:

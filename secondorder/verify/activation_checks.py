@@ -113,8 +113,10 @@ class _ActivationChecks:
     def run(self):
         usable = [self._usable(name) for name in METHODS]
         if usable[0]:
-            for region in (self.core, *self.tails):
-                self._find_kinks(*region)
+            self._find_kinks(*self.core)
+            with np.errstate(over="ignore", invalid="ignore"):
+                for region in self.tails:
+                    self._find_kinks(*region)
             self._tell_kinks()
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
