@@ -234,24 +234,3 @@ def test_products_at_a_stale_evaluation_refuse(case):
 def test_the_base_operator_names_what_is_missing(case):
     with pytest.raises(TypeError, match=r"CurvatureOperator does not define _product"):
         so.exact.CurvatureOperator(*case) @ np.ones(case[0].size)
-
-
-def test_dense_matrices_in_parts(monkeypatch):
-    """Matrices that are summed over parts of the batch, the last one shorter, are those of the whole batch."""
-    from secondorder.exact import dense
-
-    rng = np.random.default_rng(0)
-    net, loss = so.mlp([5, 7, 6, 3], rng=0), so.SoftmaxCrossEntropy()
-    x, y = rng.normal(size=(37, 5)), rng.integers(0, 3, 37)
-
-    def matrices():
-        return [so.exact.hessian(net, loss, x, y, method="blocks"), so.exact.gauss_newton(net, loss, x, y),
-                *(so.exact.fisher(net, loss, x, y, kind=kind, rng=1) for kind in ("exact", "empirical", "sampled"))]
-
-    whole, parts = matrices(), []
-    evaluate = so.nets.Network.evaluate
-    monkeypatch.setattr(so.nets.Network, "evaluate", lambda *a, **k: parts.append(1) or evaluate(*a, **k))
-    monkeypatch.setattr(dense, "PART", 700)
-    for a, b in zip(matrices(), whole):
-        np.testing.assert_allclose(a, b, atol=1e-15)
-    assert len(parts) > 50

@@ -1,0 +1,77 @@
+"""Symmetric matrices that are sums over a batch: the triangle once, in parts of the batch."""
+
+import numpy as np
+
+SMALLEST_PART = 2**18  # numbers that a part of the batch may take however small the matrix is
+TILE = 512, 128  # rows and columns that are copied at a time, so that both sides stay in the cache
+
+
+def symmetric_sum(evaluation, numbers, rows_of, what):
+    """A symmetric (P, P) matrix as a sum over the batch, written where it belongs.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    numbers : int
+        How many numbers `rows_of` holds at a time for each sample. Parts of the batch are such that
+        this stays below half of the matrix (or `SMALLEST_PART`); a part has at least one sample.
+    rows_of : callable
+        ``rows_of(part, where)``, with `part` the evaluation of a part of the batch and `where` its
+        slice, yields ``rows, left, right`` for slices of rows that cover the matrix, the same for
+        every part: the part's share of ``matrix[rows, rows.start:]`` is left^T right, with left
+        (n, rows) and right (n, P - rows.start). Arrays may be used again for the next rows.
+    what : str
+        The matrix, for errors.
+
+    Returns
+    -------
+    (P, P) array
+        Exactly symmetric.
+
+    Raises
+    ------
+    FloatingPointError
+        If an entry is not finite; the message names the first layer where that is so.
+    """
+    network = evaluation.network
+    matrix = np.empty((network.size, network.size), dtype=network.dtype)
+    wheres, finite = _parts(evaluation.samples, numbers, matrix.size), True
+    for where in wheres:
+        part = evaluation if len(wheres) == 1 else _part(evaluation, where)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, left, right in rows_of(part, where):
+                here = matrix[rows, rows.start:]
+                if where is wheres[0]:
+                    np.matmul(left.T, right, out=here)
+                else:
+                    here += left.T @ right
+                if where is wheres[-1]:
+                    finite &= bool(np.isfinite(here).all())
+    _mirror(matrix)
+    return matrix if finite else network.require_finite(matrix, what)
+
+
+def _parts(samples, numbers, size):
+    """Slices of the batch."""
+    length = max(1, max(SMALLEST_PART, size // 2) // numbers)
+    return [slice(start, start + length) for start in range(0, samples, length)]
+
+
+def _part(evaluation, where):
+    x, y = evaluation.x[where], evaluation.y[where]
+    return evaluation.network.evaluate(evaluation.loss_function, x, y)
+
+
+def _mirror(matrix):
+    """Copy what stands above the diagonal to below it, tile by tile."""
+    below = np.tri(TILE[1], k=-1, dtype=bool)
+    for columns in slices(len(matrix), TILE[1]):
+        for rows in slices(columns.start, TILE[0]):
+            matrix[columns, rows] = matrix[rows, columns].T
+        corner = matrix[columns, columns]
+        np.copyto(corner, corner.T, where=below[: len(corner), : len(corner)])
+
+
+def slices(size, length):
+    """Slices of `length` rows that cover `size` rows, the last one shorter."""
+    return [slice(start, min(start + length, size)) for start in range(0, size, length)]
