@@ -18,6 +18,7 @@ _NAMES = {
     "low_rank": ("CubicRegularization",),
     "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
     "residual_partitioning": ("ResidualPartitioning",),
+    "reversible_gauss_newton": ("GaussNewton",),
     "training": ("train",),
 }
 _HOME = {name: room for room, names in _NAMES.items() for name in names}

@@ -195,6 +195,10 @@ class Optimizer:
         """Gradient of the objective, read-only (P,); made once an evaluation."""
         return evaluation.objective_gradient(self.l2)
 
+    def _gradient_norm(self, evaluation):
+        """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""
+        return norm(self._gradient(evaluation))
+
     def _objective(self, evaluation):
         return evaluation.loss + self.penalty()
 
@@ -259,7 +263,7 @@ class Optimizer:
         """Move the parameters, or raise and leave them alone; return what every step reports."""
         theta = self.network.theta
         info = {"loss": evaluation.loss, "objective": self._objective(evaluation),
-                "gradient_norm": norm(self._gradient(evaluation))}
+                "gradient_norm": self._gradient_norm(evaluation)}
         direction = self._propose(evaluation)
         info["direction_norm"] = norm(direction)
         change = self.change(evaluation, direction, rate)

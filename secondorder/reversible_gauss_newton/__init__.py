@@ -36,11 +36,12 @@ from .coupling import Coupling, CouplingBlock
 from .diagnostics import (kernel_change, kernel_similarity, linear_cka, ntk, ntk_product, percent_change,
                           weight_change)
 from .directions import Options, RankWarning, Update, direction, update
+from .optimizer import GaussNewton
 from .revmlp import RevMLP
 from .ridge import Ridge
 
 PAPER = "reversible-gauss-newton"
 
-__all__ = ["Coupling", "CouplingBlock", "Options", "RankWarning", "RevMLP", "Ridge", "Update", "direction",
+__all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "RankWarning", "RevMLP", "Ridge", "Update", "direction",
            "kernel_change", "kernel_similarity", "linear_cka", "ntk", "ntk_product", "percent_change", "update",
            "weight_change"]

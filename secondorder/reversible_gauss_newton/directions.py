@@ -183,34 +183,60 @@ def rank_message(found):
 def update(network, loss, x, y, options):
     """`Update` for a batch; `direction` without the penalty, and with what it found on the way."""
     options.check_network(network)
-    if not options.recompute:
-        return update_at(network.evaluate(loss, x, y), options)
-    check_loss(loss)
-    x = network.check_input(x)
-    with np.errstate(over="ignore", invalid="ignore"):
-        x_L = network.features(x)
-        outputs = x_L if network.readout is None else x_L @ network.readout.T
-    if not np.isfinite(outputs).all():
-        raise FloatingPointError("the outputs of the network are not finite")
-    y = loss.prepare_target(y, outputs.shape, network.dtype)
-    return recomputed_update(network, x, x_L, errors(loss, outputs, y, options.curvature), options)
+    if options.recompute:
+        return update_at(RunningEvaluation(network, loss, x, y), options)
+    return update_at(network.evaluate(loss, x, y), options)
 
 
-def update_at(evaluation, options):
-    """`Update` at an evaluation that kept its activations."""
+class RunningEvaluation:
+    """A forward pass that keeps no activations: outputs, features, losses.
+
+    Attributes
+    ----------
+    network, loss_function, x, y, outputs, losses, loss
+        As of :class:`~secondorder.nets.Evaluation`.
+    features : (S, width) array
+        x_L.
+
+    Raises
+    ------
+    FloatingPointError
+        If the outputs are not finite.
+    """
+
+    def __init__(self, network, loss, x, y):
+        self.network, self.loss_function = network, check_loss(loss)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.x = network.check_input(x)
+            self.features = network.features(self.x)
+            self.outputs = self.features if network.readout is None else self.features @ network.readout.T
+            if not np.isfinite(self.outputs).all():
+                raise FloatingPointError("the outputs of the network are not finite")
+            self.y = loss.prepare_target(y, self.outputs.shape, network.dtype)
+            self.losses = loss.value(self.outputs, self.y)
+        self.loss = float(self.losses.mean(dtype=np.float64))
+
+
+def update_at(evaluation, options, out=None):
+    """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it is given."""
     network = evaluation.network
-    evaluation.require_current()
     eps = errors(evaluation.loss_function, evaluation.outputs, evaluation.y, options.curvature)
     with np.errstate(over="ignore", invalid="ignore"):
         if options.inverse == "moore-penrose":
             found = _through_the_kernel(evaluation, eps, options)
+        elif isinstance(evaluation, RunningEvaluation):
+            found = _running(evaluation, eps, options, out)
         else:
             states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-            found = _right(network, states, eps, options)
+            found = _as_update(_right(network, states, eps, options, out), len(eps))
     network.require_finite(found.direction, "the Gauss-Newton direction")
-    if options.measure_defect:
-        found = found._replace(defect=defect(evaluation.saved, network, found.direction, eps))
-    return found
+    if not options.measure_defect:
+        return found
+    if isinstance(evaluation, RunningEvaluation):
+        missed = running_defect(network, evaluation.x, found.direction, eps)
+    else:
+        missed = defect(evaluation.saved, network, found.direction, eps)
+    return found._replace(defect=missed)
 
 
 def errors(loss, outputs, y, curvature):
@@ -232,12 +258,29 @@ def at_features(network, eps):
     return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
 
 
-def _right(network, states, eps, options):
-    form = {"form": options.pseudo_inverse, "strength": options.strength, "decomposition": options.decomposition,
-            "rng": options.rng}
-    made = sweep(network, states, at_features(network, eps), options.block_weights, form)
-    reached = made.ranks[made.ranks >= 0]
-    return Update(made.direction, int(reached.min()), len(eps), made.ranks, made.weights, np.nan, 0.0)
+def _right(network, states, eps, options, out=None):
+    """`Sweep` of the right inverse from the states of the blocks, last block first."""
+    form = {"form": options.pseudo_inverse, "strength": options.strength,
+            "decomposition": options.decomposition, "rng": options.rng}
+    return sweep(network, states, at_features(network, eps), options.block_weights, form, out)
+
+
+def _as_update(made, samples, missed=0.0):
+    """`Update` from a `Sweep`."""
+    rank = int(made.ranks[made.ranks >= 0].min())
+    return Update(made.direction, rank, samples, made.ranks, made.weights, np.nan, missed)
+
+
+def _running(evaluation, eps, options, out):
+    """`Update` of the right inverse without kept activations, made again where the inverse network drifts."""
+    network = evaluation.network
+    states = inverted(network.blocks, evaluation.features)
+    made = _right(network, states, eps, options, out)
+    start = padded(network, evaluation.x)
+    missed = drift(start, made, states)
+    if not missed <= options.drift_tolerance:
+        made = _right(network, from_inputs(network.blocks, start), eps, options, out)
+    return _as_update(made, len(eps), missed)
 
 
 def _through_the_kernel(evaluation, eps, options):
@@ -268,26 +311,6 @@ def defect(saved, network, direction, eps):
     return float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size) if size else 0.0
 
 
-def recomputed_update(network, x, x_L, eps, options):
-    """`Update` of the right inverse without kept activations."""
-    blocks = network.blocks
-    with np.errstate(over="ignore", invalid="ignore"):
-        E = at_features(network, eps)
-        form = {"form": options.pseudo_inverse, "strength": options.strength, "decomposition": options.decomposition,
-                "rng": options.rng}
-        states = inverted(blocks, x_L)
-        made = sweep(network, states, E, options.block_weights, form)
-        missed = drift(network, x, made, states)
-        if not missed <= options.drift_tolerance:
-            made = sweep(network, from_inputs(blocks, padded(network, x)), E, options.block_weights, form)
-    network.require_finite(made.direction, "the Gauss-Newton direction")
-    reached = made.ranks[made.ranks >= 0]
-    found = Update(made.direction, int(reached.min()), len(eps), made.ranks, made.weights, np.nan, missed)
-    if options.measure_defect:
-        found = found._replace(defect=running_defect(network, x, found.direction, eps))
-    return found
-
-
 def padded(network, x):
     """x (S, width): with a zero for an odd number of inputs."""
     for layer in network.layers[:network._begin]:
@@ -295,12 +318,15 @@ def padded(network, x):
     return x
 
 
-def drift(network, x, made, states):
-    """How far the inverse network misses the input, relative to the largest |x_l|; `states` is run to its end."""
-    start, largest = made.start, made.largest
+def drift(start, made, states):
+    """How far the inverse network misses its input `start` (S, width), relative to the largest |x_l|.
+
+    `made` is the `Sweep` that went through `states`, which is run to its end here.
+    """
+    end, largest = made.start, made.largest
     for _, saved in states:
-        start, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
-    return float(np.abs(start - padded(network, x)).max()) / largest
+        end, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
+    return float(np.abs(end - start).max()) / largest
 
 
 def running_defect(network, x, direction, eps):

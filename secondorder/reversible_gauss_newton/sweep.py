@@ -110,7 +110,7 @@ def _features(saved):
     return saved.inner[-1].input
 
 
-def sweep(network, states, E, weights="uniform", form=None):
+def sweep(network, states, E, weights="uniform", form=None, out=None):
     """The whole update.
 
     Parameters
@@ -125,13 +125,16 @@ def sweep(network, states, E, weights="uniform", form=None):
         blocks where both matrices of features have independent columns, none for the others (uniform if there is none).
     form : dict, optional
         Keywords of :func:`~secondorder.reversible_gauss_newton.features.fit`.
+    out : (P,) array, optional
+        Where the direction goes.
 
     Returns
     -------
     Sweep
     """
     blocks, given, form = network.blocks, not isinstance(weights, str), form or {}
-    direction = np.zeros(network.size, dtype=network.dtype)
+    direction = np.empty(network.size, dtype=network.dtype) if out is None else out
+    direction[:] = 0
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
     halves = network.slices[network._begin:network._end]
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
