@@ -109,3 +109,100 @@ def test_own_axes_without_an_argument(net):
     from matplotlib import pyplot
 
     pyplot.close(ax.figure)
+
+
+def test_spectra_on_the_same_axes_hide_nothing(ax):
+    plots.spectrum([3.0, -2.0], ax, label="first")
+    plots.spectrum([100.0, 1.0], ax, label="second")
+    lines = {line.get_label(): line for line in draw(ax).lines if line.get_gid() == "eigenvalues"}
+    assert list(lines) == ["first, positive: 1", "first, negative: 1", "second, positive: 2"]
+    low, high = ax.get_ylim()
+    assert low < -2 and high > 100, "the negative eigenvalue of the first one is in the picture"
+    colours = [line.get_color() for line in lines.values()]
+    assert colours[0] == colours[1] != colours[2] and colours[0] == plots.COLOURS[0]
+    other = plots.spectrum({"first": [3.0, -2.0], "second": [100.0, 1.0]}, Figure().add_subplot())
+    assert [line.get_label() for line in other.lines if line.get_gid() == "eigenvalues"] == list(lines)
+    assert "symmetric logarithm" in ax.get_ylabel()
+
+
+def test_learning_curves_of_a_single_run(ax):
+    history = so.training.History("SGD", [so.training.Record(epoch=e, train_loss=3.0 - e) for e in range(3)])
+    plots.learning_curves(history, ax, title="one run")
+    assert [line.get_label() for line in draw(ax).lines] == ["SGD, training"] and ax.get_title() == "one run"
+    ticks = [tick for tick in ax.get_xticks() if 0 <= tick <= 2]
+    assert ticks == [0, 1, 2], "whole epochs"
+    plain = plots.learning_curves(history.records, Figure().add_subplot())
+    assert plain.lines[0].get_label() == "training"
+
+
+@pytest.mark.parametrize("histories", [None, 3, "SGD", {"A": 3}, [1, 2]])
+def test_learning_curves_of_something_else(ax, histories):
+    with pytest.raises((TypeError), match="histories must be a History, a list of records, or a dictionary"):
+        plots.learning_curves(histories, ax)
+
+
+def test_matrices_share_one_scale_and_one_colour_bar(net):
+    small, large = np.diag(np.linspace(-1, 1, net.size)), 7.0 * np.eye(net.size)
+    axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"), title="both")
+    images = [ax.images[0] for ax in axes]
+    assert [ax.get_title() for ax in axes] == ["small", "large"]
+    assert all((image.norm.vmin, image.norm.vmax) == (-7.0, 7.0) for image in images)
+    np.testing.assert_array_equal(images[0].get_array(), small)
+    figure = axes[0].figure
+    bars = [ax for ax in figure.axes if ax not in list(axes)]
+    assert len(bars) == 1 and "symmetric logarithm" in bars[0].get_ylabel() and "0.007" in bars[0].get_ylabel()
+    assert figure.get_suptitle() == "both"
+
+
+def test_colour_bars_lie_over_nothing():
+    figure = Figure(figsize=(12, 3.5))
+    axes = figure.subplots(1, 3)
+    for ax in axes:
+        plots.hessian_heat_map(np.eye(5), ax=ax)
+    figure.draw_without_rendering()
+    boxes = [ax.get_tightbbox() for ax in figure.axes]
+    for i, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:i])
+
+
+SYMMETRIC = np.eye(3)
+BAD = {
+    "complex": (lambda: plots.hessian_heat_map(1j * SYMMETRIC), TypeError, "matrix: .*real numbers"),
+    "not symmetric": (lambda: plots.hessian_heat_map(np.triu(np.ones((3, 3)))), ValueError, "not symmetric"),
+    "nobody's": (lambda: plots.matrices({"A": np.triu(np.ones((3, 3)))}), ValueError, "'A': .*not symmetric"),
+    "no names": (lambda: plots.matrices([SYMMETRIC]), TypeError, "named must be a dictionary"),
+    "nothing": (lambda: plots.matrices({}), TypeError, "named"),
+    "masked": (lambda: plots.hessian_heat_map(np.ma.masked_array(SYMMETRIC, SYMMETRIC > 0)), TypeError, "mask"),
+    "axes": (lambda: plots.hessian_heat_map(SYMMETRIC, ax=3), TypeError, "ax must be a matplotlib Axes"),
+    "network": (lambda: plots.hessian_heat_map(SYMMETRIC, network="net"), TypeError, "network"),
+    "limit": (lambda: plots.hessian_heat_map(SYMMETRIC, limit=0), ValueError, "limit"),
+    "orders": (lambda: plots.hessian_heat_map(SYMMETRIC, orders=0.5), TypeError, "orders"),
+    "figure": (lambda: plots.matrices({"A": SYMMETRIC}, figure=1), TypeError, "figure"),
+    "curvature": (lambda: plots.bound_beside_hessian(np.eye(14), np.ones(13), so.mlp([3, 2, 2])), ValueError, "curvature"),
+    "complex values": (lambda: plots.spectrum([1j]), TypeError, "eigenvalues"),
+    "no spectrum": (lambda: plots.spectrum({}), ValueError, "eigenvalues"),
+    "steps": (lambda: plots.error_against_step([1, 2], [1]), ValueError, "errors has shape"),
+    "empty steps": (lambda: plots.error_against_step([], []), ValueError, "steps has shape"),
+    "text": (lambda: plots.error_against_step(["a"], [1]), TypeError, "steps"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_drawn(name):
+    from matplotlib import pyplot
+
+    call, error, words = BAD[name]
+    before = pyplot.get_fignums()
+    with pytest.raises(error, match=words):
+        call()
+    assert pyplot.get_fignums() == before, "no empty figure is left behind"
+
+
+def test_one_palette_everywhere(ax):
+    steps = np.logspace(-6, -1, 6)
+    for label in ("a", "b", "c"):
+        plots.error_against_step(steps, steps, ax, predicted=steps, label=label)
+    own = [line.get_color() for line in ax.lines if line.get_label() in "abc"]
+    assert own == list(plots.COLOURS[:3])
+    report = so.verify.loss(so.SquaredError()).plot(Figure().add_subplot())
+    assert [line.get_color() for line in report.lines] == list(plots.COLOURS[:2])

@@ -145,11 +145,13 @@ class Report:
         """
         if not self.curves:
             raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped before any derivative")
-        if ax is None:
-            import matplotlib.pyplot as plt
-            ax = plt.subplots()[1]
-        for name, (steps, errors) in self.curves.items():
-            ax.loglog(steps, np.maximum(errors, np.finfo(float).tiny), marker=".", label=name)
+        from ..plots.style import axes_of, style  # only here: what is checked knows no pictures
+
+        ax = axes_of(ax)
+        for number, (name, (steps, errors)) in enumerate(self.curves.items()):
+            colour, marker = style(number)
+            ax.loglog(steps, np.maximum(errors, np.finfo(float).tiny), marker=marker, markersize=3,
+                      color=colour, label=name)
         ax.set(xlabel="step size", ylabel="relative error of the central difference", title=self.subject)
         ax.legend()
         return ax

@@ -1,0 +1,30 @@
+"""Drawing only: a function takes results and perhaps matplotlib axes, draws, and returns the axes.
+
+Colours are those of Okabe and Ito, which remain distinct under the common colour vision
+deficiencies, and lines differ in their style or marker as well. Matplotlib is imported when the
+first function is called.
+"""
+
+from .curves import error_against_step, learning_curves
+from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
+from .spectra import spectrum
+from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "COLOURS",
+    "GREEN",
+    "MARKERS",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "VERMILION",
+    "bound_beside_hessian",
+    "error_against_step",
+    "hessian_heat_map",
+    "learning_curves",
+    "matrices",
+    "parameter_blocks",
+    "spectrum",
+]

@@ -1,0 +1,211 @@
+"""Matrices over the parameters as signed pictures."""
+
+import numpy as np
+
+from ..checks import plain_array, positive_number, whole_number
+from ..nets import Network
+from .spectra import spectrum
+from .style import BLACK, axes_of, figure_of
+
+SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
+
+
+def parameter_blocks(network):
+    """Names and places of the weights and biases in ``network.theta``.
+
+    Returns
+    -------
+    list of (str, int, int)
+        Name (``W1``, ``b1``, ``W2``, ... by affine layer), first index, index after the last.
+    """
+    if not isinstance(network, Network):
+        raise TypeError(f"network must be a Network, got {network!r}")
+    blocks, start, number = [], 0, 0
+    for layer in network.layers:
+        for part in layer.sublayers():
+            if not part.trainable or not part.parameters:
+                continue
+            number += 1
+            for name, value in part.parameters.items():
+                label = {"weight": f"W{number}", "bias": f"b{number}"}.get(name, f"{name}{number}")
+                blocks.append((label, start, start + value.size))
+                start += value.size
+    return blocks
+
+
+def hessian_heat_map(
+    matrix, network=None, ax=None, title=None, limit=None, orders=3, colour_bar=True
+):
+    """Symmetric matrix over the parameters as a signed picture: red above zero, blue below.
+
+    White is zero. The colour scale is linear near zero and logarithmic beyond (the colour bar says
+    from where), so that blocks of very different size stay visible.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (P, P)
+    network : Network, optional
+        Draws and names its weight and bias blocks.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+    limit : float, optional
+        Value at the ends of the scale; the largest absolute entry by default.
+    orders : int
+        Orders of magnitude below `limit` at which the scale becomes linear.
+    colour_bar : bool
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError
+        If the matrix does not hold real numbers.
+    ValueError
+        If it is not square, not symmetric, not finite, or of another size than the parameters.
+    """
+    matrix = _checked(matrix, network, "matrix")
+    limit, orders = _limit([matrix], limit), whole_number(orders, "orders", 1)
+    image = _draw(matrix, network, axes_of(ax), title, limit, orders)
+    if colour_bar:
+        _colour_bar(image, limit, orders, ax=image.axes)
+    return image.axes
+
+
+def matrices(named, network=None, figure=None, title=None, limit=None, orders=3):
+    """Several symmetric matrices side by side on one signed scale, with one colour bar.
+
+    Parameters
+    ----------
+    named : dict of str to array_like, each of shape (P, P)
+        The names become titles.
+    network : Network, optional
+        Draws and names its weight and bias blocks.
+    figure : matplotlib.figure.Figure, optional
+    title : str, optional
+        Of the whole figure.
+    limit : float, optional
+        Value at the ends of the scale; the largest absolute entry of all by default.
+    orders : int
+        Orders of magnitude below `limit` at which the scale becomes linear.
+
+    Returns
+    -------
+    ndarray of matplotlib.axes.Axes
+        One for each matrix.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for :func:`hessian_heat_map`.
+    """
+    if not isinstance(named, dict) or not named:
+        raise TypeError(
+            f"named must be a dictionary of matrices by name, got {type(named).__name__}"
+        )
+    checked = {name: _checked(matrix, network, repr(name)) for name, matrix in named.items()}
+    limit, orders = _limit(checked.values(), limit), whole_number(orders, "orders", 1)
+    figure = figure_of(figure, (4 * len(checked) + 1.5, 4.2 + 0.4 * bool(title)))
+    axes = figure.subplots(1, len(checked), squeeze=False)[0]
+    for ax, (name, matrix) in zip(axes, checked.items()):
+        image = _draw(matrix, network, ax, name, limit, orders)
+    _colour_bar(image, limit, orders, ax=list(axes))
+    if title is not None:
+        figure.suptitle(title)
+    return axes
+
+
+def _checked(matrix, network, name):
+    """The matrix as floats, finite, square, symmetric, and of the network's size."""
+    matrix = plain_array(matrix, name)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: the matrix must hold real numbers, got {matrix.dtype}")
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.size
+    if not square or not np.isfinite(matrix).all():
+        raise ValueError(f"{name}: expected a finite square matrix, given shape {matrix.shape}")
+    if network is not None and len(matrix) != parameter_blocks(network)[-1][2]:
+        size = network.size
+        raise ValueError(f"{name}: shape {matrix.shape} for a network of {size} parameters")
+    matrix = matrix.astype(float)
+    skew = np.abs(matrix - matrix.T).max()
+    if skew > SYMMETRIC * np.abs(matrix).max():
+        raise ValueError(f"{name}: the matrix is not symmetric, entries differ by up to {skew:.2g}")
+    return matrix
+
+
+def _limit(given, limit):
+    if limit is not None:
+        return positive_number(limit, "limit")
+    return max(float(np.abs(matrix).max()) for matrix in given) or 1.0
+
+
+def _draw(matrix, network, ax, title, limit, orders):
+    from matplotlib.colors import SymLogNorm
+
+    norm = SymLogNorm(linthresh=limit * 10.0**-orders, linscale=0.5, vmin=-limit, vmax=limit)
+    image = ax.imshow(matrix, cmap="RdBu_r", norm=norm, interpolation="nearest")
+    if network is not None:
+        _draw_blocks(ax, parameter_blocks(network), len(matrix))
+    ax.set(xlabel="parameter", ylabel="parameter")
+    if title is not None:
+        ax.set_title(title)
+    return image
+
+
+def _colour_bar(image, limit, orders, **place):
+    """The colour bar, with the powers of ten below the limit, and what kind of scale it is."""
+    powers = limit * 10.0 ** -np.arange(orders)
+    ticks = np.concatenate([-powers, [0.0], powers[::-1]])
+    label = f"second derivative (symmetric logarithm,\nlinear within ±{limit * 10.0**-orders:.2g})"
+    figure = image.axes.figure
+    if figure.get_layout_engine() is None:  # without one the bar lies over its neighbours
+        figure.set_layout_engine("constrained")
+    bar = figure.colorbar(image, shrink=0.85, **place)
+    bar.set_label(label, fontsize=8)
+    bar.minorticks_off()
+    bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])
+
+
+def _draw_blocks(ax, blocks, size):
+    for _, start, _ in blocks[1:]:
+        ax.axhline(start - 0.5, color=BLACK, linewidth=0.5)
+        ax.axvline(start - 0.5, color=BLACK, linewidth=0.5)
+    wide = [block for block in blocks if block[2] - block[1] >= size / 30]
+    centres = [(start + stop - 1) / 2 for _, start, stop in wide]
+    names = [name for name, _, _ in wide]
+    ax.set_xticks(centres, names)
+    ax.set_yticks(centres, names)
+    ax.tick_params(length=0)
+
+
+def bound_beside_hessian(bounded_hessian, curvature, network, figure=None):
+    """The diagonal bound of residual partitioning beside the Hessian that it bounds.
+
+    Three panels: the Hessian, the diagonal bound on the same colour scale, and the eigenvalues of
+    bound minus Hessian, none of which may be negative.
+
+    Parameters
+    ----------
+    bounded_hessian : ndarray, shape (P, P)
+    curvature : ndarray, shape (P,)
+        The bound's diagonal.
+    network : Network
+    figure : matplotlib.figure.Figure, optional
+
+    Returns
+    -------
+    ndarray of three matplotlib.axes.Axes
+    """
+    H = _checked(bounded_hessian, network, "bounded_hessian")
+    curvature = plain_array(curvature, "curvature")
+    if curvature.shape != H.shape[:1]:
+        raise ValueError(f"curvature has shape {curvature.shape}, expected {H.shape[:1]}")
+    D = _checked(np.diag(curvature), network, "curvature")
+    figure, limit = figure_of(figure, (13, 4.2)), _limit([H, D], None)
+    left, middle, right = axes = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))
+    hessian_heat_map(H, network, left, "Hessian that is bounded", limit, colour_bar=False)
+    hessian_heat_map(D, network, middle, "diagonal bound", limit)
+    gaps = np.linalg.eigvalsh(D - H)
+    spectrum(gaps, right, title=f"eigenvalues of bound - Hessian\nsmallest: {gaps[0]:.2g}")
+    return axes

@@ -1,0 +1,98 @@
+"""Eigenvalues of either sign over many orders of magnitude."""
+
+import numpy as np
+
+from ..checks import real_array
+from .style import BLACK, BLUE, VERMILION, axes_of, drawn, style
+
+EIGENVALUES = "eigenvalues"
+ORDERS = 6  # of magnitude that are drawn logarithmically on each side of zero
+
+
+def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
+    """Eigenvalues in falling order on a signed axis that is logarithmic away from zero.
+
+    Parameters
+    ----------
+    eigenvalues : array_like, shape (P,), or dict of str to array_like
+        A dictionary draws several spectra, by name, in one picture; so do several calls with the
+        same axes.
+    ax : matplotlib.axes.Axes, optional
+    zero : float, optional
+        Eigenvalues of smaller size count as zero; by default P times the rounding unit times the
+        largest.
+    title : str, optional
+    label : str, optional
+        Name of the series: it gets one colour, its signs are told by markers. Without a name the
+        signs have colours.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the eigenvalues are not finite real numbers of shape (P,).
+    """
+    several = eigenvalues if isinstance(eigenvalues, dict) else {label: eigenvalues}
+    checked = {name: _checked(values) for name, values in several.items()}
+    if not checked:
+        raise ValueError("eigenvalues: there is no spectrum to draw")
+    ax = axes_of(ax)
+    for name, values in checked.items():
+        _draw(ax, values, zero, name)
+    _scale(ax)
+    ax.set(xlabel="rank of the eigenvalue", ylabel="eigenvalue (symmetric logarithm)")
+    if title is not None:
+        ax.set_title(title)
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize=8)
+    return ax
+
+
+def _checked(values):
+    values = real_array(values, "eigenvalues").astype(float)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"eigenvalues: expected values of shape (P,), given shape {values.shape}")
+    return np.sort(values)[::-1]
+
+
+def _draw(ax, values, zero, name):
+    """One spectrum: a line of markers for each sign."""
+    largest = np.abs(values).max() or 1.0
+    zero = len(values) * np.finfo(float).eps * largest if zero is None else zero
+    ranks = np.arange(1, len(values) + 1)
+    own = style(len({line.get_color() for line in drawn(ax, EIGENVALUES)}))[0]
+    groups = (
+        (values > zero, "positive", "o", VERMILION),
+        (np.abs(values) <= zero, "zero to rounding", "|", BLACK),
+        (values < -zero, "negative", "s", BLUE),
+    )
+    for chosen, sign, marker, colour in groups:
+        if chosen.any():
+            ax.plot(
+                ranks[chosen],
+                values[chosen],
+                marker,
+                markersize=6 if marker == "|" else 3,
+                color=colour if name is None else own,
+                label=("" if name is None else f"{name}, ") + f"{sign}: {chosen.sum()}",
+                gid=EIGENVALUES,
+            )
+
+
+def _scale(ax):
+    """Limits, ticks and the line at zero, for everything that was drawn so far."""
+    values = np.concatenate([line.get_ydata() for line in drawn(ax, EIGENVALUES)])
+    largest = np.abs(values).max() or 1.0
+    smallest = largest * 10.0**-ORDERS
+    if not drawn(ax, "zero"):
+        ax.axhline(0.0, color=BLACK, linewidth=0.6, gid="zero")
+    ax.set_yscale("symlog", linthresh=smallest)
+    low, high = min(3 * values.min(), -smallest), max(3 * values.max(), smallest)
+    ax.set_ylim(low, high)
+    first, last = np.ceil(np.log10(smallest)), np.floor(np.log10(largest))
+    powers = 10.0 ** np.arange(first, last + 1, 2)
+    ticks = np.concatenate([-powers[::-1], [0.0], powers])
+    ax.set_yticks(ticks[(ticks >= low) & (ticks <= high)])
