@@ -1,21 +1,89 @@
-"""BLAS on one thread; and, for a run on a copy of the package, make sure that it is the copy that is tested."""
+"""BLAS on one thread; runs on a copy of the package; slow tests within a budget."""
 
+import collections
+import datetime
 import os
+import random
+import time
 from pathlib import Path
 
 import pytest
 
-# NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs much on a busy machine.
+# NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs
+# much on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 
 
 def pytest_configure(config):
+    """Make sure that in a run on a copy of the package it is the copy that is tested."""
     folder = os.environ.get(COPY)
     if folder is None:
         return
     import secondorder
 
-    if not Path(secondorder.__file__).resolve().is_relative_to(Path(folder).resolve()):
-        raise pytest.UsageError(f"the tests of the copy {folder} found another secondorder: {secondorder.__file__}")
+    found = Path(secondorder.__file__).resolve()
+    if not found.is_relative_to(Path(folder).resolve()):
+        raise pytest.UsageError(
+            f"the tests of the copy {folder} found another secondorder: {found}"
+        )
+
+
+# -- a budget for slow tests -----------------------------------------------------------------------
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--slow-seconds",
+        type=float,
+        metavar="SECONDS",
+        help="of the slow tests that come in long lists (mutations, sabotage), begin none "
+        "after this time; the others are run all",
+    )
+    parser.addoption("--slow-seed", type=int, metavar="N",
+                     help="which of them come first (default: another order every day)")
+
+
+class Budget:
+    """Puts long lists of slow tests last, in random order, and leaves out what time does not
+    allow."""
+
+    LONG = 30
+
+    def __init__(self, seconds, seed):
+        self.seconds, self.began = seconds, time.monotonic()
+        self.seed = datetime.date.today().toordinal() if seed is None else seed
+        self.lists, self.run, self.left_out = set(), 0, 0
+
+    def is_sampled(self, item):
+        return getattr(item, "function", None) in self.lists
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        slow = collections.Counter(item.function for item in items
+                                   if item.get_closest_marker("slow"))
+        self.lists = {function for function, count in slow.items() if count >= self.LONG}
+        sampled = [item for item in items if self.is_sampled(item)]
+        random.Random(self.seed).shuffle(sampled)
+        items[:] = [item for item in items if not self.is_sampled(item)] + sampled
+
+    def pytest_runtest_setup(self, item):
+        if not self.is_sampled(item):
+            return
+        if time.monotonic() - self.began > self.seconds:
+            self.left_out += 1
+            pytest.skip("left out: the time for slow tests is over")
+        self.run += 1
+
+    def pytest_terminal_summary(self, terminalreporter):
+        names = " and ".join(sorted(function.__name__ for function in self.lists))
+        terminalreporter.write_line(f"of {names}, {self.run} run, {self.left_out} left out after "
+                                    f"{self.seconds:g} s (--slow-seed {self.seed})")
+
+
+def pytest_cmdline_main(config):
+    seconds = config.getoption("--slow-seconds")
+    if seconds is not None:
+        config.pluginmanager.register(Budget(seconds, config.getoption("--slow-seed")),
+                                      "slow-budget")
