@@ -8,7 +8,7 @@ from cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip
 from secondorder.residual_partitioning import bound, bounded_hessian, partitions
-from secondorder.residual_partitioning.bounding import explicit_bound, partitions_of
+from secondorder.residual_partitioning.explicit import explicit_bound, partitions_of
 
 ROUNDING = 1e-12
 CORRECTIONS = ("abs", "max")

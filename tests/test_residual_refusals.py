@@ -5,8 +5,9 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import Activation, Linear, Network
-from secondorder.residual_partitioning import algorithm1, bounding, partitions
-from test_residual_literal import close, curvature_by_loops, evaluate, evaluation, make
+from secondorder.residual_partitioning import coefficients, explicit, partitions, printed_algorithm
+from secondorder.residual_partitioning.equations import reference
+from test_residual_literal import close, evaluate, evaluation, make
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ UNSUPPORTED = {
     "chain": (lambda rng: so.nets.Chain([Linear(3, 3, rng=rng)]), "does not support the layer Chain"),
     "overridden pass": (lambda rng: Doubled(3, 3, rng=rng), "supports Linear, but Doubled.* overrides its forward"),
 }
-LITERAL = {"explicit_bound": bounding.explicit_bound, "partitions_of": bounding.partitions_of,
-           "algorithm 1": algorithm1.algorithm_1_as_printed}
+LITERAL = {"explicit_bound": explicit.explicit_bound, "partitions_of": explicit.partitions_of,
+           "algorithm 1": printed_algorithm.algorithm_1_as_printed}
 
 
 @pytest.mark.parametrize("function", LITERAL.values(), ids=LITERAL)
@@ -47,7 +48,7 @@ def test_other_layers_are_refused_by_name(made, words, function, rng):
 
 def test_a_subclass_that_overrides_no_pass_is_taken(rng):
     at = evaluate(Network([Named(3, 3, rng=rng), Activation("tanh"), Linear(3, 2, rng=rng)]), rng)
-    close(bounding.explicit_bound(at).curvature, curvature_by_loops(at, jensen=True))
+    close(explicit.explicit_bound(at).curvature, reference.algorithm(at)[1])
 
 
 def test_the_explicit_form_adds_nothing_to_the_table_of_methods():
@@ -58,19 +59,19 @@ def test_the_explicit_form_adds_nothing_to_the_table_of_methods():
 
 def test_printed_algorithm_refuses_layers_that_are_not_trained_and_losses_that_are_not_convex(rng):
     with pytest.raises(ValueError, match=r"Algorithm 1 as printed.*Linear.* is not trained"):
-        algorithm1.algorithm_1_as_printed(evaluation(rng, trainable=False))
+        printed_algorithm.algorithm_1_as_printed(evaluation(rng, trainable=False))
     with pytest.raises(ValueError, match="Algorithm 1 as printed.*convex.*TukeyBiweight"):
-        algorithm1.algorithm_1_as_printed(evaluation(rng, loss=so.TukeyBiweight()))
+        printed_algorithm.algorithm_1_as_printed(evaluation(rng, loss=so.TukeyBiweight()))
 
 
 def test_explicit_bound_needs_something_to_train_and_current_parameters(rng):
     at = evaluate(Network([Linear(3, 2, trainable=False, rng=rng)]), rng)
     with pytest.raises(ValueError, match="no trainable parameters"):
-        bounding.explicit_bound(at)
+        explicit.explicit_bound(at)
     at = evaluation(rng)
     at.network.theta += 1
     with pytest.raises(RuntimeError, match="parameters have changed"):
-        bounding.explicit_bound(at)
+        explicit.explicit_bound(at)
 
 
 # -- the loss: which fractions are a bound -----------------------------------------------------------------------------
@@ -80,22 +81,22 @@ def test_fractions_at_the_output_need_a_convex_loss(rng):
         at = evaluation(rng, loss=loss)
         for phi in ("optimal", np.full((4, 2), 0.5)):
             with pytest.raises(ValueError, match=f"convex in the outputs; {type(loss).__name__}"):
-                bounding.explicit_bound(at, output_phi=phi)
+                explicit.explicit_bound(at, output_phi=phi)
 
 
 def test_no_fractions_need_a_diagonal_hessian(rng):
     for loss in (so.SoftmaxCrossEntropy(), so.BoundedCriterion()):
         with pytest.raises(ValueError, match=f"output_phi=None.*diagonal; that of {type(loss).__name__}"):
-            bounding.explicit_bound(evaluation(rng, loss=loss), output_phi=None)
+            explicit.explicit_bound(evaluation(rng, loss=loss), output_phi=None)
 
 
 def test_without_fractions_the_second_derivative_counts_by_its_size(rng):
     at = evaluation(rng, loss=so.TukeyBiweight(1.0))
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
     assert (f_ii < 0).any() and (f_ii > 0).any()
-    made = bounding.explicit_bound(at, output_phi=None)
+    made = explicit.explicit_bound(at, output_phi=None)
     close(made.Y_ddot[-1], [[abs(v) / 4 for v in row] for row in f_ii])
-    close(made.curvature, curvature_by_loops(at, jensen=False))
+    close(made.curvature, reference.algorithm(at, reference.Reading(start="diagonal"))[1])
 
 
 def spoiled(change):
@@ -123,9 +124,9 @@ def put(where, value):
 ], ids=["one row", "one column", "a number", "nan", "infinite", "negative", "too much", "too little", "empty term"])
 def test_invalid_output_fractions_are_refused(change, words, rng):
     at = evaluation(rng, loss=so.SoftmaxCrossEntropy())
-    bounding.explicit_bound(at, output_phi=spoiled(None))
+    explicit.explicit_bound(at, output_phi=spoiled(None))
     with pytest.raises(ValueError, match=words):
-        bounding.explicit_bound(at, output_phi=spoiled(change))
+        explicit.explicit_bound(at, output_phi=spoiled(change))
 
 
 def test_where_nothing_is_divided_at_the_output_any_fractions_will_do():
@@ -137,10 +138,10 @@ def test_where_nothing_is_divided_at_the_output_any_fractions_will_do():
 
 def test_partitions_must_be_one_a_layer(rng):
     at = evaluation(rng)
-    made = bounding.partitions_of(at)
+    made = explicit.partitions_of(at)
     for wrong in (made[:-1], [made[0], *made[2:], None], [None] * 5, []):
         with pytest.raises(ValueError, match="partitions: expected 5 entries, None for activation layers"):
-            bounding.explicit_bound(at, wrong)
+            explicit.explicit_bound(at, wrong)
 
 
 @pytest.mark.parametrize("part", ("eps", "phi"))
@@ -148,11 +149,11 @@ def test_a_part_of_the_change_without_a_fraction_is_refused(part, rng):
     layer, y, u, _, _ = make(rng, {})
     dW, dY = rng.normal(size=(2, 4)), rng.normal(size=(4, 3)) * (u > 0)
     made = partitions.arbitrary(layer, y, u, rng)
-    bounding.squared_change_bound(layer, y, dW, dY, made)
+    coefficients.squared_change_bound(layer, y, dW, dY, made)
     empty = getattr(made, part).copy()
     empty[2, 1, 0] = 0
     with pytest.raises(ValueError, match="not zero although its fraction is"):
-        bounding.squared_change_bound(layer, y, dW, dY, made._replace(**{part: empty}))
+        coefficients.squared_change_bound(layer, y, dW, dY, made._replace(**{part: empty}))
 
 
 class Bent(so.Layer):

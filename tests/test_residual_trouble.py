@@ -10,8 +10,8 @@ from cases import relative
 from secondorder import kernels
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
-from secondorder.residual_partitioning.algorithm1 import algorithm_1_as_printed
-from secondorder.residual_partitioning.bounding import explicit_bound
+from secondorder.residual_partitioning.printed_algorithm import algorithm_1_as_printed
+from secondorder.residual_partitioning.explicit import explicit_bound
 
 DTYPES = ("float64", "float32")
 
@@ -215,7 +215,7 @@ def test_unknown_layer(rng):
 
     net = Network([Linear(2, 3, rng=rng), Shift()])
     with pytest.raises(TypeError,
-                       match="residual partitioning does not support the layer .*Shift.*Linear, Activation, Chain, Skip"):
+                       match="residual partitioning does not support the layer .*Shift.*Linear, Activation, .*Chain, Skip"):
         bound(net, so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
 
 

@@ -41,7 +41,7 @@ def table(results, width=None):
         failed = [f"FAILED {paper} {', '.join(result.labels)}: {result.message}"
                   for result in mine if not result.ok]
         blocks.append("\n".join([paper, *_rows(mine, width), summary(mine), *failed]))
-    return "\n\n".join(blocks + textwrap.wrap(RELATIVE_TO, width))
+    return "\n\n".join([*blocks, *(["\n".join(textwrap.wrap(RELATIVE_TO, width))] if blocks else [])])
 
 
 def summary(results):

@@ -26,14 +26,11 @@ that sums over s are as printed and the objective is the mean.
 therefore holds for the quadratic with Hessian ``bounded_hessian``, not for the true Hessian; ``cross=True`` restores
 the latter.
 
-Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22), (31), (37), (46);
-``bounding`` (4), (7), (9), (15), (16), (18), (41), (45); ``algorithm1`` (as printed, kept for its errata); ``rule`` (what a
-layer must tell, and which inequality it must satisfy) and ``bound`` (the corrected algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
-
-Every number is a check that runs, in ``equations``: ``objective`` (1)-(3), Theorem 1; ``bounding`` (4)-(9);
-``partitioning`` (10)-(11); ``ends`` (12)-(18); ``lemma_3`` (19)-(24); ``induction`` (25)-(39) and ``theorem_2``
-(40)-(46), the proof of Theorem 2, whose steps are identities between the arrays above; ``algorithm`` Algorithm 1;
-``claims`` what the paper says in words; ``extensions`` and ``options`` what follows beyond it.
+Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22), (31),
+(37), (46); ``coefficients`` (4), (7), (9), (15), (16), (18), (41), (45), and ``explicit``, which goes through a
+whole network with them; ``printed_algorithm`` (kept for its errata); ``rule`` (what a layer must tell, and
+which inequality it must satisfy) and ``bound`` (the corrected algorithm, one forward and one backward pass);
+``hessian`` (what is bounded); ``optimizer``. ``equations`` runs every number; its ``EQUATIONS.md`` is the page.
 """
 
 from .bound import Bound, bound

@@ -1,4 +1,4 @@
-"""Random small cases for the checks of this paper, and what they are compared with, made without the room's code."""
+"""Random small cases for the checks of this paper; what they are compared with stands in ``reference``."""
 
 from itertools import product
 from typing import NamedTuple
@@ -7,11 +7,28 @@ import numpy as np
 
 from ...nets import Activation, Linear, Network, SoftmaxCrossEntropy, SquaredError
 from .. import partitions
+from ..explicit import explicit_bound, partitions_of
+from ..hessian import bounded_hessian
+from . import reference
 
 LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
+CURVED = ("tanh", "softplus", "sigmoid")
 
 
-# -- networks and batches ---------------------------------------------------------------------------------------------
+class Steep(SquaredError):
+    """Ten times half the squared error: a diagonal Hessian with entries of ten."""
+
+    def value(self, p, y):
+        return 10 * super().value(p, y)
+
+    def gradient(self, p, y):
+        return 10 * super().gradient(p, y)
+
+    def hessian_diagonal(self, p, y):
+        return 10 * super().hessian_diagonal(p, y)
+
+
+# -- networks and batches -----------------------------------------------------------------------------
 
 def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity", fixed=(),
             positive=False):
@@ -52,10 +69,27 @@ def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False
     return net.evaluate(LOSSES[loss](), *batch(rng, net, loss, samples, positive))
 
 
-def variety(rng, activations=("tanh", "softplus", "sigmoid", "relu", "identity"), losses=tuple(LOSSES), **options):
+def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES), **options):
     """A dict with an evaluation for every pair of activation and loss, named by both."""
     return {f"{activation}, {loss}": evaluation(rng, activation, loss, **options)
             for activation, loss in product(activations, losses)}
+
+
+def curved(rng, **options):
+    """A small network with a curved activation and three outputs, evaluated on three samples.
+
+    With two outputs both second derivatives of the softmax would be the same.
+    """
+    return evaluation(rng, rng.choice(CURVED), rng.choice(list(LOSSES)), samples=3, scale=1.5,
+                      **{"sizes": (3, 3, 2, 3), **options})
+
+
+def tight(rng):
+    """A network in which every inequality of the derivation is an equality if all parameters change alike.
+
+    Positive relu network, positive inputs, one output, optimal fractions.
+    """
+    return evaluation(rng, "relu", positive=True, sizes=(3, 4, 3, 1))
 
 
 def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
@@ -69,7 +103,7 @@ def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
 
 
 def bent_unit(w2=1.0, target=-5.0):
-    """One tanh unit far above its target: the coefficient below it, before its absolute value is taken, is negative.
+    """One tanh unit far above its target: the coefficient below it, before it is corrected, is negative.
 
     y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1, w2, b2.
     """
@@ -83,6 +117,35 @@ def with_dead_unit(rng, loss="squared"):
     net = network(rng, "relu")
     net.layers[0].bias[0] = -100.0
     return net.evaluate(LOSSES[loss](), *batch(rng, net, loss))
+
+
+def with_residual(at, residual):
+    """The same network and inputs with targets that lie `residual` below the outputs, half squared error."""
+    return at.network.evaluate(SquaredError(), at.x, at.outputs - residual)
+
+
+def all_positive(rng, sizes=(3, 3, 2, 3)):
+    """Softplus, positive weights, outputs above their targets: no coefficient below an activation is negative."""
+    start = evaluation(rng, "softplus", samples=2, sizes=sizes, positive=True)
+    return with_residual(start, rng.uniform(0.5, 3.0, start.outputs.shape))
+
+
+def all_negative(rng):
+    """Softplus, positive weights, outputs far below their targets: what is below the last activation is negative."""
+    return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True), -1000.0)
+
+
+def optimal_up_to(at, below, rng, negative_curvature="none"):
+    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random ones above."""
+    best, drawn = partitions_of(at), partitions_of(at, rng)
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+    phi = partitions.arbitrary_output(f_ii, reference.total_gradients(at)[-1], rng)
+    return explicit_bound(at, best[:below] + drawn[below:], phi, negative_curvature)
+
+
+def bounded(at):
+    """The Hessian of what is bounded at an evaluation, (P, P)."""
+    return bounded_hessian(at.network, at.loss_function, at.x, at.y)
 
 
 class AffineCase(NamedTuple):
@@ -110,84 +173,20 @@ def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
     return AffineCase(layer, y, u, Y_dot, Y_ddot, dW, dY, partitions.arbitrary(layer, y, u, rng))
 
 
+def in_proportion(a):
+    """The first sample of an affine case, its first output alone, optimal fractions, and changes in proportion to them.
+
+    All inequalities of an affine layer are equalities there.
+    """
+    y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
+    signs = np.sign(np.hstack([np.ones((1, 1)), y]))
+    return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only, 0.7 * signs * np.ones_like(a.dW),
+                      0.7 * u * np.sign(a.layer.weight[:1]), partitions.optimal(a.layer, y, u))
+
+
 def steps(rng, size, count=40):
     """Changes of all parameters, (count, size): normal, sign vectors and sparse ones, of lengths from 0.01 to 10."""
     normal, signs = rng.normal(size=(count, size)), rng.choice([-1.0, 1.0], size=(count, size))
     sparse = normal * (rng.random((count, size)) < 0.15)
-    chosen = np.array([normal[k] if k % 3 == 0 else signs[k] if k % 3 == 1 else sparse[k] for k in range(count)])
+    chosen = np.array([(normal, signs, sparse)[k % 3][k] for k in range(count)])
     return chosen * 10.0 ** rng.uniform(-2, 1, size=(count, 1))
-
-
-# -- independent references -------------------------------------------------------------------------------------------
-
-class Change(NamedTuple):
-    """First- and second-order change of a layer's input (S, m): dY is about first + second / 2."""
-
-    first: np.ndarray
-    second: np.ndarray
-
-
-def changes(evaluation, delta, products=False):
-    """Changes of the inputs of all layers and, last, of the outputs, when the parameters change by `delta` (P,).
-
-    Activations are taken to second order. With ``products=False`` a change of weight times a change of activation is
-    left out, as in Eq. (4); with True it is kept.
-    """
-    net = evaluation.network
-    found = [Change(np.zeros_like(evaluation.x), np.zeros_like(evaluation.x))]
-    for layer, where in zip(net.layers, net.slices):
-        first, second = found[-1]
-        y = evaluation.saved[len(found) - 1].input
-        if isinstance(layer, Activation):
-            slope, curvature = layer.function.slope(y), layer.function.curvature(y)
-            found.append(Change(slope * first, slope * second + curvature * first**2))
-            continue
-        dW, db = weights_and_biases(layer, delta[where])
-        twice = 2 * first @ dW.T if products else 0
-        found.append(Change(first @ layer.weight.T + y @ dW.T + db, second @ layer.weight.T + twice))
-    return found
-
-
-def weights_and_biases(layer, delta):
-    """A layer's piece of a flat step as (out, in) and (out,); zeros where the layer has none."""
-    out, width = layer.weight.shape
-    if not layer.trainable:
-        return np.zeros((out, width)), np.zeros(out)
-    weights, rest = delta[:out * width].reshape(out, width), delta[out * width:]
-    return weights, rest if layer.bias is not None else np.zeros(out)
-
-
-def model(evaluation, delta, products=False):
-    """The second-order model of the mean loss at a step `delta` (P,): without the products of (4), or the true one."""
-    first, second = changes(evaluation, delta, products)[-1]
-    p, y, loss = evaluation.outputs, evaluation.y, evaluation.loss_function
-    linear = np.sum(loss.gradient(p, y) * (first + second / 2), axis=1)
-    square = np.einsum("si,sij,sj->s", first, loss.hessian(p, y), first)
-    return float(np.mean(loss.value(p, y) + linear + square / 2))
-
-
-def outputs_by_hand(net, x, delta):
-    """Outputs (S, C) after the parameters changed by `delta` (P,), without the layers' own passes."""
-    for layer, where in zip(net.layers, net.slices):
-        if isinstance(layer, Activation):
-            x = layer.function.value(x)
-        else:
-            dW, db = weights_and_biases(layer, delta[where])
-            x = x @ (layer.weight + dW).T + db + (0 if layer.bias is None else layer.bias)
-    return x
-
-
-def losses_by_hand(name, p, y):
-    """Losses (S,) from their formulas, sample by sample; complex p are allowed."""
-    found = []
-    for s in range(len(p)):
-        if name == "squared":
-            found.append(sum((p[s, i] - y[s, i]) ** 2 for i in range(p.shape[1])) / 2)
-        else:
-            found.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])]) for i in range(p.shape[1]))))
-    return np.array(found)
-
-
-def least_eigenvalue(curvature, H):
-    """Least eigenvalue of diag(curvature) - H: not negative exactly if the bound holds for every step."""
-    return float(np.linalg.eigvalsh(np.diag(curvature) - H)[0])

@@ -3,145 +3,153 @@
 import numpy as np
 
 from ...exact.finite_differences import complex_step
-from ...nets import Network
-from ...ledger import AtMost, Case, Equal, equation
-from .. import PAPER, bounding, partitions
-from ..total_gradient import total_gradients
-from . import cases
-from .bounding import coefficients_by_differences, quadratics, squared_change, with_ones
+from ...ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ...nets import SoftmaxCrossEntropy, SquaredError
+from .. import PAPER, coefficients, partitions
+from . import cases, reference
+from .conditions import NOT_NEGATIVE
 
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 
 
-# -- the loss ---------------------------------------------------------------------------------------------------------
-
-def moved_outputs(rng):
-    """For every loss: its name, an evaluation, a step of the parameters and the change of the outputs it causes."""
-    for name in cases.LOSSES:
-        at = cases.evaluation(rng, loss=name, samples=3)
-        delta = rng.normal(size=at.network.size)
-        yield name, at, delta, cases.outputs_by_hand(at.network, at.x, delta) - at.outputs
-
-
-@equation(PAPER, "12",
-          statement="The objective after a step is the loss of the outputs plus their change.",
-          formula=r"\mathcal{L} = \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) = "
-                  r"\sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s)",
-          kind="identity", verdict="holds", implements=(Network.evaluate,))
-def equation_12(rng):
-    claims = []
-    for name, at, delta, dY in moved_outputs(rng):
-        moved = at.network.copy()
-        moved.theta = at.network.theta + delta
-        after = moved.evaluate(at.loss_function, at.x, at.y).loss
-        claims.append(Equal(f"{name}: objective of the changed network against f at the outputs plus their change",
-                            after, np.mean(cases.losses_by_hand(name, at.outputs + dY, at.y)), 1e-12))
-    return [*claims, Case(outputs=at.outputs, dY=dY)]
-
-
-@equation(PAPER, "13",
-          statement="The change of the outputs is the sum of its components, each along one unit vector.",
-          formula=r"= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} " + F_AT + r" \mid \mathbf{x}_s\right)",
-          kind="identity", verdict="holds", implements=(Network.evaluate,))
-def equation_13(rng):
-    claims = []
-    for name, at, _, dY in moved_outputs(rng):
-        total = at.outputs + sum(dY * e for e in np.eye(dY.shape[1]))
-        claims.append(Equal(f"{name}: f at the outputs plus their change against f at the sum of components",
-                            at.loss_function.value(at.outputs + dY, at.y),
-                            cases.losses_by_hand(name, total, at.y), 1e-12))
-    return [*claims, Case(outputs=at.outputs, dY=dY)]
-
-
-def output_fractions(at, rng):
-    """Two valid output partitions, of Eq. (46) and a random one, both far enough from zero for difference quotients."""
-    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
-    u = total_gradients(at.network.layers, at.saved)[-1]
-    yield "optimal fractions", partitions.optimal_output(f_ii, u)
-    yield "other fractions", partitions.simplex_optimum(rng.uniform(0.2, 1.0, size=f_ii.shape))
-
-
-@equation(PAPER, "14",
-          statement="The changed outputs are an average, with weights phi, of points changed in a single output by "
-                    "1 / phi as much.",
-          formula=r"= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)} \left(\mathbf{y}_s^{(L)} + "
-                  r"\frac{1}{\varphi_{si}^{(L)}} " + F_AT + r"\right) \mid \mathbf{x}_s\right)",
-          kind="identity", verdict="holds", implements=(partitions.optimal_output,))
-def equation_14(rng):
-    claims = []
-    for name, at, _, dY in moved_outputs(rng):
-        for which, phi in output_fractions(at, rng):
-            average = sum(phi[:, i:i + 1] * (at.outputs + dY * e / phi[:, i:i + 1])
-                          for i, e in enumerate(np.eye(dY.shape[1])))
-            claims += [Equal(f"{name}, {which}: average of the points against the changed outputs", average,
-                             at.outputs + dY, 1e-13),
-                       Equal(f"{name}, {which}: f there", at.loss_function.value(average, at.y),
-                             cases.losses_by_hand(name, at.outputs + dY, at.y), 1e-12)]
-    return [*claims, Case(outputs=at.outputs, dY=dY, phi=phi)]
-
+# -- the loss -----------------------------------------------------------------------------------------
 
 def split_losses(name, at, phi, dY):
-    """Right side of (15) for every sample, (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si)."""
-    rows = [phi[:, i] * cases.losses_by_hand(name, at.outputs + (dY[:, i] / phi[:, i])[:, None] * e, at.y)
-            for i, e in enumerate(np.eye(dY.shape[1]))]
-    return sum(rows)
+    """Right side of (15) for every sample, (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi > 0."""
+    total = 0.0
+    for i, e in enumerate(np.eye(dY.shape[1])):
+        some = phi[:, i] > 0
+        step = np.divide(dY[:, i], phi[:, i], out=np.zeros_like(dY[:, i]), where=some)[:, None] * e
+        total = total + phi[:, i] * reference.losses(name, at.outputs + step, at.y)
+    return total
 
 
-@equation(PAPER, "15",
-          statement="Jensen's inequality for the convex loss: the right side is a sum of functions of single outputs, "
-                    "and its derivatives are the coefficients at the output.",
-          formula=r"\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} + "
-                  r"\frac{1}{\varphi_{si}^{(L)}} " + F_AT + r" \mid \mathbf{x}_s\right)",
-          kind="inequality", verdict="holds", implements=(bounding.output, partitions.optimal_output))
-def equation_15(rng):
-    claims, h = [], 1e-5
-    for name, at, _, dY in moved_outputs(rng):
-        p, y, loss = at.outputs, at.y, at.loss_function
-        for which, phi in output_fractions(at, rng):
-            Y_dot, Y_ddot = bounding.output(loss.gradient(p, y), loss.hessian_diagonal(p, y), phi)
-            for size in (0.1, 1.0, 10.0):
-                claims.append(AtMost(f"{name}, {which}: f against the right side, change of size {size:g}",
-                                     loss.value(p + size * dY, y), split_losses(name, at, phi, size * dY)))
-            claims.append(AtMost(f"{name}, {which}: dY' F dY against sum of Y_ddot dY^2",
-                                 np.einsum("si,sij,sj->s", dY, loss.hessian(p, y), dY), np.sum(Y_ddot * dY**2, axis=1)))
+def derivatives_of_split(name, at, phi):
+    """Gradient (S, C) and Hessian (SC, SC) of the sum over samples of the right side of (15) in dY, at 0."""
+    shape, h = at.outputs.shape, 1e-5
 
-            def slope(change):
-                return complex_step(lambda c: split_losses(name, at, phi, c.reshape(p.shape)).sum(), change)
+    def slope(change):
+        return complex_step(lambda c: split_losses(name, at, phi, c.reshape(shape)).sum(), change)
 
-            bends = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(p.size)]
-            claims += [Equal(f"{name}, {which}: Y_dot against the right side's gradient", Y_dot,
-                             slope(np.zeros(p.size)).reshape(p.shape), 1e-12),
-                       Equal(f"{name}, {which}: diagonal matrix of Y_ddot against the right side's Hessian",
-                             np.diag(Y_ddot.ravel()), np.array(bends), 1e-6)]
+    bends = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
+    return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(bends)
+
+
+def refused_by_14(at, phi):
+    """Whether the room refuses these fractions at the outputs."""
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+    try:
+        partitions.check_output(phi, f_ii, np.ones_like(phi))
+    except ValueError:
+        return True
+    return False
+
+
+@equation(PAPER, "12", "13", "14", "15",
+          statement="The loss after a step is that of the outputs plus their change, the change the sum of its "
+                    "components, and the changed outputs an average, with weights phi, of points changed in a single "
+                    "output by 1 / phi as much; for a convex loss Jensen's inequality makes it a sum of functions of "
+                    "single outputs, whose derivatives are the coefficients at the output.",
+          formula=r"""\begin{aligned}
+                  \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
+                  \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s) \\
+                  &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r""" \mid
+                  \mathbf{x}_s\right) \\
+                  &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)} \left(\mathbf{y}_s^{(L)} +
+                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right) \mid \mathbf{x}_s\right) \\
+                  &\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} +
+                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right)
+                  \end{aligned}""",
+          kind="inequality", verdict="holds",
+          implements=(SquaredError.value, SoftmaxCrossEntropy.value, partitions.check_output,
+                      Stated(coefficients.output, "0", "1")))
+def equations_12_to_15(rng):
+    claims = []
+    for name in cases.LOSSES:
+        at = cases.evaluation(rng, loss=name, samples=3)
+        loss, p, delta, units = at.loss_function, at.outputs, rng.normal(size=at.network.size), np.eye(3)
+        dY = reference.outputs(at.network, at.x, delta) - p
+        moved, phi = at.network.copy(), partitions.simplex_optimum(rng.uniform(0.2, 1.0, size=p.shape))
+        moved.theta = at.network.theta + delta
+        by_hand = reference.losses(name, p + dY, at.y)
+        average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
+        one = dY * units[0], np.tile(units[0], (3, 1))  # one output changes and has all of the fraction
+        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y), phi)
+        gradient, hessian = derivatives_of_split(name, at, phi)
+        claims += [
+            Equal("(12): f at the outputs of the changed network against f at the outputs plus their change",
+                  loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
+            Equal("(13): f at the sum of components against f at the changed outputs",
+                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=name),
+            Equal("(14): average of the points against the changed outputs", average,
+                  reference.outputs(at.network, at.x, delta), 1e-13, case=name),
+            Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=name),
+            Property("(14): fractions that add up to 1.1 are refused", refused_by_14(at, 1.1 * phi), case=name),
+            *(AtMost("(15): f at the changed outputs against the right side", loss.value(p + size * dY, at.y),
+                     split_losses(name, at, phi, size * dY), case=f"{name}, change times {size:g}")
+              for size in (0.1, 1.0, 10.0)),
+            Equal("(15): equality where one output changes and has all of the fraction",
+                  loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12, case=name),
+            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=name),
+            Equal("diagonal matrix of Y_ddot against the right side's Hessian", np.diag(Y_ddot.ravel()), hessian,
+                  1e-6, case=name)]
     return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 
-# -- the first layer --------------------------------------------------------------------------------------------------
+# -- the first layer ----------------------------------------------------------------------------------
 
 @equation(PAPER, "16",
-          statement="At the first layer the squared change of an output is split among its weights alone.",
+          statement="At the first layer the squared change of an output is split among its weights alone. (The "
+                    "inputs do not move, so that the first-order change is the change itself.)",
           formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
                   \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2 \leq
                   \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
-          kind="inequality", verdict="holds", implements=(bounding.output_change, bounding.squared_change_bound))
+          kind="inequality", verdict="holds",
+          implements=(coefficients.output_change, coefficients.squared_change_bound))
 def equation_16(rng):
-    case = cases.affine(rng, first=True)
-    y, eps = with_ones(case.y), case.partition.eps
-    parts = eps * (case.dW[None] * y[:, None, :] / eps)
-    return [Equal("squared change against the square of the sum over parts",
-                  bounding.output_change(case.layer, case.y, case.dW, case.dY) ** 2, parts.sum(axis=2) ** 2, 1e-12),
-            *squared_change(case, rng), Case(y=case.y, dW=case.dW, eps=eps)]
+    a, claims = cases.affine(rng, first=True), []
+    p = np.concatenate(a.partition, axis=2)
+    for size in (1.0, 0.01, 100.0):
+        dW = size * a.dW
+        x = reference.parts(a.layer, a.y, dW, a.dY)
+        change = coefficients.output_change(a.layer, a.y, dW, a.dY)
+        moved = a.y @ (a.layer.weight + dW[:, 1:]).T + a.layer.bias + dW[:, 0]
+        right = coefficients.squared_change_bound(a.layer, a.y, dW, a.dY, a.partition)
+        claims += [Equal("first-order change against the change itself", change, moved - a.layer.forward(a.y)[0],
+                         1e-12, case=f"size {size:g}"),
+                   Equal("right side against a sum over parts", right, reference.squares(x, p), 1e-12,
+                         case=f"size {size:g}"),
+                   AtMost("squared change against the right side", change**2, right, case=f"size {size:g}")]
+    one = cases.in_proportion(a)
+    return [*claims, Equal("equality where every part is in proportion to its fraction",
+                           coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)[0, 0],
+                           reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum() ** 2, 1e-12),
+            Case(y=a.y, dW=a.dW, eps=a.partition.eps)]
 
 
 @equation(PAPER, "17",
           statement="At the first layer the quadratics of the outputs are at most those of the weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
-          kind="inequality", verdict="conditional",
-          condition="The second coefficients Y_ddot of the outputs are not negative.", implements=(bounding.affine,))
+          kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
-    case = cases.affine(rng, first=True)
-    return [*quadratics(case, rng), Case(y=case.y, Y_dot=case.Y_dot, Y_ddot=case.Y_ddot, eps=case.partition.eps)]
+    a, steps = cases.affine(rng, first=True), rng.normal(size=(20, 2, 4))
+    one = cases.in_proportion(a)
+
+    def sides(a, steps):
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        return np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps]).transpose(1, 2, 0)
+
+    left, right = sides(a, steps)
+    turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
+    tight = sides(one, [one.dW])
+    return [Equal("linear parts of both sides", left[0], right[0], 1e-12),
+            AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)),
+            Equal("one output, changes in proportion to optimal fractions: quadratic parts", tight[0, 1],
+                  tight[1, 1].copy(), 1e-12),
+            Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy())),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 
 @equation(PAPER, "18",
@@ -150,12 +158,12 @@ def equation_17(rng):
                   \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)}
                   \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
                   \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
-          kind="definition", verdict="holds", implements=(bounding.affine,))
+          kind="definition", verdict="holds", implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
-    case = cases.affine(rng, first=True)
-    made = bounding.affine(case.layer, case.y, case.Y_dot, case.Y_ddot, case.partition)
-    W_dot, W_ddot = coefficients_by_differences(case)[:2]
-    return [Equal("W_dot against differences of the right side of (16)", made.W_dot, W_dot, 1e-12),
-            Equal("W_ddot against differences of the right side of (16)", made.W_ddot, W_ddot, 1e-12),
-            Equal("Y_ddot, void at the first layer", made.Y_ddot, np.zeros_like(case.y), 1e-15, scale=1.0),
-            Case(y=case.y, Y_dot=case.Y_dot, Y_ddot=case.Y_ddot, eps=case.partition.eps)]
+    a = cases.affine(rng, first=True)
+    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+    W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
+    return [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot, 1e-12),
+            Equal("W_ddot against differences of the right side of (16)", found.W_ddot, W_ddot, 1e-12),
+            Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any()),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot, W_ddot=W_ddot)]

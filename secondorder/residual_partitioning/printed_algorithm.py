@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..nets import Activation
-from .bounding import flatten
+from .coefficients import flatten
 from .partitions import ratio
 from .total_gradient import input_with_bias, total_gradients
 
