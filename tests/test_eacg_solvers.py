@@ -1,4 +1,6 @@
-"""EA-CG's solvers: each against a dense Kronecker solve, with biases apart or together, penalties, and awkward batches."""
+"""EA-CG's solvers: each against a dense Kronecker solve, with biases apart or together, penalties,
+and awkward batches.
+"""
 
 import tracemalloc
 
@@ -36,21 +38,33 @@ def dense_layer(B, h, G, g, solver, l2, rank, first):
         A = np.outer(mean, mean)
     elif solver.startswith("ea"):
         values, V = np.linalg.eigh(A - np.outer(mean, mean))
-        values[:max(m + 1 - rank, 0)] = 0
+        values[: max(m + 1 - rank, 0)] = 0
         A = np.outer(mean, mean) + (V * values) @ V.T
     if solver.startswith("kfi"):
         a = ALPHA + l2
         pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n))
-        left, right = np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)), np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m))
+        left, right = (
+            np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)),
+            np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m)),
+        )
         return -left @ G @ right, -np.linalg.solve(B + a * np.eye(n), g)
     matrix = (1 - ALPHA) * (np.kron(A, B) + l2 * np.eye(n * m)) + ALPHA * np.eye(n * m)
     D = -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
     return D, -np.linalg.solve((1 - ALPHA) * (B + l2 * np.eye(n)) + ALPHA * np.eye(n), g)
 
 
-EXTRA = {"ea-cg": ({}, {"literal": True}, {"rank": 3}, {"rank": 6}, {"preconditioner": "kfi"},
-                   {"rank": 2, "preconditioner": "kfi"}),
-         "ea-closed": ({}, {"rank": 2}, {"rank": 4}, {"rank": 6}), "cg": ({}, {"preconditioner": "kfi"})}
+EXTRA = {
+    "ea-cg": (
+        {},
+        {"literal": True},
+        {"rank": 3},
+        {"rank": 6},
+        {"preconditioner": "kfi"},
+        {"rank": 2, "preconditioner": "kfi"},
+    ),
+    "ea-closed": ({}, {"rank": 2}, {"rank": 4}, {"rank": 6}),
+    "cg": ({}, {"preconditioner": "kfi"}),
+}
 
 
 @pytest.mark.parametrize("samples", (1, 3, 12))
@@ -61,9 +75,23 @@ def test_against_dense_solves(solver, joint, l2, samples):
     for loss in ("softmax", "tukey"):
         net, criterion, x, y = case(0, "sigmoid", loss, samples=samples)
         for extra in EXTRA.get(solver, ({},)):
-            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, max_cg=200, tolerance=1e-13, l2=l2,
-                                   joint=joint, **extra)
-            wanted = dense_direction(net, criterion, x, y, "pch-1", solver, l2, joint, extra.get("rank", 1))
+            found = eacg.direction(
+                net,
+                criterion,
+                x,
+                y,
+                "pch-1",
+                solver,
+                ALPHA,
+                max_cg=200,
+                tolerance=1e-13,
+                l2=l2,
+                joint=joint,
+                **extra,
+            )
+            wanted = dense_direction(
+                net, criterion, x, y, "pch-1", solver, l2, joint, extra.get("rank", 1)
+            )
             assert relative(found, wanted) < 1e-10, extra
 
 
@@ -83,16 +111,22 @@ def test_ranks_lead_from_11b_to_11a(samples):
     net, criterion, x, y = case(1, samples=samples)
     X = net.evaluate(criterion, x, y).saved[2].input
     factors = [systems.low_rank_factor(X, rank) for rank in range(1, X.shape[1] + 2)]
-    np.testing.assert_allclose(factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)), atol=1e-15)
+    np.testing.assert_allclose(
+        factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)), atol=1e-15
+    )
     np.testing.assert_allclose(factors[-1] @ factors[-1].T, X.T @ X / samples, atol=1e-15)
     for low, high in zip(factors[:-1], factors[1:]):
         assert np.linalg.eigvalsh(high @ high.T - low @ low.T)[0] > -1e-14
     if samples == 40:
         step = eacg.direction(net, criterion, x, y, solver="ea-closed", rank=7, alpha=ALPHA)
-        assert relative(step, eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA)) < 1e-12
+        assert (
+            relative(step, eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA))
+            < 1e-12
+        )
 
 
-# -- conjugate gradients ----------------------------------------------------------------------------------------------
+# -- conjugate gradients ---------------------------------------------------------------------------
+
 
 def random_system(seed, n=8, m=11, rank=None):
     rng = np.random.default_rng(seed)
@@ -115,7 +149,9 @@ def test_at_most_as_many_iterations_as_eigenvalues():
     B, G, mean = random_system(1)
     *_, found = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, 100, 1e-8)
     assert 3 < found.iterations <= len(B) + 1
-    *_, found = conjugate_gradients.rank_one_coefficients(np.diag([2.0] * 8), G, mean, 0.9, 0.1, 100, 1e-12)
+    *_, found = conjugate_gradients.rank_one_coefficients(
+        np.diag([2.0] * 8), G, mean, 0.9, 0.1, 100, 1e-12
+    )
     assert found.iterations == 2
 
 
@@ -126,7 +162,9 @@ def test_stops_at_the_relative_residual_and_at_the_limit():
         left = 0.9 * np.outer(B @ found.solution @ mean, mean) + 0.1 * found.solution
         actual = np.linalg.norm(left + G) / np.linalg.norm(G)
         assert actual <= tolerance and abs(found.residual - actual) < 1e-10
-        before = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, found.iterations - 1, tolerance)
+        before = conjugate_gradients.rank_one_literal(
+            B, mean, G, 0.9, 0.1, found.iterations - 1, tolerance
+        )
         assert before.residual > tolerance and before.iterations == found.iterations - 1
 
 
@@ -143,7 +181,8 @@ def test_preconditioner_saves_iterations():
     assert taken["kfi"] < taken[None]
 
 
-# -- closed forms -----------------------------------------------------------------------------------------------------
+# -- closed forms ----------------------------------------------------------------------------------
+
 
 def test_two_closed_forms_and_the_directions_across_the_mean():
     B, G, mean = random_system(3)
@@ -170,7 +209,8 @@ def test_curvature_that_is_too_negative_is_named():
         closed_forms.damped_solve(-np.eye(3), np.ones(3), 0.95, 0.05)
 
 
-# -- awkward batches --------------------------------------------------------------------------------------------------
+# -- awkward batches -------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_zero_gradient_gives_zero(solver):
@@ -200,7 +240,9 @@ def test_dead_units(solver):
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_single_precision(solver):
     net, criterion, x, y = case(9, samples=30)
-    found = eacg.direction(net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1, tolerance=1e-6)
+    found = eacg.direction(
+        net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1, tolerance=1e-6
+    )
     assert found.dtype == np.float32
     assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
 
@@ -211,28 +253,47 @@ def test_wide_inputs_need_no_square_matrix(solver):
     net = so.mlp([width, 8, 3], activation="sigmoid", rng=0, dtype="float32")
     x = np.random.default_rng(0).normal(size=(samples, width)).astype(np.float32)
     tracemalloc.start()
-    eacg.direction(net, so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver, max_cg=5)
+    eacg.direction(
+        net, so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver, max_cg=5
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 30 * 4 * net.size < width**2 / 10
 
 
-# -- refusals ---------------------------------------------------------------------------------------------------------
+# -- refusals --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("options", "message"), (
-    ({"alpha": 0}, "alpha must be above 0 and below 1"), ({"alpha": 1}, "alpha"), ({"alpha": -0.5}, "alpha"),
-    ({"alpha": np.nan}, "alpha"), ({"solver": "eacg"}, "ea-cg"), ({"curvature": "pch1"}, "pch-1"),
-    ({"curvature": "hessian"}, "may be indefinite"), ({"curvature": "expectation"}, "may be indefinite"),
-    ({"max_cg": 0}, "max_cg"), ({"tolerance": -1}, "tolerance"), ({"tolerance": 2}, "tolerance"), ({"rank": 0}, "rank"),
-    ({"solver": "kfi", "rank": 2}, "rank"), ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
-    ({"preconditioner": "jacobi"}, "preconditioner"), ({"solver": "cg", "literal": True}, "literal"),
-    ({"l2": -1}, "l2")))
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    (
+        ({"alpha": 0}, "alpha must be above 0 and below 1"),
+        ({"alpha": 1}, "alpha"),
+        ({"alpha": -0.5}, "alpha"),
+        ({"alpha": np.nan}, "alpha"),
+        ({"solver": "eacg"}, "ea-cg"),
+        ({"curvature": "pch1"}, "pch-1"),
+        ({"curvature": "hessian"}, "may be indefinite"),
+        ({"curvature": "expectation"}, "may be indefinite"),
+        ({"max_cg": 0}, "max_cg"),
+        ({"tolerance": -1}, "tolerance"),
+        ({"tolerance": 2}, "tolerance"),
+        ({"rank": 0}, "rank"),
+        ({"solver": "kfi", "rank": 2}, "rank"),
+        ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
+        ({"preconditioner": "jacobi"}, "preconditioner"),
+        ({"solver": "cg", "literal": True}, "literal"),
+        ({"l2": -1}, "l2"),
+    ),
+)
 def test_values_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         eacg.direction(*case(0), **options)
 
 
-@pytest.mark.parametrize("options", ({"alpha": "0.1"}, {"max_cg": 2.5}, {"joint": 1}, {"literal": "yes"}, {"solver": 3}))
+@pytest.mark.parametrize(
+    "options", ({"alpha": "0.1"}, {"max_cg": 2.5}, {"joint": 1}, {"literal": "yes"}, {"solver": 3})
+)
 def test_types_are_refused(options):
     with pytest.raises(TypeError, match=next(iter(options))):
         eacg.direction(*case(0), **options)

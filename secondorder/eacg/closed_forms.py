@@ -1,4 +1,5 @@
-"""The systems of a layer solved directly: (11b) and ranks above it in closed form, (11a) by eigenvectors.
+"""The systems of a layer solved directly: (11b) and ranks above it in closed form, (11a) by
+eigenvectors.
 
 Small factorisations are in float64 whatever the network's dtype.
 """
@@ -11,7 +12,8 @@ from .hessians import mean_outer
 
 
 def damped_solver(B, weight, damping):
-    """The function right (n, ...) -> (weight B + damping I)^-1 right, in float64, for a positive semidefinite B (n, n).
+    """The function right (n, ...) -> (weight B + damping I)^-1 right, in float64, for a positive
+    semidefinite B (n, n).
 
     Raises
     ------
@@ -23,8 +25,10 @@ def damped_solver(B, weight, damping):
     try:
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError as error:
-        raise FloatingPointError("EA-CG: the damped curvature is not positive definite; the curvature has an "
-                                 f"eigenvalue at or below {-damping / weight:g}") from error
+        raise FloatingPointError(
+            "EA-CG: the damped curvature is not positive definite; the curvature has an "
+            f"eigenvalue at or below {-damping / weight:g}"
+        ) from error
     return lambda right: cho_solve(factor, right.astype(np.float64, copy=False), check_finite=False)
 
 
@@ -34,7 +38,8 @@ def damped_solve(B, right, weight, damping):
 
 
 def rank_one_form_1(B, G, mean, weight, damping):
-    """(10b) with (11b): D = -(G + weight (B u) m^T) / damping, with (weight |m|^2 B + damping I) u = -G m.
+    """(10b) with (11b): D = -(G + weight (B u) m^T) / damping, with (weight |m|^2 B + damping I) u
+    = -G m.
 
     It follows from multiplying the system by m on the right, u = D m.
     """
@@ -45,8 +50,8 @@ def rank_one_form_1(B, G, mean, weight, damping):
 def rank_one_coefficients(B, G, mean, weight, damping):
     """(s, w) such that D = s G + w m^T solves (10b) with (11b).
 
-    Across m the system is damping D = -G, along it (weight |m|^2 B + damping I) u = -G m with u = D m:
-    D = -(G - (G m) m^T / q) / damping + u m^T / q with q = |m|^2.
+    Across m the system is damping D = -G, along it (weight |m|^2 B + damping I) u = -G m with u = D
+    m: D = -(G - (G m) m^T / q) / damping + u m^T / q with q = |m|^2.
 
     Parameters
     ----------
@@ -71,7 +76,8 @@ def combined(s, G, w, mean):
 
 
 def factor_solution(B, G, F, weight, damping):
-    """(10b) with F F^T (m, m) in the place of A, F of shape (m, r): one small system in the span of F, -G / damping across it.
+    """(10b) with F F^T (m, m) in the place of A, F of shape (m, r): one small system in the span of
+    F, -G / damping across it.
 
     Parameters
     ----------
@@ -86,13 +92,16 @@ def factor_solution(B, G, F, weight, damping):
 
 
 def spectral_solution(B, G, of_A, weight, damping):
-    """(10b) where A is diagonal with entries `of_A` (m,): B = U diag(b) U^T and D = -U [(U^T G) / (weight b a^T + damping)]."""
+    """(10b) where A is diagonal with entries `of_A` (m,): B = U diag(b) U^T and D = -U [(U^T G) /
+    (weight b a^T + damping)].
+    """
     of_B, U = np.linalg.eigh(B.astype(np.float64))
     return -U @ ((U.T @ G) / (weight * np.outer(of_B, of_A) + damping))
 
 
 def eigenvector_solution(B, G, A, weight, damping):
-    """(10b) with (11a), exactly: A = V diag(a) V^T and :func:`spectral_solution` of G V, turned back.
+    """(10b) with (11a), exactly: A = V diag(a) V^T and :func:`spectral_solution` of G V, turned
+    back.
 
     Parameters
     ----------
@@ -105,7 +114,8 @@ def eigenvector_solution(B, G, A, weight, damping):
 
 
 def gram_coefficients(B, deltas, X, weight, damping):
-    """C (n, S) such that C X solves (10b) with (11a) for the gradient G = deltas^T X / S, X (S, m) wider than the batch.
+    """C (n, S) such that C X solves (10b) with (11a) for the gradient G = deltas^T X / S, X (S, m)
+    wider than the batch.
 
     weight B C K + damping C = -deltas^T / S with K = X X^T / S: nothing of size (m, m) is made.
     """
@@ -115,7 +125,9 @@ def gram_coefficients(B, deltas, X, weight, damping):
 
 
 def gram_remainder(B, R, X, weight, damping):
-    """The same for a right side R (n, m) that is no combination of the inputs: -R / damping + C X, (n, m)."""
+    """The same for a right side R (n, m) that is no combination of the inputs: -R / damping + C X,
+    (n, m).
+    """
     K = X @ X.T / len(X)
     of_K, P = np.linalg.eigh(K.astype(np.float64))
     M = weight / damping * (B @ (R @ X.T) / len(X))
@@ -124,7 +136,9 @@ def gram_remainder(B, R, X, weight, damping):
 
 
 def exact_solution(system):
-    """(10b) with (11a), exactly, by the shorter way: eigenvectors of A, or of the Gram matrix where inputs are wider."""
+    """(10b) with (11a), exactly, by the shorter way: eigenvectors of A, or of the Gram matrix where
+    inputs are wider.
+    """
     B, X, weight, damping = system.B, system.X, system.weight, system.damping
     if X.shape[1] <= len(X):
         return eigenvector_solution(B, system.G, mean_outer(X), weight, damping)

@@ -1,4 +1,6 @@
-"""Conjugate gradients on arrays of any shape, with the paper's two limits, and in two coefficients for (11b)."""
+"""Conjugate gradients on arrays of any shape, with the paper's two limits, and in two coefficients
+for (11b).
+"""
 
 from typing import NamedTuple
 
@@ -8,7 +10,7 @@ from .systems import rank_one_product
 
 
 class Solution(NamedTuple):
-    """What conjugate gradients found: the solution, products made, and |residual| / |right side|."""
+    """What was found: the solution, products made, and |residual| / |right side|."""
 
     solution: np.ndarray
     iterations: int
@@ -23,8 +25,8 @@ def size(a):
 def solve(product, right, max_cg, tolerance, preconditioner=None):
     """Solve L(x) = right for a positive definite L, from x = 0.
 
-    It ends with |residual| <= tolerance |right|, or after `max_cg` products, or where rounding has used up the
-    curvature p . L(p) > 0. A right side of zero gives zero at once.
+    It ends with |residual| <= tolerance |right|, or after `max_cg` products, or where rounding has
+    used up the curvature p . L(p) > 0. A right side of zero gives zero at once.
 
     Parameters
     ----------
@@ -54,7 +56,9 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
         Lp = product(p)
         curvature = np.vdot(p, Lp)
         if not np.isfinite(curvature):
-            raise FloatingPointError(f"EA-CG, conjugate gradients: product {iterations + 1} is not finite")
+            raise FloatingPointError(
+                f"EA-CG, conjugate gradients: product {iterations + 1} is not finite"
+            )
         if curvature <= 0:
             break
         iterations += 1
@@ -70,11 +74,15 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
 
 def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
     """(10b) with (11b): conjugate gradients on arrays as large as the weights."""
-    return solve(lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg, tolerance)
+    return solve(
+        lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg, tolerance
+    )
 
 
 class Coordinates(NamedTuple):
-    """G = across * (unit matrix) + along m^T / |m| with the unit matrix orthogonal to every u m^T: see below."""
+    """G = across * (unit matrix) + along m^T / |m| with the unit matrix orthogonal to every u m^T:
+    see below.
+    """
 
     across: float
     along: np.ndarray
@@ -96,14 +104,16 @@ def coordinates(G, mean):
 
 
 def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
-    """:func:`rank_one_literal` in two coefficients: (s, w) with D = s G + w m^T, and the same `Solution` data.
+    """:func:`rank_one_literal` in two coefficients: (s, w) with D = s G + w m^T, and the same
+    `Solution` data.
 
-    Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an orthonormal basis of that
-    span, (c, v) with v (n,), the matrix of the system is
+    Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an
+    orthonormal basis of that span, (c, v) with v (n,), the matrix of the system is
 
         c -> damping c,    v -> (weight |m|^2 B + damping I) v,
 
-    so that these are the same iterates as those of the literal form, for one product with B (n, n) an iteration.
+    so that these are the same iterates as those of the literal form, for one product with B (n, n)
+    an iteration.
 
     Returns
     -------

@@ -1,7 +1,8 @@
-"""Curvature matrices for a batch, by name: PCH, Gauss-Newton, Fisher and their exact counterparts ([ea-cg] (6), (8)).
+"""Curvature matrices for a batch, by name: PCH, Gauss-Newton, Fisher and their exact counterparts
+([ea-cg] (6), (8)).
 
-Every function gives B^t (n_t, n_t) for the bias of each linear layer, from the input up; the block of the weights is
-E[h h^T] (x) B^t, Eq. (8c).
+Every function gives B^t (n_t, n_t) for the bias of each linear layer, from the input up; the block
+of the weights is E[h h^T] (x) B^t, Eq. (8c).
 """
 
 from typing import NamedTuple
@@ -11,12 +12,19 @@ import numpy as np
 from ..checks import lookup
 from ..exact.curvature import check_network
 from ..exact.dense import fisher_scores
-from .hessians import (clipped_bias_hessians, gauss_newton_step, mean_bias_hessians, mean_of_instances, mean_outer,
-                       output_hessians, symmetric)
+from .hessians import (
+    clipped_bias_hessians,
+    gauss_newton_step,
+    mean_bias_hessians,
+    mean_of_instances,
+    mean_outer,
+    output_hessians,
+    symmetric,
+)
 from .layers import downwards, linear, rules, units
 from .pos_eig import pos_diagonal, pos_eig
 
-# -- the formulas as printed ------------------------------------------------------------------------------------------
+# -- the formulas as printed -----------------------------------------------------------------------
 
 
 def expectation_step(W, B, g, slope, curvature):
@@ -34,7 +42,9 @@ def expectation_step(W, B, g, slope, curvature):
 
 
 def pch_step(W, B, g, slope, curvature, gamma):
-    """(8b), corrected: (W^T B W) (.) E[h' h'^T] + Pos-Eig(diag(E_i[h''_i (.) (W^T g_i)])), (m, m), with the hatted B."""
+    """(8b), corrected: (W^T B W) (.) E[h' h'^T] + Pos-Eig(diag(E_i[h''_i (.) (W^T g_i)])), (m, m),
+    with the hatted B.
+    """
     bend = np.mean(curvature * (g @ W), axis=0)
     return (W.T @ B @ W) * mean_outer(slope) + np.diag(pos_diagonal(bend, gamma))
 
@@ -61,15 +71,22 @@ def weight_block(h, B):
     return np.kron(mean_outer(h), B)
 
 
-# -- through a whole network ------------------------------------------------------------------------------------------
+# -- through a whole network -----------------------------------------------------------------------
+
 
 def propagated(all_units, top, gamma):
-    """(6) or (8b) from the top down by the layers' rules; gamma = None leaves the diagonal out, 1 leaves it as it is."""
-    return downwards(all_units, top, lambda unit, B: symmetric(rules(unit.layer).carry(unit, B, gamma)))
+    """(6) or (8b) from the top down by the layers' rules; gamma = None leaves the diagonal out, 1
+    leaves it as it is.
+    """
+    return downwards(
+        all_units, top, lambda unit, B: symmetric(rules(unit.layer).carry(unit, B, gamma))
+    )
 
 
 def pch(evaluation, all_units, gamma, top_gamma=-1.0):
-    """PCH: (8a) and (8b). gamma = -1 is PCH-1, gamma = 0 is PCH-2; both take absolute values at the top."""
+    """PCH: (8a) and (8b). gamma = -1 is PCH-1, gamma = 0 is PCH-2; both take absolute values at the
+    top.
+    """
     return propagated(all_units, pch_top(evaluation, top_gamma), gamma)
 
 
@@ -81,11 +98,13 @@ def expectation(evaluation, all_units):
 def gauss_newton(evaluation, all_units, top_gamma=-1.0):
     """KFRA's recursion: (6) without the diagonal.
 
-    Where the loss is not convex in the outputs the top block is corrected by Pos-Eig; ``top_gamma=1`` leaves it, and
-    the result is indefinite then.
+    Where the loss is not convex in the outputs the top block is corrected by Pos-Eig;
+    ``top_gamma=1`` leaves it, and the result is indefinite then.
     """
     convex = getattr(evaluation.loss_function, "convex", False)
-    return propagated(all_units, mean_top(evaluation) if convex else pch_top(evaluation, top_gamma), None)
+    return propagated(
+        all_units, mean_top(evaluation) if convex else pch_top(evaluation, top_gamma), None
+    )
 
 
 def pch_mean(evaluation, all_units, gamma=-1.0):
@@ -94,10 +113,14 @@ def pch_mean(evaluation, all_units, gamma=-1.0):
 
 
 def fisher(evaluation, all_units, kind="empirical", rng=None, draws=1):
-    """E_i[g_i g_i^T], g_i the gradient in the bias: with the given targets (as printed) or targets drawn from the model."""
+    """E_i[g_i g_i^T], g_i the gradient in the bias: with the given targets (as printed) or targets
+    drawn from the model.
+    """
     if kind == "exact":
         loss = evaluation.loss_function
-        return mean_of_instances(evaluation, all_units, lambda p, y: loss.fisher(p), gauss_newton_step)
+        return mean_of_instances(
+            evaluation, all_units, lambda p, y: loss.fisher(p), gauss_newton_step
+        )
     if kind == "empirical":
         return [mean_outer(unit.delta) for unit in linear(all_units)]
     drawn = [_deltas(evaluation, score) for score in fisher_scores(evaluation, kind, rng, draws)]
@@ -105,13 +128,29 @@ def fisher(evaluation, all_units, kind="empirical", rng=None, draws=1):
 
 
 def _deltas(evaluation, score):
-    """Gradients of the bias of every linear layer when `score` (S, C) is the gradient of the outputs."""
+    """Gradients of the bias of every linear layer when `score` (S, C) is the gradient of the
+    outputs.
+    """
     chain, saved = evaluation.network.chain, evaluation.saved
     return [unit.delta for unit in linear(units(evaluation, chain.output_gradients(saved, score)))]
 
 
+def fisher_block(h_mu, g_mu, h_nu, g_nu):
+    """Block (mu, nu) of one instance's g g^T over Vec(W^mu) and Vec(W^nu): (h^mu h^nuT) (x) (g^mu
+    g^nuT).
+    """
+    return np.kron(np.outer(h_mu, h_nu), np.outer(g_mu, g_nu))
+
+
+def fisher_block_as_printed(h_mu, g_nu):
+    """The block as printed: (h^mu h^muT) (x) (g^nu g^nuT), right where mu = nu."""
+    return np.kron(np.outer(h_mu, h_mu), np.outer(g_nu, g_nu))
+
+
 class Curvature(NamedTuple):
-    """How a curvature is made, ``make(evaluation, all_units, rng)``, and whether it is positive semidefinite."""
+    """How a curvature is made, ``make(evaluation, all_units, rng)``, and whether it is positive
+    semidefinite.
+    """
 
     make: object
     positive: bool
@@ -138,11 +177,14 @@ def positive_curvature(name):
     Raises
     ------
     ValueError
-        Unknown name, or one of a curvature that may be indefinite, for which Eq. (9) has no descent direction to offer.
+        Unknown name, or one of a curvature that may be indefinite, for which Eq. (9) has no descent
+        direction to offer.
     """
     if not lookup(CURVATURES, name, "curvature").positive:
-        raise ValueError(f"curvature {name!r} may be indefinite, and the damped system (9) needs a positive "
-                         f"semidefinite one: choose from {', '.join(POSITIVE)}")
+        raise ValueError(
+            f"curvature {name!r} may be indefinite, and the damped system (9) needs a positive "
+            f"semidefinite one: choose from {', '.join(POSITIVE)}"
+        )
     return name
 
 
@@ -153,7 +195,8 @@ def curvatures_at(evaluation, curvature, rng=None, all_units=None):
 
 
 def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
-    """Curvature matrices of the biases, (n_t, n_t) for every linear layer from the input up ([ea-cg] (6), (8a)-(8b)).
+    """Curvature matrices of the biases, (n_t, n_t) for every linear layer from the input up ([ea-
+    cg] (6), (8a)-(8b)).
 
     Parameters
     ----------
@@ -163,11 +206,12 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
     x : (S, n_0) array
     y : targets in the form that the loss takes
     curvature : str
-        ``"pch-1"``, ``"pch-2"``: the paper's (8a)-(8b) with gamma -1 and 0. ``"pch-mean"``: Pos-Eig of the exact mean.
-        ``"clipped"``: mean of per-instance Hessians without their negative parts. ``"gauss-newton"``: KFRA's recursion
-        (its top block corrected by Pos-Eig where the loss is not convex). ``"fisher"``: empirical, as printed;
-        ``"fisher-sampled"``, ``"fisher-exact"``: under the model's own targets. Possibly indefinite:
-        ``"expectation"``: (6); ``"hessian"``: the exact mean of (4a)-(4b).
+        ``"pch-1"``, ``"pch-2"``: the paper's (8a)-(8b) with gamma -1 and 0. ``"pch-mean"``: Pos-Eig
+        of the exact mean. ``"clipped"``: mean of per-instance Hessians without their negative
+        parts. ``"gauss-newton"``: KFRA's recursion (its top block corrected by Pos-Eig where the
+        loss is not convex). ``"fisher"``: empirical, as printed; ``"fisher-sampled"``,
+        ``"fisher-exact"``: under the model's own targets. Possibly indefinite: ``"expectation"``:
+        (6); ``"hessian"``: the exact mean of (4a)-(4b).
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``.
 
@@ -180,7 +224,8 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
     ValueError
         Unknown curvature, bad x or y.
     TypeError
-        A layer without a rule, or a Fisher matrix of the model for a loss that is not a negative log-likelihood.
+        A layer without a rule, or a Fisher matrix of the model for a loss that is not a negative
+        log-likelihood.
     FloatingPointError
         If outputs or curvature are not finite.
     """

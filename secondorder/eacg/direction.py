@@ -10,9 +10,25 @@ from .solvers import check_options, solve_bias, solve_weights
 from .systems import System
 
 
-def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=50, tolerance=1e-10, l2=0.0,
-              joint=False, rank=1, preconditioner=None, literal=False, rng=None):
-    """Solve the damped systems (10a) and (10b) of every layer, (P,): what is added at learning rate 1.
+def direction(
+    network,
+    loss,
+    x,
+    y,
+    curvature="pch-1",
+    solver="ea-cg",
+    alpha=0.1,
+    max_cg=50,
+    tolerance=1e-10,
+    l2=0.0,
+    joint=False,
+    rank=1,
+    preconditioner=None,
+    literal=False,
+    rng=None,
+):
+    """Solve the damped systems (10a) and (10b) of every layer, (P,): what is added at learning rate
+    1.
 
     Parameters
     ----------
@@ -24,9 +40,9 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     curvature : str
         One of those of :func:`~secondorder.eacg.bias_curvatures` that are positive semidefinite.
     solver : {"ea-cg", "ea-closed", "cg", "exact", "kfi", "kfi-rank-one"}
-        ``"ea-cg"``: conjugate gradients on (11b), the paper's method; ``"ea-closed"``: the same system in closed form;
-        ``"cg"``: conjugate gradients on (11a); ``"exact"``: (11a) by eigenvectors; ``"kfi"``: (12);
-        ``"kfi-rank-one"``: (12), with (13) in the first layer.
+        ``"ea-cg"``: conjugate gradients on (11b), the paper's method; ``"ea-closed"``: the same
+        system in closed form; ``"cg"``: conjugate gradients on (11a); ``"exact"``: (11a) by
+        eigenvectors; ``"kfi"``: (12); ``"kfi-rank-one"``: (12), with (13) in the first layer.
     alpha : float
         Weight of the identity in (9), above 0 and below 1.
     max_cg : int
@@ -34,8 +50,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     tolerance : float
         Conjugate gradients end where |residual| <= tolerance |gradient|.
     l2 : float
-        Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature inside (1 - alpha); with KFI, which
-        has no such factor, alpha + l2 stands for alpha.
+        Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature inside (1 -
+        alpha); with KFI, which has no such factor, alpha + l2 stands for alpha.
     joint : bool
         Solve for [W b] as one matrix, with inputs [h; 1], instead of W and b apart.
     rank : int
@@ -60,7 +76,9 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
         If outputs, gradient, curvature or direction are not finite.
     """
     l2 = check_l2(l2)
-    options = check_options(solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner, literal)
+    options = check_options(
+        solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner, literal
+    )
     positive_curvature(curvature)
     check_network(network)
     evaluation = network.evaluate(loss, x, y)
@@ -69,7 +87,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
 
 
 def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
-    """:func:`direction` at an evaluation, for the gradient (P,) of the objective; also `Report` by layer.
+    """:func:`direction` at an evaluation, for the gradient (P,) of the objective; also `Report` by
+    layer.
 
     Returns
     -------
@@ -84,7 +103,9 @@ def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
     found, reports = np.empty_like(gradient) if out is None else out, []
     for t, (unit, B) in enumerate(zip(linear(all_units), matrices)):
         if unit.layer.size:
-            reports.append(layer_direction(unit, B, gradient[unit.where], options, t == 0, found[unit.where]))
+            reports.append(
+                layer_direction(unit, B, gradient[unit.where], options, t == 0, found[unit.where])
+            )
     return network.require_finite(found, "EA-CG: the direction"), reports
 
 
@@ -98,7 +119,15 @@ def layer_direction(unit, B, gradient, options, first, out):
         weights = solve_weights(system, options, first, D)
         return weights, None if g is None else solve_bias(system, g, options, d)
     X = np.concatenate([X, np.ones_like(X[:, :1])], axis=1)
-    system = System(B, X, unit.delta, _beside(layer.weight, layer.bias), _beside(G, g), options.alpha, options.l2)
+    system = System(
+        B,
+        X,
+        unit.delta,
+        _beside(layer.weight, layer.bias),
+        _beside(G, g),
+        options.alpha,
+        options.l2,
+    )
     both = np.empty_like(system.G)
     report = solve_weights(system, options, first, both)
     D[...], d[...] = both[:, :-1], both[:, -1]

@@ -1,4 +1,6 @@
-"""How far a curvature is from the true mean Hessian: the metric of Tables 2-5, and the bound (7) on one step of (6)."""
+"""How far a curvature is from the true mean Hessian: the metric of Tables 2-5, and the bound (7) on
+one step of (6).
+"""
 
 import numpy as np
 
@@ -23,7 +25,9 @@ def layer_errors(approximate, exact):
 
 
 def total_error(errors):
-    """The last row of Tables 2-5: the root of the sum of squares over the layers, along the last axis."""
+    """The last row of Tables 2-5: the root of the sum of squares over the layers, along the last
+    axis.
+    """
     return np.sqrt(np.sum(np.square(errors), axis=-1))
 
 
@@ -33,7 +37,9 @@ def carried(W, H):
 
 
 def expectation_error(W, H, slope):
-    """(15): the exact mean minus (6) with the exact E[H^t] in it: Ele-Cov(W^T H_i W, h'_i h'_i^T), (m, m)."""
+    """(15): the exact mean minus (6) with the exact E[H^t] in it: Ele-Cov(W^T H_i W, h'_i h'_i^T),
+    (m, m).
+    """
     return ele_cov(carried(W, H), slope[:, :, None] * slope[:, None, :])
 
 
@@ -53,15 +59,18 @@ def lipschitz_bound(W, H, lipschitz):
 
 
 def monotone_bound(W, H, lipschitz):
-    """A quarter of (7), where 0 <= h' <= L: a variable between 0 and L^2 has a variance of at most L^4 / 4."""
+    """A quarter of (7), where 0 <= h' <= L: a variable between 0 and L^2 has a variance of at most
+    L^4 / 4.
+    """
     return lipschitz_bound(W, H, lipschitz) / 4
 
 
 def recursive_bound(error_above, W, H, slope):
-    """Bound on ||E[H^{t-1}] - (6)||_F when what (6) is fed with is itself off by `error_above` in that norm.
+    """Bound on ||E[H^{t-1}] - (6)||_F when what (6) is fed with is itself off by `error_above` in
+    that norm.
 
-    max_r E[h'_r^2] ||W||_2^2 error_above + ||(15)||_F: the Hadamard product with a PSD matrix grows no norm by more
-    than its largest diagonal entry.
+    max_r E[h'_r^2] ||W||_2^2 error_above + ||(15)||_F: the Hadamard product with a PSD matrix grows
+    no norm by more than its largest diagonal entry.
     """
     grows = np.diag(mean_outer(slope)).max() * np.linalg.norm(W, 2) ** 2
     return float(grows * error_above + np.linalg.norm(expectation_error(W, H, slope)))

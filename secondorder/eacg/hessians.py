@@ -1,7 +1,9 @@
-"""Exact curvature layer by layer, one instance at a time, and its mean over a batch ([ea-cg] (4a)-(4c), (5)).
+"""Exact curvature layer by layer, one instance at a time, and its mean over a batch ([ea-cg]
+(4a)-(4c), (5)).
 
-H_i^t (n_t, n_t) is the Hessian of instance i's loss in the bias of layer t, which is the Hessian in z_i^t; the Hessian
-in the weights follows from it. Arrays hold one matrix an instance, (S, n_t, n_t).
+H_i^t (n_t, n_t) is the Hessian of instance i's loss in the bias of layer t, which is the Hessian in
+z_i^t; the Hessian in the weights follows from it. Arrays hold one matrix an instance, (S, n_t,
+n_t).
 """
 
 import numpy as np
@@ -13,7 +15,9 @@ MAX_BYTES = 2**28  # of the arrays with one matrix an instance
 
 
 def output_hessians(loss, p, y):
-    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k); for classes these are the logits."""
+    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k); for classes these are the
+    logits.
+    """
     return loss.hessian(p, y)
 
 
@@ -38,7 +42,7 @@ def hidden_hessians(W, H, g, slope, curvature):
 
 
 def weight_hessian(h, H):
-    """(4c): (h h^T) (x) H_i, (n m, n m), over Vec(W): the columns of W (n, m) one below the other."""
+    """(4c): (h h^T) (x) H_i, (n m, n m), over Vec(W), the stacked columns of W (n, m)."""
     return np.kron(np.outer(h, h), H)
 
 
@@ -67,7 +71,9 @@ def gauss_newton_step(unit, H):
 
 
 def clipped_step(unit, H):
-    """(4b) with the negative entries of the diagonal dropped instance by instance, so that every H_i stays PSD."""
+    """(4b) with the negative entries of the diagonal dropped instance by instance, so that every
+    H_i stays PSD.
+    """
     H = gauss_newton_step(unit, H)
     if hasattr(unit.saved, "curvature"):
         index = np.arange(H.shape[1])
@@ -76,7 +82,8 @@ def clipped_step(unit, H):
 
 
 def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX_BYTES):
-    """Mean over the batch of what `step` carries down, (n_t, n_t) for every linear layer, in parts of the batch.
+    """Mean over the batch of what `step` carries down, (n_t, n_t) for every linear layer, in parts
+    of the batch.
 
     Parameters
     ----------
@@ -86,15 +93,19 @@ def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX
         ``top(p, y)``: matrices (S', C, C) of a part of the batch.
     step : callable
     max_bytes : int
-        About what the matrices of one part of the batch may take; at least one instance is taken at a time.
+        About what the matrices of one part of the batch may take; at least one instance is taken at
+        a time.
     """
     widest = max(unit.delta.shape[1] for unit in all_units)
     size = max(1, int(max_bytes) // (4 * widest**2 * evaluation.network.dtype.itemsize))
     total = None
     for start in range(0, evaluation.samples, size):
         part = slice(start, start + size)
-        matrices = downwards([unit.part(part) for unit in all_units],
-                             top(evaluation.outputs[part], evaluation.y[part]), step)
+        matrices = downwards(
+            [unit.part(part) for unit in all_units],
+            top(evaluation.outputs[part], evaluation.y[part]),
+            step,
+        )
         sums = [H.sum(axis=0) for H in matrices]
         total = sums if total is None else [a + b for a, b in zip(total, sums)]
     return [symmetric(H / evaluation.samples) for H in total]
@@ -103,13 +114,17 @@ def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX
 def mean_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
     """E_i[H_i^t], the exact mean, for every linear layer; see :func:`mean_of_instances`."""
     loss = evaluation.loss_function
-    return mean_of_instances(evaluation, all_units, lambda p, y: output_hessians(loss, p, y), exact_step, max_bytes)
+    return mean_of_instances(
+        evaluation, all_units, lambda p, y: output_hessians(loss, p, y), exact_step, max_bytes
+    )
 
 
 def clipped_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
-    """E_i of positive semidefinite H_i: negative curvature is dropped instance by instance, at the top and below.
+    """E_i of positive semidefinite H_i: negative curvature is dropped instance by instance, at the
+    top and below.
 
-    It is at least the exact mean in the Loewner order, layer by layer. For cross-entropy the top needs no correction.
+    It is at least the exact mean in the Loewner order, layer by layer. For cross-entropy the top
+    needs no correction.
     """
     loss = evaluation.loss_function
 
@@ -125,7 +140,8 @@ def symmetric(A):
     return (A + A.T) / 2
 
 
-# -- Eq. (5) ----------------------------------------------------------------------------------------------------------
+# -- Eq. (5) ---------------------------------------------------------------------------------------
+
 
 def mean_outer(rows):
     """E_i[r_i r_i^T] (n, n) of the rows r_i; EhhT of the paper."""
@@ -133,7 +149,7 @@ def mean_outer(rows):
 
 
 def ele_cov(X, Y):
-    """Ele-Cov: covariance over instances (1/S, not 1/(S - 1)) of X and Y (S, ...), entry by entry."""
+    """Ele-Cov: covariance (1/S, not 1/(S - 1)) of X and Y (S, ...), entry by entry."""
     return ((X - X.mean(axis=0)) * (Y - Y.mean(axis=0))).mean(axis=0)
 
 

@@ -1,8 +1,9 @@
-"""KFI, the Kronecker-factored inverse of KFAC and KFRA ([ea-cg] (12), (13)), a rival of conjugate gradients.
+"""KFI, the Kronecker-factored inverse of KFAC and KFRA ([ea-cg] (12), (13)), a rival of conjugate
+gradients.
 
-(A (x) B + alpha I)^-1 is replaced by (A + pi sqrt(alpha) I)^-1 (x) (B + sqrt(alpha) / pi I)^-1. Unlike (9) there is no
-factor 1 - alpha; with a penalty alpha + l2 stands for alpha. pi balances the two factors, as Martens and Grosse choose
-it: pi^2 = (tr A / m) / (tr B / n).
+(A (x) B + alpha I)^-1 is replaced by (A + pi sqrt(alpha) I)^-1 (x) (B + sqrt(alpha) / pi I)^-1.
+Unlike (9) there is no factor 1 - alpha; with a penalty alpha + l2 stands for alpha. pi balances the
+two factors, as Martens and Grosse choose it: pi^2 = (tr A / m) / (tr B / n).
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from .hessians import mean_outer
 
 
 def trace_norm_pi(trace_A, m, trace_B, n):
-    """pi = sqrt((tr A / m) / (tr B / n)); 1 where a trace is zero and nothing has to be balanced."""
+    """pi = sqrt((tr A / m) / (tr B / n)); 1 where a trace is zero."""
     if trace_A <= 0 or trace_B <= 0:
         return 1.0
     return float(np.sqrt((trace_A / m) / (trace_B / n)))
@@ -43,16 +44,21 @@ def first_layer_factor(mean, pi, alpha):
 
 
 def first_layer_inverse(mean, pi, alpha, P):
-    """P (n, m) times the inverse of (13), by Sherman-Morrison: (P - (P m) m^T / (c + |m|^2)) / c, c = pi sqrt(alpha)."""
+    """P (n, m) times the inverse of (13), by Sherman-Morrison: (P - (P m) m^T / (c + |m|^2)) / c, c
+    = pi sqrt(alpha).
+    """
     c = pi * np.sqrt(alpha)
     ahead = (P @ mean) / (c + mean @ mean)
     return (P - np.outer(ahead, mean)) / c
 
 
-# -- without (m, m) matrices where inputs are wider than the batch --------------------------------------------------------
+# -- without (m, m) matrices where inputs are wider than the batch ---------------------------------
+
 
 def inputs_solver(X, c):
-    """The function P (n, m) -> P (X^T X / S + c I)^-1: with the Gram matrix (S, S) where X is wider than the batch."""
+    """The function P (n, m) -> P (X^T X / S + c I)^-1: with the Gram matrix (S, S) where X is wider
+    than the batch.
+    """
     S, m = X.shape
     if m <= S:
         narrow = damped_solver(mean_outer(X), 1.0, c)
@@ -62,7 +68,9 @@ def inputs_solver(X, c):
 
 
 def preconditioner(X, B, alpha):
-    """The inverse of (12) for inputs X (S, m) and curvature B (n, n), as a function of an array (n, m)."""
+    """The inverse of (12) for inputs X (S, m) and curvature B (n, n), as a function of an array (n,
+    m).
+    """
     pi = trace_norm_pi(np.sum(X**2) / len(X), X.shape[1], np.trace(B), len(B))
     root = np.sqrt(alpha)
     left, right = damped_solver(B, 1.0, root / pi), inputs_solver(X, pi * root)
@@ -70,11 +78,15 @@ def preconditioner(X, B, alpha):
 
 
 def solution(system, rank_one=False):
-    """KFI's direction for the weights of one layer, (n, m); with (13) in the place of the inputs' factor if `rank_one`."""
+    """KFI's direction for the weights of one layer, (n, m); with (13) in the place of the inputs'
+    factor if `rank_one`.
+    """
     alpha = system.alpha + system.l2
     if not rank_one:
         return preconditioner(system.X, system.B, alpha)(-system.G)
     mean, (n, m) = system.mean_input, system.G.shape
     pi = trace_norm_pi(mean @ mean, m, np.trace(system.B), n)
-    left = damped_solver(system.B, 1.0, np.sqrt(alpha) / pi)(-system.G).astype(system.G.dtype, copy=False)
+    left = damped_solver(system.B, 1.0, np.sqrt(alpha) / pi)(-system.G).astype(
+        system.G.dtype, copy=False
+    )
     return first_layer_inverse(mean, pi, alpha, left).astype(left.dtype, copy=False)

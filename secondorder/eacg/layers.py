@@ -1,7 +1,8 @@
 """Which layers the method takes, and how a curvature matrix passes down through each of them.
 
-A curvature matrix of a batch stands for the mean Hessian of a sample's loss in a layer's output. Going down, Eq. (6)
-and Eq. (8b) split into two rules, one for the affine map and one for the activation:
+A curvature matrix of a batch stands for the mean Hessian of a sample's loss in a layer's output.
+Going down, Eq. (6) and Eq. (8b) split into two rules, one for the affine map and one for the
+activation:
 
     Linear        B <- W^T B W
     Activation    B <- B (.) E[h' h'^T] + diag(c),    c = E[h'' (.) y_bar], corrected by Pos-Eig
@@ -21,7 +22,9 @@ rules = LayerRules("EA-CG")
 
 
 class Unit(NamedTuple):
-    """One linear or activation layer of a batch: what it saved, gradients of its output (S, n), its place in theta."""
+    """One linear or activation layer of a batch: what it saved, gradients of its output (S, n), its
+    place in theta.
+    """
 
     layer: object
     saved: object
@@ -46,7 +49,9 @@ class LinearRule:
 
 @rules.register(Activation)
 class ActivationRule:
-    """B <- B (.) E[h' h'^T] + diag(Pos-Eig(E[h'' (.) y_bar])); gamma = None leaves the diagonal out."""
+    """B <- B (.) E[h' h'^T] + diag(Pos-Eig(E[h'' (.) y_bar])); gamma = None leaves the diagonal
+    out.
+    """
 
     @staticmethod
     def carry(unit, B, gamma):
@@ -73,7 +78,8 @@ def check_layers(network):
 
 
 def units(evaluation, deltas=None):
-    """The linear and activation layers of an evaluated network from the input up, chains within chains unfolded.
+    """The linear and activation layers of an evaluated network from the input up, chains within
+    chains unfolded.
 
     `deltas` are gradients of the layers' outputs other than the evaluation's own.
 
@@ -86,8 +92,14 @@ def units(evaluation, deltas=None):
     """
     check_layers(evaluation.network)
     evaluation.require_current()
-    return list(_unfolded(evaluation.network.chain, evaluation.saved,
-                          evaluation.deltas if deltas is None else deltas, 0))
+    return list(
+        _unfolded(
+            evaluation.network.chain,
+            evaluation.saved,
+            evaluation.deltas if deltas is None else deltas,
+            0,
+        )
+    )
 
 
 def _unfolded(chain, saved, deltas, start):
@@ -113,8 +125,8 @@ def downwards(all_units, top, step):
     top : array
         Curvature at the network's output.
     step : callable
-        ``step(unit, M)`` carries M from a unit's output to its input. It is not called for the first linear layer and
-        what lies below it, so that nothing as large as the inputs is made.
+        ``step(unit, M)`` carries M from a unit's output to its input. It is not called for the
+        first linear layer and what lies below it, so that nothing as large as the inputs is made.
     """
     first = next(i for i, unit in enumerate(all_units) if isinstance(unit.layer, Linear))
     found, M = [], top

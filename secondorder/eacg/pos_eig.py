@@ -1,7 +1,8 @@
-"""Pos-Eig: a symmetric matrix with its negative eigenvalues multiplied by gamma <= 0 ([ea-cg], below Property 1).
+"""Pos-Eig: a symmetric matrix with its negative eigenvalues multiplied by gamma <= 0 ([ea-cg],
+below Property 1).
 
-gamma = -1 takes absolute values, gamma = 0 drops what is negative. gamma = 1 changes nothing: it gives the uncorrected
-matrix to whoever wants to compare.
+gamma = -1 takes absolute values, gamma = 0 drops what is negative. gamma = 1 changes nothing: it
+gives the uncorrected matrix to whoever wants to compare.
 """
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 def pos_eig(A, gamma=-1.0):
     """V diag(lambda', ...) V^T with lambda' = gamma lambda where lambda < 0, and lambda elsewhere.
 
-    The columns of V are the eigenvectors; the paper's Q holds them in its rows, so that its Q^T diag Q is the same.
+    The columns of V are the eigenvectors; the paper's Q holds them in its rows, so that its Q^T
+    diag Q is the same.
 
     Parameters
     ----------
@@ -34,6 +36,8 @@ def pos_diagonal(entries, gamma):
 
 
 def pos_eig_of_columns(A, gamma=-1.0):
-    """Q^T diag Q as printed, with Q as `numpy.linalg.eigh` returns it, eigenvectors in columns: the print misread."""
+    """Q^T diag Q as printed, with Q as `numpy.linalg.eigh` returns it, eigenvectors in columns: the
+    print misread.
+    """
     eigenvalues, Q = np.linalg.eigh(A)
     return Q.T @ np.diag(pos_diagonal(eigenvalues, gamma)) @ Q

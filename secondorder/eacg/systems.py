@@ -1,7 +1,8 @@
 """The damped linear systems of a layer and the products with their matrices ([ea-cg] (9)-(11)).
 
-A layer's weights W (n, m) have the curvature A (x) B over the columns of W, with A = E[h h^T] (m, m) and B (n, n). An
-array P (n, m) stands for Vec(P), so that the Kronecker product is B P A and no vector is needed.
+A layer's weights W (n, m) have the curvature A (x) B over the columns of W, with A = E[h h^T] (m,
+m) and B (n, n). An array P (n, m) stands for Vec(P), so that the Kronecker product is B P A and no
+vector is needed.
 
 l2 enters the gradient and, as l2 I, the curvature: (1 - alpha)(A (x) B + l2 I) + alpha I. With
 weight = 1 - alpha and damping = alpha + (1 - alpha) l2 every system here reads
@@ -91,7 +92,7 @@ def batch_product(B, P, X):
 
 def rank_one_product(B, P, mean):
     """(11b): B (P m) m^T, for P (n, m) and the mean input m (m,)."""
-    return np.outer(B @ (P @ mean), mean)
+    return (B @ (P @ mean))[:, None] * mean
 
 
 def factor_product(B, P, F):
@@ -100,10 +101,11 @@ def factor_product(B, P, F):
 
 
 def low_rank_factor(X, rank):
-    """F (m, r) such that F F^T lies between (11b) and (11a): m m^T and the `rank` - 1 largest parts of Cov(h).
+    """F (m, r) such that F F^T lies between (11b) and (11a): m m^T and the `rank` - 1 largest parts
+    of Cov(h).
 
-    rank 1 gives m m^T, and from the rank of E[h h^T] on it is E[h h^T] itself. Between them F F^T grows with the rank
-    in the Loewner order.
+    rank 1 gives m m^T, and from the rank of E[h h^T] on it is E[h h^T] itself. Between them F F^T
+    grows with the rank in the Loewner order.
 
     Parameters
     ----------
@@ -123,7 +125,9 @@ def low_rank_factor(X, rank):
 
 
 def dense_system(system, A=None):
-    """(10b) as one dense matrix (n m, n m) over the columns of W; A defaults to E[h h^T], as in (11a)."""
+    """(10b) as one dense matrix (n m, n m) over the columns of W; A defaults to E[h h^T], as in
+    (11a).
+    """
     A = mean_outer(system.X) if A is None else A
     return system.weight * np.kron(A, system.B) + system.damping * np.eye(system.G.size)
 
