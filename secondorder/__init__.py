@@ -17,6 +17,7 @@ _NAMES = {
              "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
     "low_rank": ("CubicRegularization",),
     "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
+    "eacg": ("EACG",),
     "residual_partitioning": ("ResidualPartitioning",),
     "reversible_gauss_newton": ("GaussNewton",),
     "training": ("train",),

@@ -6,7 +6,7 @@ import pytest
 import secondorder as so
 from cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
-from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip
+from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip
 from secondorder.residual_partitioning import bound, bounded_hessian, partitions
 from secondorder.residual_partitioning.explicit import explicit_bound, partitions_of
 
@@ -295,3 +295,18 @@ def test_nested_chains_change_nothing(cross):
     np.testing.assert_allclose(bounded_hessian(grouped, *case), bounded_hessian(flat, *case), atol=1e-14)
     for method in ("products", "polarisation"):
         np.testing.assert_allclose(so.exact.hessian(grouped, *case, method=method), so.exact.hessian(flat, *case), atol=1e-14)
+
+
+def test_reshaped_layers_change_nothing():
+    """A change of shape, and activations on images, leave bound and bounded Hessian as they are."""
+    rng = np.random.default_rng(2)
+    first, second = Linear(3, 4, rng=rng), Linear(4, 2, rng=rng)
+    shaped = [Reshape(4, (2, 2)), Skip([Activation("sin")]), Activation("tanh"), Reshape((2, 2), 4)]
+    image = Network([first.copy(), *shaped, second.copy()])
+    plain = Network([first, Skip([Activation("sin")]), Activation("tanh"), second])
+    case = so.SoftmaxCrossEntropy(), rng.normal(size=(5, 3)), rng.integers(0, 2, 5)
+    for cross in (False, True):
+        expected = bound(plain, *case, cross=cross).curvature
+        np.testing.assert_allclose(bound(image, *case, cross=cross).curvature, expected, rtol=1e-14)
+    np.testing.assert_allclose(bounded_hessian(image, *case), bounded_hessian(plain, *case),
+                               rtol=0, atol=1e-14)

@@ -13,7 +13,8 @@ from secondorder.rules import PASSES, LayerRules, nearest_class
 
 @pytest.fixture
 def methods(monkeypatch):
-    """The table of methods, as it was before the test."""
+    """An empty table of methods; the rooms have registered theirs before, and get it back."""
+    support.table()
     monkeypatch.setattr(rules, "METHODS", {})
     return rules.METHODS
 
@@ -93,10 +94,8 @@ def test_one_registration_for_several_classes_and_methods(methods):
     assert shared(Linear(2, 2)) == shared(Activation("tanh")) == "rule"
     assert methods == {"one": shared, "two": shared}
     rows = support.table().splitlines()
-    assert [row for row in rows if row.startswith(("| one", "| two"))] == [
-        "| one | yes | no | yes | no |",
-        "| two | yes | no | yes | no |",
-    ]
+    assert [row.split("|")[1:4] for row in rows if row.startswith(("| one", "| two"))] == [
+        [" one ", " yes ", " no "], [" two ", " yes ", " no "]]
     with pytest.raises(TypeError, match="one and two does not support the layer Chain"):
         shared(Chain([Linear(2, 2)]))
 

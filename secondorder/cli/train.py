@@ -23,6 +23,7 @@ EXAMPLES = """\
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
       --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
   secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
+  secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed --set curvature=pch-2
   secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
 
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
@@ -31,7 +32,7 @@ before an interrupt (Ctrl-C) or a loss that is no longer finite.
 """
 OPTIMIZERS = {
     "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
-    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning",
+    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
     "cubic-regularization": "CubicRegularization",
 }
 LOSSES = {

@@ -38,12 +38,15 @@ Every number is a check that runs, in ``equations``.
 from .curvatures import CURVATURES, POSITIVE, bias_curvatures
 from .direction import direction
 from .errors import layer_errors, total_error
+from .optimizer import EACG
 from .solvers import SOLVERS
 
 PAPER = "ea-cg"
 
 __all__ = [
     "CURVATURES",
+    "EACG",
+    "EACG",
     "POSITIVE",
     "SOLVERS",
     "bias_curvatures",

@@ -1,13 +1,14 @@
 """The solvers of a layer's damped systems, by name.
 
-================
-====================================================================================================
-``ea-cg``         (11b) by conjugate gradients, as the paper; in two coefficients, or literally with
-``literal=True`` ``ea-closed``     (11b) in closed form ``cg``            (11a) by conjugate
-gradients ``exact``         (11a) by eigenvectors ``kfi``           (12), the Kronecker-factored
-inverse ``kfi-rank-one``  (12), with (13) in the first layer
-================
-====================================================================================================
+================  ================================================================
+``ea-cg``         (11b) by conjugate gradients, as the paper; in two coefficients,
+                  or literally with ``literal=True``
+``ea-closed``     (11b) in closed form
+``cg``            (11a) by conjugate gradients
+``exact``         (11a) by eigenvectors
+``kfi``           (12), the Kronecker-factored inverse
+``kfi-rank-one``  (12), with (13) in the first layer
+================  ================================================================
 
 `rank` above 1 puts the largest parts of the inputs' covariance beside m m^T in the first two: what
 lies between (11b) and (11a).

@@ -5,10 +5,10 @@ import numpy as np
 from ..checks import check_l2, require_bytes
 from ..exact.curvature import evaluate
 from ..exact.dense import gauss_newton
-from ..nets import Activation, Chain, Linear, Skip
+from ..nets import Activation, Chain, Linear, Reshape, Skip
 from ..rules import nearest_class
 
-KNOWN = (Activation, Chain, Linear, Skip)  # their curvature stands in `curved_units`, or is none
+KNOWN = (Activation, Chain, Linear, Reshape, Skip)  # their curvature stands in `curved_units`, or is none
 
 
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):

@@ -16,7 +16,7 @@ from . import (  # noqa: F401, in the paper's order, which is the order of the t
     systems,
     analysis,
     rivals,
-    criterion,  # noqa: F401
+    criterion,
     tables,
     extensions,
 )

@@ -1,0 +1,208 @@
+"""A layer of your own that residual partitioning can train: a small convolution and its rule.
+
+Run it as it stands:  python tutorials/04_your_own_layer_with_a_rule.py [DIRECTORY FOR THE FIGURES]
+
+The layer takes seven passes, each two or three lines; `verify.layer` judges them. The rule says how
+far an output can move (u) and how a quadratic in the outputs becomes one in the inputs and
+parameters (Z); `verify.rule` judges whether that gives a bound. Then the network trains on digits,
+with the method of the paper and with Adam.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import secondorder as so
+from secondorder import plots
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
+folder.mkdir(parents=True, exist_ok=True)
+
+
+# 1. The layer. Gather all k x k patches of an image as rows: the convolution is a matrix product
+#    with them, and its transpose adds rows of patches up into images.
+class Convolution(so.Layer):
+    """Images (C, H, W) to (outputs, H - k + 1, W - k + 1).
+
+    y_oab = b_o + sum over c, p, q of W_o,cpq x_c,a+p,b+q.
+    """
+
+    def __init__(self, input_shape, outputs, k, rng=None):
+        super().__init__()
+        self.input_shape, self.k = tuple(input_shape), k
+        self.made_shape = (outputs, input_shape[1] - k + 1, input_shape[2] - k + 1)
+        fan_in = input_shape[0] * k * k
+        self.declare("weight", np.random.default_rng(rng).uniform(-1, 1, (outputs, fan_in))
+                     / np.sqrt(fan_in))
+        self.declare("bias", np.zeros(outputs))
+
+    def output_shape(self, input_shape):
+        super().output_shape(input_shape)
+        return self.made_shape
+
+    # -- images, patches, and rows: one row for each place in the output --
+
+    def patches(self, x):
+        """(S, places, C k k)."""
+        windows = np.lib.stride_tricks.sliding_window_view(x, (self.k, self.k), axis=(2, 3))
+        return windows.transpose(0, 2, 3, 1, 4, 5).reshape(len(x), -1,
+                                                           self.parameters["weight"].shape[1])
+
+    def add_up(self, rows):
+        """The transpose of `patches`: (S, places, C k k) to images."""
+        (_, height, width), k = self.made_shape, self.k
+        parts = rows.reshape(len(rows), height, width, -1, k, k)
+        images = np.zeros((len(rows), *self.input_shape), rows.dtype)
+        for p in range(k):
+            for q in range(k):
+                images[:, :, p:p + height, q:q + width] += parts[..., p, q].transpose(0, 3, 1, 2)
+        return images
+
+    def rows(self, y):
+        """(S, outputs, H, W) to (S, places, outputs)."""
+        return y.reshape(len(y), len(y[0]), -1).transpose(0, 2, 1)
+
+    def images(self, rows):
+        return rows.transpose(0, 2, 1).reshape(len(rows), *self.made_shape)
+
+    def gradients(self, y, patches):
+        """Sums over places, a row a sample: of y_o patch_j for the weight, of y_o for the bias."""
+        weight = np.einsum("spo,spj->soj", self.rows(y), patches)
+        return np.concatenate([weight.reshape(len(y), -1), self.rows(y).sum(axis=1)], axis=1)
+
+    # -- the seven passes --
+
+    def forward(self, x):
+        y = self.images(self.patches(x) @ self.parameters["weight"].T + self.parameters["bias"])
+        return y, so.nets.LinearSaved(x, y)
+
+    def backward(self, saved, y_bar):
+        x_bar = self.add_up(self.rows(y_bar) @ self.parameters["weight"])
+        return x_bar, self.parameter_gradients(saved, y_bar).sum(axis=0)
+
+    def parameter_gradients(self, saved, y_bar):
+        return self.gradients(y_bar, self.patches(saved.input))
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        rows = np.zeros_like(self.rows(saved.output))
+        if x_tangent is not None:
+            rows = rows + self.patches(x_tangent) @ self.parameters["weight"].T
+        if theta_tangent is not None:
+            weight, bias = self.split(theta_tangent)
+            rows = rows + self.patches(saved.input) @ weight.T + bias
+        return self.images(rows)
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        y_second = self.tangent(saved, x_second, None)
+        if x_tangent is not None and theta_tangent is not None:
+            y_second = y_second + 2 * self.images(self.patches(x_tangent)
+                                                  @ self.split(theta_tangent)[0].T)
+        return y_second
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        x_part, theta_part = self.backward(saved, y_bar_tangent)
+        if theta_tangent is not None:
+            x_part = x_part + self.add_up(self.rows(y_bar) @ self.split(theta_tangent)[0])
+        if x_tangent is not None:
+            weight = np.einsum("spo,spj->oj", self.rows(y_bar), self.patches(x_tangent))
+            theta_part = theta_part + np.concatenate([weight.ravel(),
+                                                      np.zeros(len(weight), weight.dtype)])
+        return x_part, theta_part
+
+    def input_hessian(self, saved, y_bar, H_y):
+        unit_images = np.eye(saved.input[0].size, dtype=H_y.dtype).reshape(-1, *self.input_shape)
+        J = (self.patches(unit_images)
+             @ self.parameters["weight"].T).transpose(2, 1, 0).reshape(len(H_y[0]), -1)
+        return J.T @ H_y @ J
+
+
+# 2. The rule: everything by absolute values. u_out adds up what a patch and its own u can move; Z
+# goes back by |W|.
+class ConvolutionRule(so.residual_partitioning.Rule):
+    @staticmethod
+    def forward(layer, saved, u, new):
+        sizes = np.abs(layer.patches(saved.input))
+        rows = np.broadcast_to(sizes.sum(axis=2, keepdims=True) + 1, layer.rows(saved.output).shape)
+        if u is not None:
+            rows = rows + layer.patches(u) @ np.abs(layer.parameters["weight"]).T
+        return layer.images(rows), sizes
+
+    @staticmethod
+    def backward(layer, saved, sizes, u, g, Z, new, options):
+        curvature = layer.gradients(Z, sizes).sum(axis=0)
+        if u is None:
+            return None, curvature
+        Z_in = layer.add_up(layer.rows(Z) @ np.abs(layer.parameters["weight"]))
+        if options.cross:  # a change of a weight meets a change of its input
+            g = np.abs(g)
+            layer.split(curvature)[0][...] += np.einsum("spo,spj->oj", layer.rows(g),
+                                                        layer.patches(u))
+            Z_in = Z_in + layer.add_up(np.broadcast_to(layer.rows(g).sum(axis=2, keepdims=True),
+                                                       sizes.shape))
+        return Z_in, curvature
+
+
+# 3. Both are judged on a small one: two channels, 4 x 4 pixels.
+small = Convolution((2, 4, 4), outputs=3, k=2, rng=0)
+passes = so.verify.layer(small)
+print(passes, "\n")
+so.residual_partitioning.rules.register(Convolution)(ConvolutionRule)
+right = so.verify.rule(small)
+print(right, "\n")
+
+
+# 4. What people get wrong: a mean over places where a sum is meant. The ratio tells.
+class MeanForSum(Convolution):
+    pass
+
+
+@so.residual_partitioning.rules.register(MeanForSum)
+class MeanForSumRule(ConvolutionRule):
+    @staticmethod
+    def backward(layer, saved, sizes, u, g, Z, new, options):
+        Z_in, curvature = ConvolutionRule.backward(layer, saved, sizes, u, g, Z, new, options)
+        return Z_in, curvature / sizes.shape[1]
+
+
+wrong = so.verify.rule(MeanForSum((2, 4, 4), outputs=3, k=2, rng=0))
+print(wrong, "\n")
+
+# 5. Digits: a convolution, tanh, a linear layer, trained by residual partitioning and by Adam.
+digits = so.datasets.scale(so.datasets.load_digits(), (-1, 1))
+training, validation = so.datasets.split(digits, validation=397, rng=0)
+x, x_new = (part.inputs.reshape(-1, 1, 8, 8) for part in (training, validation))
+loss, histories, networks = so.SoftmaxCrossEntropy(), {}, {}
+for name, method in (("residual partitioning", so.ResidualPartitioning), ("Adam", so.Adam)):
+    networks[name] = net = so.Network([
+        Convolution((1, 8, 8), outputs=6, k=3, rng=0), so.Activation("tanh"),
+        so.nets.Reshape((6, 6, 6), 216), so.Linear(216, 10, rng=1)])
+    histories[name] = so.train(method(net, loss, l2=1e-4), x, training.targets, epochs=15,
+                               batch_size=50, validation=(x_new, validation.targets), rng=0)
+
+accuracy = {name: np.mean(net(x_new).argmax(axis=1) == validation.targets)
+            for name, net in networks.items()}
+for name, share in accuracy.items():
+    last = histories[name].records[-1]
+    print(f"{name:>21}: training {last.train_loss:.3f}, validation {last.validation_loss:.3f}, "
+          f"right {share:.1%}")
+
+figure = Figure(figsize=(11, 4.5), layout="constrained")
+left, right_half = figure.subfigures(1, 2, width_ratios=(1.3, 1))
+plots.learning_curves(histories, left.add_subplot(), y_label="cross-entropy")
+for axes, kernel in zip(right_half.subplots(2, 3).flat,
+                        networks["residual partitioning"].layers[0].parameters["weight"]):
+    axes.imshow(kernel.reshape(3, 3), cmap="RdBu", vmin=-np.abs(kernel).max(),
+                vmax=np.abs(kernel).max())
+    axes.axis("off")
+right_half.suptitle("the six kernels after residual partitioning")
+figure.savefig(folder / "your-own-convolution.png", dpi=110)
+print(f"figure: {folder / 'your-own-convolution.png'}")
+
+# What this script claims.
+assert passes.ok and right.ok and "it is tight" in right.notes[0]
+assert {finding.pass_name for finding in wrong.findings} == {"inequality", "curvature"}
+assert "the ratio is 1/9 everywhere" in str(wrong), "a mean over nine places"
+assert min(accuracy.values()) > 0.9
