@@ -8,8 +8,8 @@ _DEFAULT_RELATIVE_ERROR = 1e-9
 def describe_mismatch(left, right, error=None, names=("computed", "reference"), limit=5):
     """Describe where two arrays differ: the worst entries with index, both values and their ratio.
 
-    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance, so they are printed for every entry
-    and interpreted when they agree over all entries that differ.
+    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance, so they are printed
+    for every entry and interpreted when they agree over all entries that differ.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     compared = int(np.isfinite(allowed).sum())
     sampled = "" if compared == wrong.size else f", of which {compared} were compared"
     lines = [f"{int(wrong.sum())} of {wrong.size} entries differ (shape {left.shape}{sampled})"]
-    order = np.argsort(-np.where(wrong, excess, -1.0), axis=None, kind="stable")[:min(limit, int(wrong.sum()))]
+    order = np.argsort(-np.where(wrong, excess, -1.0), axis=None,
+                       kind="stable")[:min(limit, int(wrong.sum()))]
     for flat in order:
         index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
         lines.append("  " + entry_line(index, left[index], right[index], names))
@@ -55,7 +56,8 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
 def entry_line(index, left, right, names=("computed", "reference")):
     """One entry of both sides with their ratio, as text."""
     where = "value" if index == () else f"entry {index if len(index) > 1 else index[0]}"
-    return f"{where}: {names[0]} {_number(left)}, {names[1]} {_number(right)}, ratio {ratio_text(left, right)}"
+    values = f"{names[0]} {_number(left)}, {names[1]} {_number(right)}"
+    return f"{where}: {values}, ratio {ratio_text(left, right)}"
 
 
 def _number(value):
@@ -73,7 +75,11 @@ def ratio_text(left, right):
 
 def _describe_shapes(left, right, names):
     text = f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
-    if left.ndim == 2 and left.shape == right.shape[::-1] and np.allclose(left, right.T, rtol=1e-6, atol=0):
+    if (
+        left.ndim == 2
+        and left.shape == right.shape[::-1]
+        and np.allclose(left, right.T, rtol=1e-6, atol=0)
+    ):
         text += f"\n  hint: {names[0]} is {names[1]} transposed"
     return text
 
@@ -89,7 +95,8 @@ def _allowed(left, right, error):
 
 
 def hints(left, right, allowed, names=("computed", "reference")):
-    """What the pattern of the differences suggests: a list of short texts, empty when there is no pattern.
+    """What the pattern of the differences suggests: a list of short texts, empty when there is no
+    pattern.
 
     Parameters
     ----------
@@ -102,7 +109,8 @@ def hints(left, right, allowed, names=("computed", "reference")):
         return [f"{name} is not finite everywhere" for name, side in zip(names, (left, right))
                 if not np.isfinite(side).all()]
     found = []
-    if left.ndim == 2 and left.shape[0] == left.shape[1] and (np.abs(left - right.T) <= allowed + allowed.T).all():
+    if left.ndim == 2 and left.shape[0] == left.shape[1] and (np.abs(left - right.T) <= allowed
+                                                              + allowed.T).all():
         found.append(f"{names[0]} is {names[1]} transposed")
     ratio = common_ratio(left, right, allowed)
     if ratio is not None and abs(ratio - 1) > 1e-4:
@@ -111,15 +119,18 @@ def hints(left, right, allowed, names=("computed", "reference")):
 
 
 def common_ratio(left, right, allowed):
-    """The ratio left / right if it is one and the same over all entries large enough to have one, else None.
+    """The ratio left / right if it is one and the same over all entries large enough to have one,
+    else None.
 
-    Entries on both sides that are within a hundred times the allowed difference are left out: their ratio is noise.
+    Entries on both sides that are within a hundred times the allowed difference are left out: their
+    ratio is noise.
     """
     large = np.maximum(np.abs(left), np.abs(right)) > 100 * allowed
     if not large.any() or (right[large] == 0).any():
         return None
     ratios = left[large] / right[large]
-    middle = np.median(ratios.real) + (1j * np.median(ratios.imag) if np.iscomplexobj(ratios) else 0)
+    middle = np.median(ratios.real) + (1j * np.median(ratios.imag) if np.iscomplexobj(ratios)
+                                       else 0)
     slack = allowed[large] * (1 + abs(middle)) / np.abs(right[large]) + 1e-6 * abs(middle)
     if (np.abs(ratios - middle) > slack).any():
         return None
@@ -142,5 +153,6 @@ def _meaning(ratio, names):
         return f"the ratio is {sign}{whole} everywhere: a factor {whole} too much{flipped}"
     if inverse >= 2 and abs(1 / size - inverse) < 1e-4 * inverse:
         mean = "" if inverse == 2 else f" (a mean over {inverse} where a sum is meant?)"
-        return f"the ratio is {sign}1/{inverse} everywhere: a factor {inverse} is missing{mean}{flipped}"
+        what = f"a factor {inverse} is missing{mean}{flipped}"
+        return f"the ratio is {sign}1/{inverse} everywhere: {what}"
     return f"the ratio is {ratio:.6g} everywhere: a constant factor is wrong"

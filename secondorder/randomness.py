@@ -4,7 +4,8 @@ import numpy as np
 
 
 def generator(rng, name="rng"):
-    """`rng` as a generator: itself if it is one, else a new one with this seed (None: a seed of its own).
+    """`rng` as a generator: itself if it is one, else a new one with this seed (None: a seed of its
+    own).
 
     Parameters
     ----------
@@ -25,4 +26,5 @@ def generator(rng, name="rng"):
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"{name} must be None, a whole number from 0, or a numpy.random.Generator, got {rng!r}") from error
+        raise kind(f"{name} must be None, a whole number from 0, or a numpy.random.Generator, got "
+                   f"{rng!r}") from error

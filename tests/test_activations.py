@@ -1,4 +1,5 @@
-"""Activation functions against 200-digit arithmetic, at their kinks, in their tails, in every dtype."""
+"""Activation functions against 200-digit arithmetic, at their kinks, in their tails, in every
+dtype."""
 
 import math
 
@@ -7,7 +8,8 @@ import pytest
 
 import derivations
 from cases import ACTIVATION_NAMES, SMOOTH
-from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, LeakyReLU, ReLU, Sigmoid, Softplus, Tanh,
+from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, LeakyReLU, ReLU, Sigmoid,
+                              Softplus, Tanh,
                               activation_function)
 
 EPS = np.finfo(np.float64).eps
@@ -27,20 +29,24 @@ def reference(name, points):
 def test_value_slope_curvature(function):
     value, slope, curvature = reference(function.name, POINTS)
     np.testing.assert_allclose(function.value(POINTS), value, rtol=2 * EPS, atol=EPS / 2)
-    np.testing.assert_allclose(function.slope(POINTS), slope, rtol=8 * EPS, atol=2 * EPS)  # 1 - tanh^2 subtracts from 1
+    # 1 - tanh^2 subtracts from 1
+    np.testing.assert_allclose(function.slope(POINTS), slope, rtol=8 * EPS, atol=2 * EPS)
     np.testing.assert_allclose(function.curvature(POINTS), curvature, rtol=16 * EPS, atol=4 * EPS)
 
 
 @pytest.mark.parametrize("name", ["sigmoid", "softplus"])
 def test_the_logistic_tails_keep_their_relative_accuracy(name):
-    """At +-30 the slopes are near 1e-13; a formula such as s (1 - s) loses all but three digits there."""
+    """At +-30 the slopes are near 1e-13; a formula such as s (1 - s) loses all but three digits
+    there."""
     function, points = activation_function(name), np.array([-36.0, -30.0, -20.0, 20.0, 30.0, 36.0])
-    for ours, exact in zip((function.value, function.slope, function.curvature), reference(name, points)):
+    for ours, exact in zip((function.value, function.slope, function.curvature),
+                           reference(name, points)):
         np.testing.assert_allclose(ours(points), exact, rtol=2e-15)
 
 
 def test_jet_is_the_three_functions(function):
-    for together, alone in zip(function.jet(POINTS), (function.value, function.slope, function.curvature)):
+    for together, alone in zip(function.jet(POINTS),
+                               (function.value, function.slope, function.curvature)):
         np.testing.assert_allclose(together, alone(POINTS), rtol=1e-15, atol=1e-16)
 
 
@@ -72,12 +78,16 @@ def test_no_overflow_and_no_warning_far_out(function, dtype):
     assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(curvature).all()
 
 
-@pytest.mark.parametrize("name, left, right", [("tanh", (-1, 0), (1, 0)), ("sigmoid", (0, 0), (1, 0)),
-                                               ("softplus", (0, 0), (1000, 1)), ("relu", (0, 0), (1000, 1))])
+@pytest.mark.parametrize("name, left, right",
+                         [("tanh", (-1, 0), (1, 0)), ("sigmoid", (0, 0), (1, 0)),
+                                               ("softplus", (0, 0), (1000, 1)),
+                                               ("relu", (0, 0), (1000, 1))])
 def test_limits(name, left, right):
     function = activation_function(name)
     for x, (value, slope) in zip((-1000.0, 1000.0), (left, right)):
-        assert function.value(np.array([x]))[0] == value and function.slope(np.array([x]))[0] == slope
+        assert (
+            function.value(np.array([x]))[0] == value and function.slope(np.array([x]))[0] == slope
+        )
         assert function.curvature(np.array([x]))[0] == 0
 
 
@@ -107,7 +117,8 @@ def test_piecewise_linear_says_that_there_is_no_curvature(function):
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_complex_step(name):
-    """Analytic near the real axis: the imaginary part after a tiny complex step is the next derivative."""
+    """Analytic near the real axis: the imaginary part after a tiny complex step is the next
+    derivative."""
     function, h = activation_function(name), 1e-30
     points = POINTS[np.abs(POINTS) < 10]
     for lower, upper in (("value", "slope"), ("slope", "curvature")):
@@ -123,7 +134,8 @@ def test_float32_is_as_good_as_float32_can_be(function):
 
 
 def test_names():
-    assert set(ACTIVATIONS) == {"identity", "relu", "leaky_relu", "tanh", "sigmoid", "softplus", "sin"}
+    assert set(ACTIVATIONS) == {"identity", "relu", "leaky_relu", "tanh", "sigmoid", "softplus",
+                                "sin"}
     for name, cls in ACTIVATIONS.items():
         assert cls.name == name and type(activation_function(name)) is cls
     ready = Tanh()
@@ -172,7 +184,8 @@ def test_the_base_class_names_what_is_missing():
 def test_integers_and_scalars_are_numbers_too(function, points):
     floats = np.asarray(points, dtype=float)
     for method in ("value", "slope", "curvature"):
-        np.testing.assert_allclose(getattr(function, method)(points), getattr(function, method)(floats), rtol=1e-15)
+        np.testing.assert_allclose(getattr(function, method)(points),
+                                   getattr(function, method)(floats), rtol=1e-15)
 
 
 def test_softplus_is_the_integral_of_the_logistic_function():

@@ -10,14 +10,16 @@ from secondorder.nets import Activation, Network
 @pytest.fixture
 def case():
     rng = np.random.default_rng(0)
-    return so.mlp([5, 4, 3], rng=0), so.SquaredError(), rng.normal(size=(7, 5)), rng.normal(size=(7, 3))
+    return so.mlp([5, 4, 3],
+                  rng=0), so.SquaredError(), rng.normal(size=(7, 5)), rng.normal(size=(7, 3))
 
 
 @pytest.mark.parametrize("which", ["inputs", "targets"])
 def test_data_that_change_after_an_evaluation(case, which):
     net, loss, x, y = case
     v = np.ones(net.size)
-    gradient, product = so.exact.gradient(net, loss, x, y), so.exact.hessian_vector_product(net, loss, x, y, v)
+    gradient = so.exact.gradient(net, loss, x, y)
+    product = so.exact.hessian_vector_product(net, loss, x, y, v)
     evaluation, operator = net.evaluate(loss, x, y), so.exact.HessianOperator(net, loss, x, y)
     (x if which == "inputs" else y)[...] = 100.0
     assert np.array_equal(evaluation.gradient, gradient) and np.array_equal(operator @ v, product)

@@ -1,4 +1,5 @@
-"""What bad input gets: an error that names the argument, what was given and what is expected, before any work."""
+"""What bad input gets: an error that names the argument, what was given and what is expected,
+before any work."""
 
 import warnings
 
@@ -38,7 +39,8 @@ PENALISED = {
     "gauss_newton": lambda l2: so.exact.gauss_newton(NET, SOFTMAX, X, LABELS, l2=l2),
     "fisher": lambda l2: so.exact.fisher(NET, SOFTMAX, X, LABELS, l2=l2),
     "HessianOperator": lambda l2: so.exact.HessianOperator(NET, SOFTMAX, X, LABELS, l2=l2),
-    "FisherOperator.at": lambda l2: so.exact.FisherOperator.at(NET.evaluate(SOFTMAX, X, LABELS), l2=l2),
+    "FisherOperator.at": lambda l2: so.exact.FisherOperator.at(NET.evaluate(SOFTMAX, X, LABELS),
+                                                               l2=l2),
 }
 
 
@@ -94,20 +96,27 @@ def test_inputs_too_large_for_float32():
 
 
 BAD_LABELS = {
-    "label 10 of 10": ([0, 9, 10, 3, 1], ValueError, r"label 10 of sample 2 is out of range.*10 outputs.*0 to 9"),
+    "label 10 of 10": ([0, 9, 10, 3, 1], ValueError,
+                       r"label 10 of sample 2 is out of range.*10 outputs.*0 to 9"),
     "negative": ([0, 9, 3, 3, -1], ValueError, r"label -1 of sample 4 is out of range"),
     "floats": ([0.0, 9, 3, 3, 1], TypeError, "labels must be integers, got dtype float64"),
-    "booleans": ([True, False, True, True, False], TypeError, "labels must be integers, got dtype bool"),
+    "booleans": ([True, False, True, True, False], TypeError,
+                 "labels must be integers, got dtype bool"),
     "strings": (["0", "1", "2", "3", "4"], TypeError, "labels must be integers"),
-    "objects": (np.array([0, 9, None, 3, 1]), TypeError, "labels must be integers, got dtype object"),
+    "objects": (np.array([0, 9, None, 3, 1]), TypeError,
+                "labels must be integers, got dtype object"),
     "too few": ([0, 9, 3, 3], ValueError, r"labels have shape \(4,\), expected \(5,\)"),
     "too many": ([0] * 6, ValueError, r"labels have shape \(6,\), expected \(5,\)"),
-    "a column": (LABELS[:, None], ValueError, r"shape \(5, 1\), expected integer labels of shape \(5,\) or weights"),
+    "a column": (LABELS[:, None], ValueError,
+                 r"shape \(5, 1\), expected integer labels of shape \(5,\) or weights"),
     "a number": (3, ValueError, r"shape \(\), expected"),
     "rows too short": (np.eye(9)[:5], ValueError, r"shape \(5, 9\), expected"),
-    "negative weights": (with_entry(np.eye(10)[LABELS], -0.1), ValueError, "class weights must not be negative"),
-    "NaN weights": (with_entry(np.eye(10)[LABELS], np.nan), ValueError, "targets hold NaN or infinite"),
-    "complex weights": (np.eye(10)[LABELS] + 0j, TypeError, "targets must be real numbers, got dtype complex128"),
+    "negative weights": (with_entry(np.eye(10)[LABELS], -0.1), ValueError,
+                         "class weights must not be negative"),
+    "NaN weights": (with_entry(np.eye(10)[LABELS], np.nan), ValueError,
+                    "targets hold NaN or infinite"),
+    "complex weights": (np.eye(10)[LABELS] + 0j, TypeError,
+                        "targets must be real numbers, got dtype complex128"),
 }
 
 
@@ -170,7 +179,8 @@ def test_l2_may_be_any_real_number(l2):
 
 
 @pytest.mark.parametrize("v, error, message", [
-    (np.ones(NET.size - 1), ValueError, rf"v has shape \({NET.size - 1},\), expected \({NET.size},\)"),
+    (np.ones(NET.size - 1), ValueError,
+     rf"v has shape \({NET.size - 1},\), expected \({NET.size},\)"),
     (np.ones((NET.size, 1)), ValueError, r"v has shape"),
     (1.0, ValueError, r"v has shape \(\)"),
     (V + 1j, TypeError, "v must hold float64, got complex128"),
@@ -189,20 +199,28 @@ def test_bad_vectors(v, error, message):
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: so.mlp([2, 2, 2], activation="tanhh"), "unknown activation 'tanhh': did you mean 'tanh'"),
-    (lambda: so.mlp([2, 2], output="sigmod"), "unknown activation 'sigmod': did you mean 'sigmoid'"),
+    (lambda: so.mlp([2, 2, 2], activation="tanhh"),
+     "unknown activation 'tanhh': did you mean 'tanh'"),
+    (lambda: so.mlp([2, 2], output="sigmod"),
+     "unknown activation 'sigmod': did you mean 'sigmoid'"),
     (lambda: Activation("leaky"), "unknown activation 'leaky': .*leaky_relu"),
     (lambda: so.mlp([2, 2], init="uniforn"), "unknown init 'uniforn': did you mean 'uniform'"),
     (lambda: Linear(2, 2, init="qqq"), "unknown init 'qqq': choose from uniform, xavier"),
-    (lambda: so.mlp([2, 2], dtype="float16"), "dtype must be 'float64' or 'float32', got 'float16'"),
+    (lambda: so.mlp([2, 2], dtype="float16"),
+     "dtype must be 'float64' or 'float32', got 'float16'"),
     (lambda: so.mlp([2, 2], dtype="double precision"), "dtype must be 'float64' or 'float32'"),
     (lambda: so.mlp([2, 2], dtype=int), "dtype must be 'float64' or 'float32'"),
     (lambda: NET.astype("int64"), "dtype must be 'float64' or 'float32'"),
-    (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="polarization"), "method .*did you mean 'polarisation'"),
-    (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="block"), "unknown method .*did you mean 'blocks'"),
-    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, kind="emprical"), "unknown kind .*did you mean 'empirical'"),
-    (lambda: so.exact.FisherOperator(NET, SOFTMAX, X, LABELS, kind="sample"), "unknown kind .*did you mean 'sampled'"),
-    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, "sampled", draws=0), "draws must be at least 1, got 0"),
+    (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="polarization"),
+     "method .*did you mean 'polarisation'"),
+    (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="block"),
+     "unknown method .*did you mean 'blocks'"),
+    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, kind="emprical"),
+     "unknown kind .*did you mean 'empirical'"),
+    (lambda: so.exact.FisherOperator(NET, SOFTMAX, X, LABELS, kind="sample"),
+     "unknown kind .*did you mean 'sampled'"),
+    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, "sampled", draws=0),
+     "draws must be at least 1, got 0"),
     (lambda: so.mlp([3]), "sizes needs at least an input and an output width, got"),
     (lambda: so.mlp([]), "sizes needs at least"),
     (lambda: so.mlp([3, 0, 2]), "out_features must be at least 1, got 0"),
@@ -223,7 +241,8 @@ def test_values_out_of_range(call, message):
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, "sampled", draws=1.5), "draws must be a whole number, got 1"),
+    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, "sampled", draws=1.5),
+     "draws must be a whole number, got 1"),
     (lambda: so.TukeyBiweight(c="4"), "c must be a number, got '4'"),
     (lambda: so.BoundedCriterion(delta=5j), "delta must be a number, got 5j"),
     (lambda: so.BoundedCriterion(epsilon=None), "epsilon must be a number, got None"),
@@ -252,19 +271,24 @@ def test_wrong_types(call, message):
 @pytest.mark.parametrize("call, message", [
     (lambda: Network([]), "at least one layer"),
     (lambda: Skip([]), "at least one layer"),
-    (lambda: Network([Linear(3, 2), Linear(3, 2)]), r"Linear\(3, 2\) takes an input of shape \(3,\), got \(2,\)"),
-    (lambda: Network([Linear(3, 2), Skip([Linear(3, 3)])]), r"takes an input of shape \(3,\), got \(2,\)"),
+    (lambda: Network([Linear(3, 2), Linear(3, 2)]),
+     r"Linear\(3, 2\) takes an input of shape \(3,\), got \(2,\)"),
+    (lambda: Network([Linear(3, 2), Skip([Linear(3, 3)])]),
+     r"takes an input of shape \(3,\), got \(2,\)"),
     (lambda: Network([Skip([Linear(3, 2)])]), r"Skip.*\(3,\) into \(2,\).*same shape"),
-    (lambda: Network([Linear(3, 2)], input_shape=(4,)), r"takes an input of shape \(3,\), got \(4,\)"),
+    (lambda: Network([Linear(3, 2)], input_shape=(4,)),
+     r"takes an input of shape \(3,\), got \(4,\)"),
     (lambda: Network([Activation("tanh")]), "input_shape must be given"),
-    (lambda: Network([Chain([Activation("tanh")]), Linear(3, 2)], input_shape=(2, 3)), r"shape \(3,\), got \(2, 3\)"),
+    (lambda: Network([Chain([Activation("tanh")]), Linear(3, 2)], input_shape=(2, 3)),
+     r"shape \(3,\), got \(2, 3\)"),
 ])
 def test_layers_that_do_not_fit(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-@pytest.mark.parametrize("wrong", [lambda s, i, o, r: np.zeros(s[::-1] + (1,)), lambda s, i, o, r: np.full(s, np.nan),
+@pytest.mark.parametrize("wrong", [lambda s, i, o, r: np.zeros(s[::-1] + (1,)),
+                                   lambda s, i, o, r: np.full(s, np.nan),
                                    lambda s, i, o, r: 0.5, lambda s, i, o, r: np.zeros(s, complex)])
 def test_an_initialiser_that_returns_something_else(wrong):
     with pytest.raises(ValueError, match=r"init must return finite real numbers of shape \(2, 3\)"):
@@ -280,7 +304,7 @@ def test_trainable_is_settled_once_the_layer_is_in_a_network():
         layer.trainable = True
 
 
-# -- networks without parameters, outputs of another shape ----------------------------------------------
+# -- networks without parameters, outputs of another shape -----------------------------------------
 
 
 @pytest.mark.parametrize("layers", [lambda: [Linear(3, 10, trainable=False)],
@@ -302,7 +326,8 @@ def test_a_jacobian_without_parameters():
     with pytest.raises(ValueError, match="no trainable parameters"):
         so.exact.jacobian(Network([Activation("tanh")], input_shape=(3,)), X)
     evaluation = Network([Linear(3, 10, trainable=False)]).evaluate(SOFTMAX, X, LABELS)
-    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator, so.exact.FisherOperator):
+    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator,
+                     so.exact.FisherOperator):
         with pytest.raises(ValueError, match="no trainable parameters"):
             operator.at(evaluation)
 
@@ -320,14 +345,17 @@ def test_memory_limit(name):
     need = NET.size**2 * 8
     limit = max(need, 5 * 10 * NET.size * 8) if name != "hessian" else need
     assert compute(NET, SOFTMAX, X, LABELS, max_bytes=limit).shape == (NET.size, NET.size)
-    with pytest.raises(MemoryError, match=rf"\({NET.size}, {NET.size}\) needs {need:,} bytes .*max_bytes={need - 1:,}"):
+    with pytest.raises(MemoryError,
+                       match=rf"\({NET.size}, {NET.size}\) needs {need:,} bytes "
+                             rf".*max_bytes={need - 1:,}"):
         compute(NET, SOFTMAX, X, LABELS, max_bytes=need - 1)
 
 
 def test_memory_limit_of_the_jacobian_comes_before_the_work():
     need = 5 * 10 * NET.size * 8
     assert so.exact.jacobian(NET, X, max_bytes=need).nbytes == need
-    with pytest.raises(MemoryError, match=rf"Jacobian of shape \(5, 10, {NET.size}\) needs {need:,} bytes"):
+    with pytest.raises(MemoryError,
+                       match=rf"Jacobian of shape \(5, 10, {NET.size}\) needs {need:,} bytes"):
         so.exact.jacobian(NET, X, max_bytes=need - 1)
     with pytest.raises(MemoryError, match="GiB"):
         so.exact.hessian(so.mlp([400, 400, 2], rng=0), SQUARED, np.ones((1, 400)), np.ones((1, 2)))
@@ -349,7 +377,8 @@ def test_overflow_names_the_layer():
 
 def test_nan_in_the_parameters_is_found_at_its_layer():
     for trainable in (True, False):
-        net = Network([Linear(3, 4, rng=0), Activation("relu"), Linear(4, 2, trainable=trainable, rng=0)])
+        net = Network([Linear(3, 4, rng=0), Activation("relu"),
+                       Linear(4, 2, trainable=trainable, rng=0)])
         net.layers[2].weight[1, 1] = np.nan
         for function in (so.exact.gradient, so.exact.hessian, so.exact.HessianOperator):
             with pytest.raises(FloatingPointError, match=r"layer 2, Linear\(4, 2"):
@@ -379,9 +408,12 @@ def test_a_gradient_that_overflows_names_the_layer():
 
 @pytest.mark.parametrize("compute", [
     lambda *case: so.exact.hessian(*case), lambda *case: so.exact.hessian(*case, method="products"),
-    lambda *case: so.exact.hessian(*case, method="polarisation"), lambda *case: so.exact.gauss_newton(*case),
-    lambda *case: so.exact.fisher(*case), lambda *case: so.exact.hessian_vector_product(*case, np.ones(1)),
-    lambda *case: so.exact.two_jet(*case, np.ones(1)), lambda *case: so.exact.HessianOperator(*case) @ np.ones(1),
+    lambda *case: so.exact.hessian(*case, method="polarisation"),
+    lambda *case: so.exact.gauss_newton(*case),
+    lambda *case: so.exact.fisher(*case),
+    lambda *case: so.exact.hessian_vector_product(*case, np.ones(1)),
+    lambda *case: so.exact.two_jet(*case, np.ones(1)), lambda *case: so.exact.HessianOperator(*case)
+    @ np.ones(1),
     lambda *case: so.exact.GaussNewtonOperator(*case) @ np.ones(1)])
 def test_curvature_that_overflows_is_an_error(compute):
     """Outputs, loss and gradient are finite, x^2 = 1e400 is not."""
@@ -404,7 +436,8 @@ def test_a_refused_call_leaves_the_network_as_it_was():
 
 
 @pytest.mark.parametrize("call", [
-    lambda: so.exact.gradient(SQUARED, NET, np.ones((1, 3)), np.ones((1, 2))), lambda: so.exact.jacobian(None, np.ones((1, 3))),
+    lambda: so.exact.gradient(SQUARED, NET, np.ones((1, 3)), np.ones((1, 2))),
+    lambda: so.exact.jacobian(None, np.ones((1, 3))),
     lambda: so.exact.hessian(None, SQUARED, np.ones((1, 3)), np.ones((1, 2))),
     lambda: so.exact.gauss_newton("net", SQUARED, np.ones((1, 3)), np.ones((1, 2))),
     lambda: so.residual_partitioning.bound(None, SQUARED, np.ones((1, 3)), np.ones((1, 2)))])
@@ -416,11 +449,13 @@ def test_something_that_is_not_a_network(call):
 @pytest.mark.parametrize("limit", [np.nan, 0, -1, "1G", None, True])
 def test_limits_of_memory(limit):
     with pytest.raises(ValueError, match="max_bytes must be a positive number of bytes, got"):
-        so.exact.hessian(so.mlp([3, 2], rng=0), SQUARED, np.ones((1, 3)), np.ones((1, 2)), max_bytes=limit)
+        so.exact.hessian(so.mlp([3, 2], rng=0), SQUARED, np.ones((1, 3)), np.ones((1, 2)),
+                         max_bytes=limit)
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: so.mlp([3, 2], rng="a"), "rng must be None, a whole number from 0, or a numpy.random.Generator, got 'a'"),
+    (lambda: so.mlp([3, 2], rng="a"),
+     "rng must be None, a whole number from 0, or a numpy.random.Generator, got 'a'"),
     (lambda: so.mlp([3, 2], rng=-1), "rng must be None, a whole number from 0"),
     (lambda: Linear(3, 2, bias="no"), "bias must be True or False, got 'no'")])
 def test_generators_and_flags(call, message):
@@ -429,7 +464,8 @@ def test_generators_and_flags(call, message):
 
 
 def test_a_half_width_that_overflows():
-    with pytest.raises(ValueError, match=r"half-width must be at least 0 and below 1e\+150, got 1e\+308"):
+    with pytest.raises(ValueError,
+                       match=r"half-width must be at least 0 and below 1e\+150, got 1e\+308"):
         so.mlp([3, 2], init=1e308)
 
 

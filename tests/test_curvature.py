@@ -1,11 +1,13 @@
-"""Gradient, Jacobian, Hessian by three routes, products, Gauss-Newton: decimals, differences, rates, closed forms."""
+"""Gradient, Jacobian, Hessian by three routes, products, Gauss-Newton: decimals, differences,
+rates, closed forms."""
 
 import numpy as np
 import pytest
 
 import derivations
 import secondorder as so
-from cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, SMOOTH, all_activations, masks, network, off_kinks, relative,
+from cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, SMOOTH, all_activations, masks, network,
+                   off_kinks, relative,
                    targets)
 from secondorder.exact import finite_differences as fd
 from secondorder.nets import Activation, Linear, Network
@@ -27,7 +29,8 @@ def draw(make, loss, seed, samples):
 
 
 def methods(net):
-    return ["products", "polarisation"] + ["blocks"] * all(type(layer) in (Linear, Activation) for layer in net.layers)
+    return ["products", "polarisation"] + ["blocks"] * all(type(layer) in (Linear, Activation)
+                                                           for layer in net.layers)
 
 
 # -- (a) 60-digit arithmetic ----------------------------------------------------------------
@@ -44,9 +47,11 @@ def test_everything_against_decimals(middle, name, bias, l2):
     v = np.random.default_rng(0).normal(size=net.size)
     assert relative(so.exact.hessian_vector_product(net, loss, x, y, v, l2=l2), H @ v) < 1e-13
     scale = np.abs(gradient) @ np.abs(v), np.abs(v) @ np.abs(H) @ np.abs(v)
-    assert so.exact.two_jet(net, loss, x, y, v, l2=l2) == (pytest.approx(value, rel=1e-14),
-                                                          pytest.approx(gradient @ v, abs=1e-14 * scale[0]),
-                                                          pytest.approx(v @ H @ v, abs=1e-14 * scale[1]))
+    assert so.exact.two_jet(net, loss, x, y, v, l2=l2) == (
+        pytest.approx(value, rel=1e-14),
+        pytest.approx(gradient @ v, abs=1e-14 * scale[0]),
+        pytest.approx(v @ H @ v, abs=1e-14 * scale[1]),
+    )
     J = derivations.jacobian(net, x)
     assert relative(so.exact.jacobian(net, x), J) < 1e-13
     H_p = derivations.loss_jet(loss, net(x), y)[2]
@@ -59,7 +64,8 @@ def test_everything_against_decimals(middle, name, bias, l2):
 
 @pytest.mark.parametrize("activation, name, bias", PAIRS)
 def test_every_activation_with_every_loss(activation, name, bias):
-    """Gradient and Hessian against central differences to the predicted error; the three routes against each other."""
+    """Gradient and Hessian against central differences to the predicted error; the three routes
+    against each other."""
     loss = LOSSES[name]()
     net, x, y = draw(lambda r: all_activations(activation, r, bias=bias), loss, seed=3, samples=4)
     gradient = so.exact.gradient(net, loss, x, y, l2=0.2)
@@ -75,11 +81,16 @@ def test_every_activation_with_every_loss(activation, name, bias):
 def test_every_layer_by_finite_differences(middle):
     loss = so.SoftmaxCrossEntropy()
     net, x, y = draw(lambda r: network(middle, r), loss, seed=5, samples=5)
-    assert fd.central(fd.objective(net, loss, x, y), net.theta).excess(so.exact.gradient(net, loss, x, y)) <= 1
+    assert fd.central(fd.objective(net, loss, x, y),
+                      net.theta).excess(so.exact.gradient(net, loss, x, y)) <= 1
     difference = fd.central(fd.gradient_of_objective(net, loss, x, y), net.theta)
     Hessians = [so.exact.hessian(net, loss, x, y, method=m) for m in ("auto", *methods(net))]
     for H in Hessians:
-        assert difference.excess(H) <= 1 and relative(H, Hessians[0]) < 1e-12 and relative(H, H.T) < 1e-12
+        assert (
+            difference.excess(H) <= 1
+            and relative(H, Hessians[0]) < 1e-12
+            and relative(H, H.T) < 1e-12
+        )
     V = np.random.default_rng(0).normal(size=(3, net.size))
     products = np.array([so.exact.hessian_vector_product(net, loss, x, y, v) for v in V])
     assert relative(products, V @ Hessians[0]) < 1e-12
@@ -102,7 +113,8 @@ def test_complex_step(middle):
         loss = LOSSES[name]()
         net, x, y = draw(lambda r: network(middle, r), loss, seed=7, samples=3)
         gradient = so.exact.gradient(net, loss, x, y, l2=0.1)
-        assert relative(gradient, fd.complex_step(fd.objective(net, loss, x, y, 0.1), net.theta)) < 1e-13
+        assert relative(gradient,
+                        fd.complex_step(fd.objective(net, loss, x, y, 0.1), net.theta)) < 1e-13
         H = fd.complex_step(fd.gradient_of_objective(net, loss, x, y, 0.1), net.theta)
         assert relative(so.exact.hessian(net, loss, x, y, l2=0.1), H) < 1e-13
 
@@ -111,10 +123,12 @@ def test_complex_step(middle):
 
 
 @pytest.mark.parametrize("activation, name", [
-    ("identity", "softmax"), ("relu", "squared"), ("leaky_relu", "softmax"), ("tanh", "bounded"), ("sigmoid", "tukey"),
+    ("identity", "softmax"), ("relu", "squared"), ("leaky_relu", "softmax"), ("tanh", "bounded"),
+    ("sigmoid", "tukey"),
     ("softplus", "squared"), ("sin", "bounded-steep")])
 def test_taylor_rates(activation, name):
-    """Remainders fall like t^2 with the gradient, like t^3 with the Hessian too, while no unit crosses a kink."""
+    """Remainders fall like t^2 with the gradient, like t^3 with the Hessian too, while no unit
+    crosses a kink."""
     loss = LOSSES[name]()
     net, x, y = draw(lambda r: network(activation, r), loss, seed=9, samples=4)
     v = np.random.default_rng(1).normal(size=net.size)
@@ -158,7 +172,8 @@ def test_curvature_is_output_curvature_plus_the_bend_of_every_layer(middle):
     assert slope == pytest.approx(e.gradient @ v, rel=1e-11)
 
 
-@pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "skip-frozen", "softplus", "relu"])
+@pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "skip-frozen",
+                                    "softplus", "relu"])
 def test_polarisation(middle):
     """v^T H w = (q(v + w) - q(v) - q(w)) / 2 with q the two-jet."""
     loss = so.TukeyBiweight(c=3.0)
@@ -183,7 +198,8 @@ def moments(x, bias=True):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("method", ["blocks", "products", "polarisation"])
 def test_one_linear_layer_with_squared_error(bias, method):
-    """H = I (outputs) kron moments of (x, 1), in weight-then-bias order; so are Gauss-Newton and Fisher."""
+    """H = I (outputs) kron moments of (x, 1), in weight-then-bias order; so are Gauss-Newton and
+    Fisher."""
     rng = np.random.default_rng(0)
     net, x, y = so.mlp([3, 2], bias=bias, rng=1), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
     M = moments(x, bias)
@@ -192,10 +208,12 @@ def test_one_linear_layer_with_squared_error(bias, method):
         order = [0, 1, 2, 4, 5, 6, 3, 7]  # rows (w_i1, w_i2, w_i3, b_i) to weights first
         expected = expected[np.ix_(order, order)]
     loss = so.SquaredError()
-    for matrix in (so.exact.hessian(net, loss, x, y, method=method), so.exact.gauss_newton(net, loss, x, y),
+    for matrix in (so.exact.hessian(net, loss, x, y, method=method),
+                   so.exact.gauss_newton(net, loss, x, y),
                    so.exact.fisher(net, loss, x, y)):
         assert relative(matrix, expected) < 1e-14
-    Wb = net.theta.reshape(2, 3) if not bias else np.hstack([net.theta[:6].reshape(2, 3), net.theta[6:, None]])
+    Wb = net.theta.reshape(2, 3) if not bias else np.hstack([net.theta[:6].reshape(2, 3),
+                                                             net.theta[6:, None]])
     rows = np.hstack([x, np.ones((7, 1))]) if bias else x
     G = sum(np.outer(Wb @ r - t, r) for r, t in zip(rows, y)) / 7
     expected_gradient = G.ravel() if not bias else np.concatenate([G[:, :3].ravel(), G[:, 3]])
@@ -205,18 +223,25 @@ def test_one_linear_layer_with_squared_error(bias, method):
 def test_softmax_regression():
     """H = mean of (diag(q) - q q^T) kron x x^T."""
     rng = np.random.default_rng(0)
-    net, x, labels = so.mlp([2, 3], bias=False, rng=1), rng.normal(size=(6, 2)), np.array([0, 1, 2, 2, 1, 0])
+    net = so.mlp([2, 3], bias=False, rng=1)
+    x = rng.normal(size=(6, 2))
+    labels = np.array([0, 1, 2, 2, 1, 0])
     q = np.exp(x @ net.theta.reshape(3, 2).T)
     q /= q.sum(axis=1, keepdims=True)
     expected = sum(np.kron(np.diag(a) - np.outer(a, a), np.outer(r, r)) for a, r in zip(q, x)) / 6
     assert relative(so.exact.hessian(net, so.SoftmaxCrossEntropy(), x, labels), expected) < 1e-14
-    assert relative(so.exact.gauss_newton(net, so.SoftmaxCrossEntropy(), x, labels), expected) < 1e-14
+    assert relative(so.exact.gauss_newton(net, so.SoftmaxCrossEntropy(), x, labels),
+                    expected) < 1e-14
 
 
 def test_deep_linear_network_of_one_sample():
-    """y = B A x: the gradient is (B^T r x^T, r (A x)^T) and every second derivative has a closed form."""
+    """y = B A x: the gradient is (B^T r x^T, r (A x)^T) and every second derivative has a closed
+    form."""
     rng = np.random.default_rng(4)
-    A, B, x, t = rng.normal(size=(3, 2)), rng.normal(size=(2, 3)), rng.normal(size=2), rng.normal(size=2)
+    A = rng.normal(size=(3, 2))
+    B = rng.normal(size=(2, 3))
+    x = rng.normal(size=2)
+    t = rng.normal(size=2)
     net = so.mlp([2, 3, 2], activation="identity", bias=False)
     net.theta = np.concatenate([A.ravel(), B.ravel()])
     r, a = B @ A @ x - t, A @ x
@@ -251,23 +276,28 @@ def test_one_unit_by_hand():
     s = np.tanh(a * x)
     d, r = 1 - s * s, b * s - t
     gradient = [r * b * d * x, r * s]
-    H = [[(b * d * x) ** 2 - 2 * r * b * s * d * x * x, b * d * x * s + r * d * x], [b * d * x * s + r * d * x, s * s]]
+    H = [[(b * d * x) ** 2 - 2 * r * b * s * d * x * x, b * d * x * s + r * d * x],
+         [b * d * x * s + r * d * x, s * s]]
     inputs, target = np.array([[x]]), np.array([[t]])
-    np.testing.assert_allclose(so.exact.gradient(net, so.SquaredError(), inputs, target), gradient, rtol=1e-14)
+    np.testing.assert_allclose(so.exact.gradient(net, so.SquaredError(), inputs, target), gradient,
+                               rtol=1e-14)
     for method in ("blocks", "products", "polarisation"):
         ours = so.exact.hessian(net, so.SquaredError(), inputs, target, method=method)
         np.testing.assert_allclose(ours, H, rtol=1e-13)
 
 
 def test_gauss_newton_is_the_hessian_where_the_network_is_linear_in_theta():
-    """Only the last layer trained: for a network linear in its parameters the two coincide, for every loss."""
+    """Only the last layer trained: for a network linear in its parameters the two coincide, for
+    every loss."""
     rng = np.random.default_rng(6)
-    net = Network([Linear(2, 4, trainable=False, rng=rng), Activation("tanh"), Linear(4, 3, rng=rng)])
+    net = Network([Linear(2, 4, trainable=False, rng=rng), Activation("tanh"),
+                   Linear(4, 3, rng=rng)])
     x = rng.normal(size=(5, 2))
     for name in LOSSES:
         loss = LOSSES[name]()
         y = targets(loss, rng, 5)
-        assert relative(so.exact.gauss_newton(net, loss, x, y), so.exact.hessian(net, loss, x, y)) < 1e-13
+        assert relative(so.exact.gauss_newton(net, loss, x, y),
+                        so.exact.hessian(net, loss, x, y)) < 1e-13
 
 
 # -- batches, penalty, structure ----------------------------------------------------------------
@@ -279,13 +309,17 @@ def test_the_objective_is_a_mean_over_samples(function):
     x, y, loss = rng.normal(size=(5, 2)), rng.integers(0, 3, size=5), so.SoftmaxCrossEntropy()
     compute = getattr(so.exact, function)
     whole = compute(net, loss, x, y)
-    assert relative(whole, sum(compute(net, loss, x[i:i + 1], y[i:i + 1]) for i in range(5)) / 5) < 1e-13
+    assert relative(whole, sum(compute(net, loss, x[i:i + 1], y[i:i + 1]) for i in range(5))
+                    / 5) < 1e-13
     assert relative(whole, compute(net, loss, np.vstack([x, x]), np.concatenate([y, y]))) < 1e-13
 
 
 def test_the_penalty_is_half_l2_theta_squared_biases_included():
     net, rng = all_activations("tanh", np.random.default_rng(1)), np.random.default_rng(2)
-    x, y, loss, v = rng.normal(size=(5, 2)), rng.normal(size=(5, 3)), so.SquaredError(), rng.normal(size=net.size)
+    x = rng.normal(size=(5, 2))
+    y = rng.normal(size=(5, 3))
+    loss = so.SquaredError()
+    v = rng.normal(size=net.size)
     exact, theta, P = so.exact, net.theta, net.size
     difference = exact.gradient(net, loss, x, y, l2=0.5) - exact.gradient(net, loss, x, y)
     np.testing.assert_allclose(difference, 0.5 * theta, rtol=1e-11)
@@ -295,7 +329,8 @@ def test_the_penalty_is_half_l2_theta_squared_biases_included():
     product = exact.hessian_vector_product
     difference = product(net, loss, x, y, v, l2=0.5) - product(net, loss, x, y, v)
     np.testing.assert_allclose(difference, 0.5 * v, rtol=1e-11, atol=1e-14)
-    with_penalty, without = exact.two_jet(net, loss, x, y, v, l2=0.5), exact.two_jet(net, loss, x, y, v)
+    with_penalty = exact.two_jet(net, loss, x, y, v, l2=0.5)
+    without = exact.two_jet(net, loss, x, y, v)
     expected = [0.25 * theta @ theta, 0.5 * theta @ v, 0.5 * v @ v]
     np.testing.assert_allclose(np.subtract(with_penalty, without), expected, rtol=1e-11)
 
@@ -309,11 +344,13 @@ def test_blocks_with_a_frozen_layer_first_in_the_middle_and_last():
         if all(flags):
             continue
         first, second, third = (not flag for flag in flags)
-        net = Network([Activation("sin"), Linear(2, 4, trainable=first, rng=rng), Activation("tanh"),
+        net = Network([Activation("sin"), Linear(2, 4, trainable=first, rng=rng),
+                       Activation("tanh"),
                        Activation("softplus"), Linear(4, 3, bias=False, trainable=second, rng=rng),
                        Linear(3, 3, trainable=third, rng=rng),
                        Activation("sin")])
-        blocks, products = (so.exact.hessian(net, loss, x, y, method=m) for m in ("blocks", "products"))
+        blocks, products = (so.exact.hessian(net, loss, x, y, method=m)
+                            for m in ("blocks", "products"))
         assert relative(blocks, products) < 1e-13
 
 
@@ -322,7 +359,8 @@ def test_auto_is_blocks_where_they_apply_and_products_elsewhere():
     for middle, method in (("tanh", "blocks"), ("skip", "products"), ("chain", "products")):
         net, x = network(middle, rng), rng.normal(size=(4, 2))
         y = rng.normal(size=(4, 3))
-        assert np.array_equal(so.exact.hessian(net, loss, x, y), so.exact.hessian(net, loss, x, y, method=method))
+        assert np.array_equal(so.exact.hessian(net, loss, x, y),
+                              so.exact.hessian(net, loss, x, y, method=method))
 
 
 def test_blocks_do_not_claim_a_subclass_of_a_layer():
@@ -355,4 +393,5 @@ def test_dead_relus_give_zero_rows():
     assert np.isfinite(H).all() and H.any()
     dead = [0, 1, 4, 5, 8, 10]  # incoming weights and biases of units 0 and 2
     assert not H[dead].any() and not H[:, dead].any()
-    assert relative(H, so.exact.hessian(net, so.SoftmaxCrossEntropy(), x, y, method="products")) < 1e-13
+    assert relative(H, so.exact.hessian(net, so.SoftmaxCrossEntropy(), x, y,
+                                        method="products")) < 1e-13

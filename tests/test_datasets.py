@@ -1,4 +1,5 @@
-"""Embedded data, the readers of public formats, splitting and scaling; every kind of damage is refused by name."""
+"""Embedded data, the readers of public formats, splitting and scaling; every kind of damage is
+refused by name."""
 
 import gzip
 import os
@@ -32,7 +33,8 @@ def write_idx(folder, images, labels, prefix="train", pack=bytes, end=""):
 
 
 @pytest.mark.parametrize(
-    "name, rows, columns, classes", [("digits", 1797, 64, 10), ("wine", 178, 13, 3), ("diabetes", 442, 10, None)]
+    "name, rows, columns, classes",
+    [("digits", 1797, 64, 10), ("wine", 178, 13, 3), ("diabetes", 442, 10, None)]
 )
 def test_embedded(name, rows, columns, classes):
     data = datasets.load(name)
@@ -45,12 +47,19 @@ def test_embedded(name, rows, columns, classes):
 def test_embedded_facts():
     digits, wine, diabetes = datasets.load_digits(), datasets.load_wine(), datasets.load_diabetes()
     assert digits.targets[:10].tolist() == list(range(10))
-    assert np.bincount(digits.targets).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
-    assert (digits.inputs.min(), digits.inputs.max()) == digits.input_range and digits.image_shape == (8, 8)
+    assert np.bincount(digits.targets).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174,
+                                                    180]
+    assert (digits.inputs.min(),
+            digits.inputs.max()) == digits.input_range and digits.image_shape == (8, 8)
     assert (
-        np.bincount(wine.targets).tolist() == [59, 71, 48] and wine.names[0] == "alcohol" and wine.inputs[0, 0] == 14.23
+        np.bincount(wine.targets).tolist() == [59, 71, 48] and wine.names[0] == "alcohol"
+        and wine.inputs[0, 0] == 14.23
     )
-    assert diabetes.targets[0, 0] == 151 and diabetes.inputs[0, 2] == 32.1 and diabetes.names[2] == "bmi"
+    assert (
+        diabetes.targets[0, 0] == 151
+        and diabetes.inputs[0, 2] == 32.1
+        and diabetes.names[2] == "bmi"
+    )
 
 
 @pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
@@ -64,7 +73,8 @@ def test_damaged_embedded_file_is_named(folder, monkeypatch, damage):
         raw[100] ^= 1
         file.write_bytes(raw[:-7] if damage == "truncated" else raw)
     monkeypatch.setattr(datasets, "_data_folder", lambda: folder / "data")
-    with pytest.raises(FileNotFoundError if damage == "missing" else ValueError, match="wine.csv.gz"):
+    with pytest.raises(FileNotFoundError if damage == "missing" else ValueError,
+                       match="wine.csv.gz"):
         datasets.load_wine()
     assert len(datasets.load_digits()) == 1797
 
@@ -75,8 +85,13 @@ def test_idx_plain_and_gz(folder):
     write_idx(folder, images, labels)
     write_idx(folder, images[:2], labels[:2], "t10k", gzip.compress, ".gz")
     data, test = datasets.load_idx(folder), datasets.load(f"idx:{folder}", part="test")
-    assert np.array_equal(data.inputs, images.reshape(7, 15)) and np.array_equal(data.targets, labels)
-    assert data.image_shape == (3, 5) and data.input_range == (0.0, 255.0) and data.names[5] == "pixel_1_0"
+    assert np.array_equal(data.inputs,
+                          images.reshape(7, 15)) and np.array_equal(data.targets, labels)
+    assert (
+        data.image_shape == (3, 5)
+        and data.input_range == (0.0, 255.0)
+        and data.names[5] == "pixel_1_0"
+    )
     assert np.array_equal(test.inputs, images[:2].reshape(2, 15))
 
 
@@ -114,7 +129,8 @@ def test_idx_partners_must_agree(folder):
 
 def test_idx_other_types(folder):
     values = np.array([[1.5, -2.0, 3e7]])
-    (folder / "a").write_bytes(struct.pack(">HBB2I", 0, 0x0E, 2, 1, 3) + values.astype(">f8").tobytes())
+    (folder / "a").write_bytes(struct.pack(">HBB2I", 0, 0x0E, 2, 1, 3)
+                               + values.astype(">f8").tobytes())
     read = formats.read_idx(folder / "a")
     assert np.array_equal(read, values) and read.dtype == np.float64
 
@@ -134,7 +150,8 @@ def test_cifar10(folder):
 
 
 @pytest.mark.parametrize(
-    "content, message", [(b"", "0 bytes"), (bytes(3072), "3072 bytes"), (b"\x0a" + bytes(3072), "label 10")]
+    "content, message", [(b"", "0 bytes"), (bytes(3072), "3072 bytes"),
+                         (b"\x0a" + bytes(3072), "label 10")]
 )
 def test_damaged_cifar10_is_named(folder, content, message):
     (folder / "test_batch.bin").write_bytes(content)
@@ -145,10 +162,15 @@ def test_damaged_cifar10_is_named(folder, content, message):
 def test_csv(folder):
     (folder / "data.csv").write_text("a,b,y\n1,2,3\n4,5,6\n\n")
     data = datasets.load_csv(folder)
-    assert data.names == ("a", "b") and data.inputs.tolist() == [[1, 2], [4, 5]] and data.targets.tolist() == [[3], [6]]
+    assert (
+        data.names == ("a", "b")
+        and data.inputs.tolist() == [[1, 2], [4, 5]]
+        and data.targets.tolist() == [[3], [6]]
+    )
     (folder / "bare.csv").write_bytes(gzip.compress(b"1,2,0\n4,5,1\n"))
     bare = datasets.load_csv(folder / "bare.csv", classification=True)
-    assert bare.names == ("column_0", "column_1") and bare.targets.tolist() == [0, 1] and bare.classes == 2
+    assert bare.names == ("column_0",
+                          "column_1") and bare.targets.tolist() == [0, 1] and bare.classes == 2
     first = datasets.load_csv(folder / "bare.csv", target=0)
     assert first.inputs.tolist() == [[2, 0], [5, 1]] and first.targets.tolist() == [[1], [4]]
 
@@ -194,13 +216,15 @@ def test_csv_target_by_name(folder):
 )
 def test_csv_target_that_is_not_there(folder, target, error, found):
     (folder / "data.csv").write_text("a,b,c,y\n1,2,3,4\n")
-    with pytest.raises(error, match=f"^target: .*{found}.*data.csv; its columns are 'a', 'b', 'c', 'y'$"):
+    with pytest.raises(error, match=f"^target: .*{found}.*data.csv; its columns are 'a', 'b', 'c', "
+                                    f"'y'$"):
         datasets.load_csv(folder, target=target)
 
 
 def test_columns_of_a_wide_table_are_not_all_listed(folder):
     (folder / "data.csv").write_text(",".join(["1"] * 3000) + "\n")
-    with pytest.raises(ValueError, match="target: no columns 3000 in .*'column_0', 'column_1'") as info:
+    with pytest.raises(ValueError,
+                       match="target: no columns 3000 in .*'column_0', 'column_1'") as info:
         datasets.load_csv(folder, target=3000)
     assert len(str(info.value)) < 1000
 
@@ -223,7 +247,8 @@ def test_csv_class_labels_and_binary(folder):
 def test_directory_from_environment(folder, monkeypatch):
     (folder / "inner").mkdir()
     (folder / "inner" / "data.csv").write_text("1,2\n")
-    with pytest.raises(FileNotFoundError, match=f"tried inner.*{datasets.DATA_VARIABLE} is not set"):
+    with pytest.raises(FileNotFoundError,
+                       match=f"tried inner.*{datasets.DATA_VARIABLE} is not set"):
         datasets.load_csv("inner")
     monkeypatch.setenv(datasets.DATA_VARIABLE, str(folder))
     assert datasets.load_csv("inner").inputs.tolist() == [[1]]
@@ -281,7 +306,8 @@ def test_scale_uses_the_range_of_the_format():
     scaled = datasets.scale(part, (-1, 1))
     np.testing.assert_allclose(scaled.inputs, part.inputs / 8 - 1, rtol=0, atol=1e-15)
     assert scaled.input_range == (-1, 1)
-    np.testing.assert_allclose(datasets.scale(scaled, (0, 16)).inputs, part.inputs, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(datasets.scale(scaled, (0, 16)).inputs, part.inputs, rtol=0,
+                               atol=1e-14)
     with pytest.raises(ValueError, match="no range"):
         datasets.scale(datasets.load_wine())
     with pytest.raises(ValueError, match="interval"):
@@ -294,8 +320,11 @@ def test_standardisation():
     z = rule.apply(training.inputs)
     np.testing.assert_allclose(z.mean(0), 0, atol=1e-13)
     np.testing.assert_allclose((z**2).mean(0), 1, rtol=1e-12)
-    assert np.abs(rule.apply(validation.inputs).mean(0)).max() > 1e-3, "fitted on the training part, not on this one"
-    np.testing.assert_allclose(rule.undo(rule.apply(validation.inputs)), validation.inputs, rtol=1e-12)
+    assert np.abs(rule.apply(validation.inputs).mean(0)).max() > 1e-3, (
+        "fitted on the training part, not on this one"
+    )
+    np.testing.assert_allclose(rule.undo(rule.apply(validation.inputs)), validation.inputs,
+                               rtol=1e-12)
     constant = datasets.Standardisation.fit(np.full((4, 1), 7.0))
     assert constant.apply(np.array([[7.0], [8.0]])).tolist() == [[0], [1]]
     with pytest.raises(ValueError, match="non-empty"):
@@ -303,9 +332,11 @@ def test_standardisation():
 
 
 def test_packages_list_is_complete():
-    """Every folder with an __init__.py is named in pyproject.toml, so that a wheel holds the whole package."""
+    """Every folder with an __init__.py is named in pyproject.toml, so that a wheel holds the whole
+    package."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = {".".join(file.parent.relative_to(ROOT).parts) for file in (ROOT / "secondorder").rglob("__init__.py")}
+    folders = {".".join(file.parent.relative_to(ROOT).parts)
+               for file in (ROOT / "secondorder").rglob("__init__.py")}
     assert set(listed) == folders | {"secondorder", "secondorder.data"}
 
 
@@ -313,7 +344,8 @@ def needs(folder):
     """Mark of a test that reads real data, which is there only where the environment says so."""
     shelf = os.environ.get(datasets.DATA_VARIABLE)
     there = shelf is not None and (Path(shelf) / folder).is_dir()
-    return pytest.mark.skipif(not there, reason=f"{datasets.DATA_VARIABLE} names no directory with {folder}")
+    return pytest.mark.skipif(not there,
+                              reason=f"{datasets.DATA_VARIABLE} names no directory with {folder}")
 
 
 @needs("mnist-subset")
@@ -332,4 +364,8 @@ def test_real_cifar_subset():
 @needs("uci-wine-red")
 def test_real_wine_red():
     data = datasets.load("csv:uci-wine-red", "train")
-    assert data.inputs.shape == (1599, 11) and data.targets.shape == (1599, 1) and abs(data.inputs.mean(0)).max() < 1e-3
+    assert (
+        data.inputs.shape == (1599, 11)
+        and data.targets.shape == (1599, 1)
+        and abs(data.inputs.mean(0)).max() < 1e-3
+    )

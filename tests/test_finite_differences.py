@@ -45,7 +45,8 @@ def test_central_of_a_vector_is_its_jacobian():
                                                   (np.arctan, lambda t: 1 / (1 + t * t)),
                                                   (lambda t: 1e6 + np.sin(t), np.cos)])
 def test_the_predicted_error_covers_the_real_one_and_not_much_more(function, derivative, step):
-    """For steps on either side of the best one; far too large a prediction would excuse wrong derivatives."""
+    """For steps on either side of the best one; far too large a prediction would excuse wrong
+    derivatives."""
     point = np.array([0.37])
     difference = fd.central(lambda t: function(t[0]), point, step=step)
     real = abs(difference.value[0] - derivative(point[0]))
@@ -96,7 +97,8 @@ def test_central_leaves_theta_alone_and_hands_out_fresh_points():
         assert np.count_nonzero(point != THETA) == 1 and point[i // 4] != THETA[i // 4]
 
 
-@pytest.mark.parametrize("theta, message", [(np.zeros((2, 2)), "shape"), (np.zeros(0), "shape"), (3.0, "shape")])
+@pytest.mark.parametrize("theta, message",
+                         [(np.zeros((2, 2)), "shape"), (np.zeros(0), "shape"), (3.0, "shape")])
 def test_central_refuses_what_is_not_a_vector(theta, message):
     with pytest.raises(ValueError, match=message):
         fd.central(scalar, theta)
@@ -121,7 +123,8 @@ def test_taylor_remainders():
     steps = np.array([0.1, 0.01])
     derivatives = [e, 2 * e, 4 * e, 8 * e]
     for n in range(1, 5):
-        remainders = fd.taylor_remainders(lambda t: np.exp(t[0]), theta, direction, derivatives[:n], steps)
+        remainders = fd.taylor_remainders(lambda t: np.exp(t[0]), theta, direction, derivatives[:n],
+                                          steps)
         series = [sum((2 * t) ** k / np.prod(range(1, k + 1)) for k in range(n)) for t in steps]
         expected = np.abs(e * (np.exp(2 * steps) - series))
         np.testing.assert_allclose(remainders, expected, rtol=1e-6, atol=1e-15)
@@ -133,7 +136,8 @@ def test_taylor_slope_reads_the_order(order):
     assert fd.taylor_slope(7 * steps**order, steps) == pytest.approx(order, abs=1e-12)
 
 
-@pytest.mark.parametrize("remainders, steps", [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.nan], [1, 2]),
+@pytest.mark.parametrize("remainders, steps",
+                         [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.nan], [1, 2]),
                                                ([1.0, 2.0], [1, 2, 3])])
 def test_taylor_slope_refuses_what_has_no_slope(remainders, steps):
     with pytest.raises(ValueError, match="remainders"):
@@ -157,15 +161,18 @@ def objective_case():
 def test_objective_by_hand():
     net, loss, x, y = objective_case()
     f = fd.objective(net, loss, x, y, l2=0.3)
-    expected = np.mean([0.5 * sum((net(x)[s] - y[s]) ** 2) for s in range(4)]) + 0.15 * sum(t * t for t in net.theta)
+    expected = np.mean([0.5 * sum((net(x)[s] - y[s]) ** 2)
+                        for s in range(4)]) + 0.15 * sum(t * t for t in net.theta)
     assert f(net.theta) == pytest.approx(expected, rel=1e-14)
-    assert f(net.theta + 0j) == pytest.approx(expected, rel=1e-14) and isinstance(f(net.theta + 0j), complex)
+    assert f(net.theta + 0j) == pytest.approx(expected,
+                                              rel=1e-14) and isinstance(f(net.theta + 0j), complex)
 
 
 def test_gradient_of_objective_has_the_penalty_once():
     net, loss, x, y = objective_case()
     g = fd.gradient_of_objective(net, loss, x, y, l2=0.3)
-    np.testing.assert_allclose(g(net.theta), fd.complex_step(fd.objective(net, loss, x, y, 0.3), net.theta), rtol=1e-13)
+    np.testing.assert_allclose(g(net.theta), fd.complex_step(fd.objective(net, loss, x, y, 0.3),
+                                                             net.theta), rtol=1e-13)
     plain = fd.gradient_of_objective(net, loss, x, y)
     np.testing.assert_allclose(g(net.theta) - plain(net.theta), 0.3 * net.theta, rtol=1e-12)
 

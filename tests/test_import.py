@@ -41,7 +41,8 @@ def test_import_takes_less_than_a_second():
 
 def test_the_package_alone_costs_next_to_nothing():
     """Without what it imports on first use, the package is a module of names."""
-    loaded = run("import secondorder, sys\nprint(*sorted(m for m in sys.modules if m.startswith('secondorder')))")
+    loaded = run("import secondorder, sys\nprint(*sorted(m for m in sys.modules if "
+                 "m.startswith('secondorder')))")
     assert set(loaded.split()) <= {"secondorder", "secondorder.checks"}
 
 
@@ -55,7 +56,8 @@ def test_every_public_name_is_there_and_listed():
 def test_public_names_of_the_floors(module):
     module = importlib.import_module(f"secondorder.{module}")
     for name in module.__all__:
-        assert getattr(module, name).__doc__ is not None or not callable(getattr(module, name)), name
+        assert getattr(module,
+                       name).__doc__ is not None or not callable(getattr(module, name)), name
 
 
 def test_star_import():
@@ -72,5 +74,11 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_names_from_the_top_are_those_of_the_floors():
-    assert so.mlp is so.nets.mlp and so.Network is so.nets.Network and so.SquaredError is so.nets.SquaredError
-    assert so.exact.finite_differences is importlib.import_module("secondorder.exact.finite_differences")
+    assert (
+        so.mlp is so.nets.mlp
+        and so.Network is so.nets.Network
+        and so.SquaredError is so.nets.SquaredError
+    )
+    assert so.exact.finite_differences is importlib.import_module(
+        "secondorder.exact.finite_differences"
+    )

@@ -1,7 +1,8 @@
-"""The seven passes of every layer, one layer at a time, against derivatives taken from `forward` alone.
+"""The seven passes of every layer, one layer at a time, against derivatives taken from `forward`
+alone.
 
-`forward` itself is held against decimal arithmetic. First derivatives come from complex steps, second ones from central
-differences of complex steps with their predicted error.
+`forward` itself is held against decimal arithmetic. First derivatives come from complex steps,
+second ones from central differences of complex steps with their predicted error.
 """
 
 import decimal
@@ -53,7 +54,8 @@ class Bench:
 
     def parameter_jacobian(self):
         """(S, out, p) by complex steps."""
-        columns = [self.forward(self.x, self.theta + 1j * STEP * e).imag / STEP for e in np.eye(self.theta.size)]
+        columns = [self.forward(self.x, self.theta + 1j * STEP * e).imag / STEP
+                   for e in np.eye(self.theta.size)]
         return np.stack(columns, axis=-1) if columns else np.empty((*self.y_bar.shape, 0))
 
     def curve(self, t, second=0.0):
@@ -71,7 +73,8 @@ def test_forward(bench):
     with decimal.localcontext() as context:
         context.prec = 50
         theta = derivations.decimals(bench.theta)
-        exact = [derivations.run_layers([bench.layer], row, iter(theta)) for row in derivations.decimals(bench.x)]
+        exact = [derivations.run_layers([bench.layer], row, iter(theta))
+                 for row in derivations.decimals(bench.x)]
     y, saved = bench.layer.forward(bench.x)
     assert relative(y, derivations.floats(exact)) < 2e-15
     assert kept(saved, "input") is bench.x and kept(saved, "output", -1) is y
@@ -88,7 +91,8 @@ def test_tangent(bench):
     layer = bench.layer
     assert relative(layer.tangent(bench.saved, bench.x_tangent, None), from_x) < 1e-13
     assert relative(layer.tangent(bench.saved, None, bench.theta_tangent), from_theta) < 1e-13
-    assert relative(layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent), from_x + from_theta) < 1e-13
+    assert relative(layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent),
+                    from_x + from_theta) < 1e-13
     assert np.array_equal(layer.tangent(bench.saved, None, None), np.zeros_like(bench.y_bar))
 
 
@@ -111,28 +115,35 @@ def test_parameter_gradients(bench):
     rows = bench.layer.parameter_gradients(bench.saved, bench.y_bar)
     assert rows.shape == (SAMPLES, bench.layer.size)
     if bench.layer.size:
-        assert relative(rows, np.einsum("sip,si->sp", bench.parameter_jacobian(), bench.y_bar)) < 1e-13
+        assert relative(rows, np.einsum("sip,si->sp", bench.parameter_jacobian(),
+                                        bench.y_bar)) < 1e-13
 
 
 def test_adjoint_identity(bench):
-    """<y_bar, tangent(x_tangent, theta_tangent)> = <x_bar, x_tangent> + <theta_bar, theta_tangent>."""
+    """<y_bar, tangent(x_tangent, theta_tangent)> = <x_bar, x_tangent> + <theta_bar,
+    theta_tangent>."""
     x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
-    left = np.vdot(bench.y_bar, bench.layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent))
-    right = np.vdot(x_bar, bench.x_tangent) + (theta_bar @ bench.theta_tangent if bench.layer.size else 0)
+    left = np.vdot(bench.y_bar,
+                   bench.layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent))
+    right = np.vdot(x_bar, bench.x_tangent) + (theta_bar @ bench.theta_tangent if bench.layer.size
+                                               else 0)
     assert left == pytest.approx(right, rel=1e-13)
 
 
 @pytest.mark.parametrize("moves", ["input", "parameters", "both"])
 def test_second_tangent(bench, moves):
-    """Second derivative along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent, from `forward` alone."""
-    x_tangent, x_second = (None, None) if moves == "parameters" else (bench.x_tangent, bench.x_second)
+    """Second derivative along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent, from
+    `forward` alone."""
+    x_tangent, x_second = (None, None) if moves == "parameters" else (bench.x_tangent,
+                                                                      bench.x_second)
     theta_tangent = None if moves == "input" else bench.theta_tangent
     ours = bench.layer.second_tangent(bench.saved, x_tangent, x_second, theta_tangent)
 
     def velocity(t):
         t = t[0] + 1j * STEP
         x, theta = bench.curve(t, second=1.0)
-        x, theta = (bench.x if x_tangent is None else x), (bench.theta if theta_tangent is None else theta)
+        x = bench.x if x_tangent is None else x
+        theta = bench.theta if theta_tangent is None else theta
         return bench.forward(x, theta).imag / STEP
 
     difference = central(velocity, np.zeros(1))
@@ -152,16 +163,19 @@ def test_second_tangent_leaves_out_what_is_none(bench):
 
 @pytest.mark.parametrize("moves", ["input", "parameters", "both", "y_bar"])
 def test_backward_tangent(bench, moves):
-    """The derivative of `backward` while x, theta and y_bar move, by a complex step through `backward`."""
+    """The derivative of `backward` while x, theta and y_bar move, by a complex step through
+    `backward`."""
     x_tangent = bench.x_tangent if moves in ("input", "both") else None
     theta_tangent = bench.theta_tangent if moves in ("parameters", "both") else None
     t = 1j * STEP
     x, theta = bench.curve(t)
-    x, theta = (bench.x.astype(complex) if x_tangent is None else x), (bench.theta if theta_tangent is None else theta)
+    x = bench.x.astype(complex) if x_tangent is None else x
+    theta = bench.theta if theta_tangent is None else theta
     net = bench.at(theta, "complex128")
     layer = net.layers[0]
     moved = layer.backward(layer.forward(x)[1], bench.y_bar + t * bench.y_bar_tangent)
-    ours = bench.layer.backward_tangent(bench.saved, x_tangent, theta_tangent, bench.y_bar, bench.y_bar_tangent)
+    ours = bench.layer.backward_tangent(bench.saved, x_tangent, theta_tangent, bench.y_bar,
+                                        bench.y_bar_tangent)
     assert ours[0].shape == bench.x.shape and ours[1].shape == (bench.layer.size,)
     assert relative(ours[0], moved[0].imag / STEP) < 1e-13
     if bench.layer.size:
@@ -180,8 +194,10 @@ def test_input_hessian(bench):
             for b in range(width):
                 expected[s, a, b] = sum(J[s, i, a] * bench.H_y[s, i, j] * J[s, j, b]
                                         for i in range(outs) for j in range(outs))
-                expected[s, a, b] += sum(bench.y_bar[s, i] * second.value[s, i, a, b] for i in range(outs))
-                error[s, a, b] = sum(abs(bench.y_bar[s, i]) * second.error[s, i, a, b] for i in range(outs)) + 1e-13
+                expected[s, a, b] += sum(bench.y_bar[s, i] * second.value[s, i, a, b]
+                                         for i in range(outs))
+                error[s, a, b] = sum(abs(bench.y_bar[s, i]) * second.error[s, i, a, b]
+                                     for i in range(outs)) + 1e-13
     ours = bench.layer.input_hessian(bench.saved, bench.y_bar, bench.H_y)
     assert ours.shape == expected.shape and np.all(np.abs(ours - expected) <= error)
     assert relative(ours, ours.transpose(0, 2, 1)) < 1e-14
@@ -216,7 +232,8 @@ def test_passes_keep_float32(bench):
     x = bench.x.astype(np.float32)
     y, saved = single.forward(x)
     f = [None if a is None else a.astype(np.float32) for a in
-         (bench.y_bar, bench.x_tangent, bench.x_second, bench.theta_tangent, bench.y_bar_tangent, bench.H_y)]
+         (bench.y_bar, bench.x_tangent, bench.x_second, bench.theta_tangent, bench.y_bar_tangent,
+          bench.H_y)]
     y_bar, x_tangent, x_second, theta_tangent, y_bar_tangent, H_y = f
     results = [y, *single.backward(saved, y_bar), single.parameter_gradients(saved, y_bar),
                single.tangent(saved, x_tangent, theta_tangent),
@@ -251,10 +268,12 @@ def test_linear_backward_by_loops():
     for i in range(2):
         assert bias_bar[i] == pytest.approx(sum(y_bar[s, i] for s in range(5)), rel=1e-13)
         for j in range(3):
-            assert weight_bar[i, j] == pytest.approx(sum(y_bar[s, i] * x[s, j] for s in range(5)), rel=1e-13)
+            assert weight_bar[i, j] == pytest.approx(sum(y_bar[s, i] * x[s, j] for s in range(5)),
+                                                     rel=1e-13)
     for s in range(5):
         for j in range(3):
-            assert x_bar[s, j] == pytest.approx(sum(y_bar[s, i] * layer.weight[i, j] for i in range(2)), rel=1e-13)
+            assert x_bar[s, j] == pytest.approx(sum(y_bar[s, i] * layer.weight[i, j]
+                                                    for i in range(2)), rel=1e-13)
 
 
 def test_split_gives_views_in_declared_order():
@@ -269,7 +288,11 @@ def test_split_gives_views_in_declared_order():
 
 
 def test_sizes():
-    assert Linear(3, 2).size == 8 and Linear(3, 2, bias=False).size == 6 and Linear(3, 2, trainable=False).size == 0
+    assert (
+        Linear(3, 2).size == 8
+        and Linear(3, 2, bias=False).size == 6
+        and Linear(3, 2, trainable=False).size == 0
+    )
     assert Activation("tanh").size == 0 and not Activation("tanh").trainable
     assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
     chain = Chain([Linear(3, 2), Linear(2, 1)])
@@ -287,7 +310,8 @@ def test_activation_on_images(name):
     assert images.output.shape == image.shape
     x_bar = layer.backward(flat, y_bar.reshape(2, 12))[0]
     assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), x_bar)
-    assert np.array_equal(layer.input_hessian(images, y_bar, H), layer.input_hessian(flat, y_bar.reshape(2, 12), H))
+    assert np.array_equal(layer.input_hessian(images, y_bar, H),
+                          layer.input_hessian(flat, y_bar.reshape(2, 12), H))
 
 
 def test_skip_around_images():
@@ -318,7 +342,10 @@ def test_saved_tuples_name_what_they_hold():
 
 
 def test_output_shapes():
-    assert Linear(3, 2).output_shape((3,)) == (2,) and Activation("tanh").output_shape((4, 5)) == (4, 5)
+    assert Linear(3, 2).output_shape((3,)) == (2,) and Activation("tanh").output_shape((4, 5)) == (
+        4,
+        5,
+    )
     assert Chain([Linear(3, 2), Linear(2, 7)]).output_shape((3,)) == (7,)
     assert Skip([Linear(3, 3)]).output_shape((3,)) == (3,)
 
@@ -329,16 +356,22 @@ def test_initialisers():
     for values in (layer.weight, layer.bias):
         assert 0.8 / 20 < np.abs(values).max() <= 1 / 20 and abs(values.mean()) < 0.01
     layer = Linear(400, 100, init="xavier", rng=rng)
-    assert 0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500) and not layer.bias.any()
+    assert (
+        0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500)
+        and not layer.bias.any()
+    )
     layer = Linear(400, 100, init=0.7, rng=rng)
     assert 0.69 < layer.weight.max() <= 0.7 and -0.7 <= layer.weight.min() < -0.69
     assert 0.6 < np.abs(layer.bias).max() <= 0.7
-    layer = Linear(4, 3, init=lambda shape, fan_in, fan_out, rng: np.full(shape, fan_in + 10 * fan_out))
+    layer = Linear(
+        4, 3, init=lambda shape, fan_in, fan_out, rng: np.full(shape, fan_in + 10 * fan_out)
+    )
     assert (layer.weight == 34).all() and (layer.bias == 34).all()
 
 
 def test_rng_is_a_seed_or_a_generator():
-    assert np.array_equal(Linear(3, 2, rng=7).weight, Linear(3, 2, rng=np.random.default_rng(7)).weight)
+    assert np.array_equal(Linear(3, 2, rng=7).weight,
+                          Linear(3, 2, rng=np.random.default_rng(7)).weight)
     assert not np.array_equal(Linear(3, 2, rng=7).weight, Linear(3, 2, rng=8).weight)
     state = np.random.get_state()[1].copy()
     Linear(3, 2)
@@ -350,8 +383,10 @@ def test_rng_is_a_seed_or_a_generator():
 
 @pytest.mark.parametrize("call", [lambda b: b.forward(0), lambda b: b.backward(0, 0),
                                   lambda b: b.parameter_gradients(0, 0),
-                                  lambda b: b.tangent(0, 0, 0), lambda b: b.second_tangent(0, 0, 0, 0),
-                                  lambda b: b.backward_tangent(0, 0, 0, 0, 0), lambda b: b.input_hessian(0, 0, 0)])
+                                  lambda b: b.tangent(0, 0, 0),
+                                  lambda b: b.second_tangent(0, 0, 0, 0),
+                                  lambda b: b.backward_tangent(0, 0, 0, 0, 0),
+                                  lambda b: b.input_hessian(0, 0, 0)])
 def test_a_missing_pass_is_named(call):
     class Mine(Layer):
         pass
@@ -381,8 +416,10 @@ def test_a_subclass_may_build_on_its_parents_backward():
     layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
     _, saved = layer.forward(np.ones((4, 3)))
     y_bar = np.ones((4, 2))
-    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * plain.input_gradient(saved, y_bar))
-    assert np.array_equal(layer.parameter_gradient(saved, y_bar), plain.parameter_gradient(saved, y_bar))
+    assert np.array_equal(layer.input_gradient(saved, y_bar),
+                          2 * plain.input_gradient(saved, y_bar))
+    assert np.array_equal(layer.parameter_gradient(saved, y_bar),
+                          plain.parameter_gradient(saved, y_bar))
 
 
 def test_a_layer_with_its_own_parameters_lives_in_a_network():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from secondorder import ledger
-from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate,
+from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
+                                Property, Rate,
                                 VerificationError, equation, registry)
 
 
@@ -35,7 +36,8 @@ def toys(monkeypatch):
 
 def register(*labels, check=None, paper="toy", **changes):
     """Register a toy check; keyword arguments override a complete, valid registration."""
-    fields = dict(statement="Doubling adds a number to itself.", formula=r"d(x) = x + x", kind="identity",
+    fields = dict(statement="Doubling adds a number to itself.", formula=r"d(x) = x + x",
+                  kind="identity",
                   verdict="holds", implements=(double,))
     return equation(paper, *(labels or ("1",)), **{**fields, **changes})(check or good)
 
@@ -57,12 +59,13 @@ CONDITIONAL = dict(verdict="conditional", condition="x is positive")
 ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x")
 
 
-# -- claims --------------------------------------------------------------------------------------------------
+# -- claims ----------------------------------------------------------------------------------------
 
 def test_equal_measures_the_largest_difference_over_the_scale():
     claim = Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2)
     assert claim.error == pytest.approx(0.4 / 4.4) and claim.ok
-    assert Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2, scale=1.0).error == pytest.approx(0.4)
+    assert Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2,
+                 scale=1.0).error == pytest.approx(0.4)
     assert not Equal("a", [1.0], [1.3], tolerance=0.2, scale=[1.0, -1.0]).ok
     assert Equal("complex", [1 + 1j], [1 - 1j], tolerance=0.1).error == pytest.approx(np.sqrt(2))
 
@@ -116,13 +119,19 @@ def test_at_most_reports_the_margin_and_clips_the_error():
     claim = AtMost("a", [1.0, 2.0], [3.0, 4.0])
     assert claim.ok and claim.error == 0 and claim.margin == pytest.approx(0.5)
     broken = AtMost("a", [1.0, 5.0], [3.0, 4.0])
-    assert not broken.ok and broken.error == pytest.approx(0.2) and broken.margin == pytest.approx(-0.2)
-    assert AtMost("scalar side", 0.0, [1.0, 2.0]).ok and not AtMost("scalar side", 1.5, [1.0, 2.0]).ok
+    assert (
+        not broken.ok
+        and broken.error == pytest.approx(0.2)
+        and broken.margin == pytest.approx(-0.2)
+    )
+    assert AtMost("scalar side", 0.0, [1.0, 2.0]).ok and not AtMost("scalar side", 1.5,
+                                                                    [1.0, 2.0]).ok
 
 
 @pytest.mark.parametrize("smaller, larger, expected", [
     ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"), ([], [], "empty"),
-    ([0.0], [0.0], "name the scale"), (SHARED, SHARED, "same object"), ([np.nan], [1.0], "non-finite")])
+    ([0.0], [0.0], "name the scale"), (SHARED, SHARED, "same object"),
+    ([np.nan], [1.0], "non-finite")])
 def test_at_most_refuses(smaller, larger, expected):
     with pytest.raises(VerificationError, match=expected):
         AtMost("a", smaller, larger)
@@ -137,7 +146,8 @@ def test_rate_fits_the_slope():
 
 @pytest.mark.parametrize("steps, remainders, expected", [
     ([0.1, 0.05], [1.0, 0.5], "three or more"), ([0.1, 0.05, 0.02], [1.0, 0.5], "three or more"),
-    ([0.1, 0.05, 0.02], [1.0, 0.0, 0.5], "> 0"), ([0.1, 0.09, 0.08], [1.0, 0.9, 0.8], "factor of two")])
+    ([0.1, 0.05, 0.02], [1.0, 0.0, 0.5], "> 0"),
+    ([0.1, 0.09, 0.08], [1.0, 0.9, 0.8], "factor of two")])
 def test_rate_refuses(steps, remainders, expected):
     with pytest.raises(VerificationError, match=expected):
         Rate("a", steps, remainders, order=2)
@@ -146,7 +156,8 @@ def test_rate_refuses(steps, remainders, expected):
 def test_property_is_one_fact():
     assert Property("yes", np.bool_(True)).ok and not Property("no", False).ok
     assert Property("shape", (5, 3), (5, 3)).ok and not Property("shape", (5, 3), (3, 5)).ok
-    assert Property("entries", np.array([1, 2]), [1, 2]).ok and not Property("entries", np.array([1, 2]), [2, 1]).ok
+    assert Property("entries", np.array([1, 2]),
+                    [1, 2]).ok and not Property("entries", np.array([1, 2]), [2, 1]).ok
     with pytest.raises(VerificationError, match="one fact"):
         Property("all at once", np.array([True, True]))
 
@@ -167,7 +178,7 @@ def test_printed_shape_wants_different_shapes():
     assert PrintedShape("a", (3, 4), (4, 3)).ok and not PrintedShape("a", (3, 4), [3, 4]).ok
 
 
-# -- the registry --------------------------------------------------------------------------------------------
+# -- the registry ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("changes, expected", [
     ({"paper": "toi"}, "unknown paper 'toi': did you mean 'toy'"),
@@ -184,7 +195,8 @@ def test_printed_shape_wants_different_shapes():
     ({"verdict": "conditional"}, "condition must be"),
     ({"condition": "x > 0"}, "condition is for conditional or erratum"),
     ({"verdict": "conditional", "condition": ("x > 0", " ")}, "condition must be a non-empty text"),
-    ({"verdict": "conditional", "condition": ledger.Condition("positive", "")}, "condition must be"),
+    ({"verdict": "conditional", "condition": ledger.Condition("positive", "")},
+     "condition must be"),
     ({"where": " "}, "where must be"),
 ])
 def test_registration_refuses(toys, changes, expected):
@@ -202,7 +214,8 @@ def test_registration_refuses_bad_labels(toys, labels):
 
 def test_registration_needs_a_label(toys):
     with pytest.raises(VerificationError, match="labels must be"):
-        equation("toy", statement="s", formula="f", kind="identity", verdict="holds", implements=double)(good)
+        equation("toy", statement="s", formula="f", kind="identity", verdict="holds",
+                 implements=double)(good)
 
 
 def test_duplicate_labels_are_refused_and_leave_no_trace(toys):
@@ -231,20 +244,23 @@ def test_decorated_function_stays_callable(toys):
 
 
 def test_real_registry_knows_the_four_papers():
-    assert list(ledger.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
+    assert list(ledger.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg",
+                                   "reversible-gauss-newton"]
 
 
-# -- rules for the verdicts ----------------------------------------------------------------------------------
+# -- rules for the verdicts ------------------------------------------------------------------------
 
 @pytest.mark.parametrize("claims, changes", [
     ([EQUAL], {}),
     ([EQUAL, Property("a", True)], {}),
     ([AtMost("a", [1.0], [2.0])], {}),
     ([EQUAL, Counterexample(UNEQUAL)], CONDITIONAL),
-    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], {**CONDITIONAL, "corrected": "d(x) = 2 x"}),
+    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)],
+     {**CONDITIONAL, "corrected": "d(x) = 2 x"}),
     ([EQUAL, Printed(UNEQUAL)], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
-    ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)], {**ERRATUM, "condition": "x > 0"}),
+    ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)],
+     {**ERRATUM, "condition": "x > 0"}),
     ([Property("a", True)], {"verdict": "definition"}),
     ([EQUAL], {"verdict": "definition"}),
 ])
@@ -266,7 +282,8 @@ def test_rules_accept(toys, claims, changes):
     ([EQUAL], ERRATUM, "needs the form as printed"),
     ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
     ([EQUAL, Counterexample(UNEQUAL)], ERRATUM, "needs the form as printed"),
-    ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x"}, "needs the form as printed"),
+    ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x"},
+     "needs the form as printed"),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
     ([UNEQUAL], {}, "unequal: error 2.00e-01"),
     ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
@@ -285,10 +302,13 @@ def test_rules_refuse(toys, claims, changes, expected):
 
 def test_failing_equality_lists_entries_with_their_ratio(toys):
     result = run_one([Equal("doubling", [2.0, 4.0], [1.0, 2.0], tolerance=1e-9)])
-    assert "entry 1: left 4, right 2, ratio 2" in result.message and "a factor 2 too much" in result.message
+    assert (
+        "entry 1: left 4, right 2, ratio 2" in result.message
+        and "a factor 2 too much" in result.message
+    )
 
 
-# -- running -------------------------------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------------------
 
 def test_result_reports_the_claim_nearest_to_its_tolerance(toys):
     near = Equal("near", [1.0], [1.0 + 5e-4], tolerance=1e-3)
@@ -300,7 +320,11 @@ def test_erratum_reports_both_errors(toys):
     shape = PrintedShape("a", (1,), (2,))
     wide = Printed(Equal("wide", [1.0], [2.0], tolerance=1e-3))
     result = run_one([EQUAL, wide, Printed(UNEQUAL), shape], **ERRATUM)
-    assert result.error == 0 and result.printed_error == wide.error and result.printed_failure == "shape"
+    assert (
+        result.error == 0
+        and result.printed_error == wide.error
+        and result.printed_failure == "shape"
+    )
 
 
 def test_definition_without_comparison_has_no_error(toys):
@@ -315,7 +339,8 @@ def test_raising_check_is_reported_and_stops_nothing(toys):
     register("1", check=broken)
     register("2")
     first, second = ledger.run("toy")
-    assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_ledger.py, line ")
+    assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_ledger.py, "
+                                                     "line ")
     assert first.error is None and second.ok
 
 
@@ -357,9 +382,12 @@ def test_selection(toys):
 
 
 @pytest.mark.parametrize("label, known", [
-    ("Theorem 1", "theorem-1"), ("THEOREM-1", "theorem-1"), ("theorem_1", "theorem-1"), ("thm. 1", "theorem-1"),
-    ("eq. 10", "10"), ("Eq.(10)", "10"), ("equation 10", "10"), ("(10)", "10"), (10, "10"), ("(8B)", "8b"),
-    ("Theorem 4.3", "theorem-4.3"), ("claim gradient", "claim-gradient"), ("U-Space (11a)", "u-space-11a")])
+    ("Theorem 1", "theorem-1"), ("THEOREM-1", "theorem-1"), ("theorem_1", "theorem-1"),
+    ("thm. 1", "theorem-1"),
+    ("eq. 10", "10"), ("Eq.(10)", "10"), ("equation 10", "10"), ("(10)", "10"), (10, "10"),
+    ("(8B)", "8b"),
+    ("Theorem 4.3", "theorem-4.3"), ("claim gradient", "claim-gradient"),
+    ("U-Space (11a)", "u-space-11a")])
 def test_any_spelling_of_a_label_is_understood(toys, label, known):
     for name in ("theorem-1", "10", "8b", "theorem-4.3", "claim-gradient", "u-space-11a"):
         register(name)
@@ -369,7 +397,11 @@ def test_any_spelling_of_a_label_is_understood(toys, label, known):
 def test_stated_outputs_and_conditions_are_kept_apart(toys):
     register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
     entry, = registry.REGISTRY.select("toy")
-    assert entry.implements == (double, Doubler) and entry.stated == (("0",), ()) and entry.where == "Section 1"
+    assert (
+        entry.implements == (double, Doubler)
+        and entry.stated == (("0",), ())
+        and entry.where == "Section 1"
+    )
     assert entry.condition is None and entry.conditions == ()
     small = ledger.Condition("small", "x is small.")
     register("2", verdict="conditional", condition=(small, "x is not zero."))
@@ -379,11 +411,13 @@ def test_stated_outputs_and_conditions_are_kept_apart(toys):
 
 def test_unknown_names_come_with_the_close_match(toys):
     register("theorem-1")
-    with pytest.raises(ValueError, match=r"^unknown paper 'tpy': did you mean 'toy'\? choose from toy$"):
+    with pytest.raises(ValueError,
+                       match=r"^unknown paper 'tpy': did you mean 'toy'\? choose from toy$"):
         ledger.run("tpy")
     with pytest.raises(ValueError, match="^unknown paper 'something else': choose from toy$"):
         ledger.run("something else")
-    with pytest.raises(ValueError, match="paper 'toy' has no label 'theorem-2': did you mean 'theorem-1'"):
+    with pytest.raises(ValueError,
+                       match="paper 'toy' has no label 'theorem-2': did you mean 'theorem-1'"):
         ledger.run("toy", "theorem-2")
     with pytest.raises(ValueError, match="no paper has a label 'xyz'"):
         ledger.run(label="xyz")
@@ -399,25 +433,32 @@ def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
         "@equation('toy', '1', statement='s', formula='f', kind='claim', verdict='holds')\n"
         "def one(rng):\n    return [Equal('a', [1.0], [1.0], tolerance=1e-9)]\n")
     monkeypatch.syspath_prepend(tmp_path)
-    rooms = {"toy": "toyroom.equations", "absent": "absentroom.equations", "no-equations": "toyroom.missing"}
+    rooms = {"toy": "toyroom.equations", "absent": "absentroom.equations",
+             "no-equations": "toyroom.missing"}
     monkeypatch.setattr(registry, "REGISTRY", registry.Registry(rooms))
     assert [result.paper for result in ledger.run()] == ["toy"]
-    with pytest.raises(ValueError, match="^unknown paper 'abset': choose from toy$"):  # the only one with a room
+    # the only one with a room
+    with pytest.raises(ValueError, match="^unknown paper 'abset': choose from toy$"):
         ledger.run("abset")
     sys.modules.pop("toyroom.equations")
 
 
-KEYS = ["paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error", "tolerance",
+KEYS = ["paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error",
+        "tolerance",
         "printed_error", "printed_failure", "implements", "seconds"]
 
 
 def test_to_dict_is_plain_json(toys):
     register("1")
-    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
-    register("3", check=lambda rng: [Equal("overflows", [1e300], [-1e300], tolerance=0.5, scale=1e-300)])
+    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))],
+             **ERRATUM)
+    register("3", check=lambda rng: [Equal("overflows", [1e300], [-1e300], tolerance=0.5,
+                                           scale=1e-300)])
     good_one, erratum, failing = [result.to_dict() for result in ledger.run("toy")]
     assert list(good_one) == KEYS and list(erratum) == KEYS and list(failing) == [*KEYS, "message"]
-    assert good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
+    assert (
+        good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
+    )
     assert good_one["implements"] == [__name__ + ".double"]
     assert erratum["printed_error"] > 0 and erratum["printed_failure"] == "shape"
     assert failing["ok"] is False and failing["error"] is None

@@ -11,10 +11,10 @@ from secondorder.ledger import (Case, Condition, Counterexample, Equal, Printed,
                                 VerificationError, report, source)
 from secondorder.mismatch import describe_mismatch
 
-from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,  # noqa: F401
-                         toys)
+from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
+                         toys)  # noqa: F401
 
-# -- reports -------------------------------------------------------------------------------------------------
+# -- reports ---------------------------------------------------------------------------------------
 
 def some_results():
     register("8a", "8b")
@@ -30,12 +30,16 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     assert max(map(len, rows)) <= width
     assert rows[0] == "toy"
     if width < 120:
-        assert rows[4].strip() == "Doubling adds a number to itself.", "what it states has a line of its own"
+        assert rows[4].strip() == "Doubling adds a number to itself.", (
+            "what it states has a line of its own"
+        )
         rows[3:] = rows[3::2]
     assert [row.split()[0] for row in rows[3:6]] == ["ok", "ok", "FAIL"]
     assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
     assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
-    assert "double" in rows[3], "where it is implemented, without the module if there is no room for it"
+    assert "double" in rows[3], (
+        "where it is implemented, without the module if there is no room for it"
+    )
 
 
 def test_table_tells_places_errors_and_verdicts(toys):
@@ -50,7 +54,8 @@ def test_the_papers_own_room_is_not_named_in_front_of_every_place():
     name = "secondorder.residual_partitioning.total_gradient.affine"
     assert report.short_name("residual-partitioning", name) == "total_gradient.affine"
     assert report.short_name("low-rank", name) == "residual_partitioning.total_gradient.affine"
-    assert report.short_name("residual-partitioning", "secondorder.nets.layers.Linear") == "nets.layers.Linear"
+    assert report.short_name("residual-partitioning",
+                             "secondorder.nets.layers.Linear") == "nets.layers.Linear"
     assert report.place("residual-partitioning", (name, name, name)) == "total_gradient.affine +2"
 
 
@@ -65,9 +70,12 @@ def test_markdown_is_deterministic_and_complete(toys):
     text = ledger.markdown("toy")
     assert text == ledger.markdown("toy")
     for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
-                     "Corrected:\n\n```math\nd(x) = 2 x\n```", "**erratum** (identity).", "Condition: x is positive",
-                     "<details>\n<summary>1 claim checked</summary>\n\n- doubling", "\n\n</details>",
-                     "doubling against adding: equal to 1e-14", "as printed, must fail: unequal: equal to 1e-12",
+                     "Corrected:\n\n```math\nd(x) = 2 x\n```", "**erratum** (identity).",
+                     "Condition: x is positive",
+                     "<details>\n<summary>1 claim checked</summary>\n\n- doubling",
+                     "\n\n</details>",
+                     "doubling against adding: equal to 1e-14",
+                     "as printed, must fail: unequal: equal to 1e-12",
                      f"`{double.__module__}.double`", "| erratum | 1 |"):
         assert expected in text
     assert "2.00e-01" not in text and "seconds" not in text
@@ -81,8 +89,14 @@ def test_markdown_names_shared_conditions_once_and_folds_cases(toys):
                  condition=(positive, "And x is small."), where="Section 2, above the figure")
     text = ledger.markdown("toy")
     assert text.count("x is not below zero.") == 1 and text.count("- Condition: **positive**.") == 2
-    assert text.count("- Condition: And x is small.") == 2 and "- Where: Section 2, above the figure" in text
-    assert "- doubled: equal to 1e-09 (3 cases)" in text and "<summary>4 claims checked</summary>" in text
+    assert (
+        text.count("- Condition: And x is small.") == 2
+        and "- Where: Section 2, above the figure" in text
+    )
+    assert (
+        "- doubled: equal to 1e-09 (3 cases)" in text
+        and "<summary>4 claims checked</summary>" in text
+    )
 
 
 def test_markdown_refuses_a_check_that_raises(toys):
@@ -94,14 +108,17 @@ def test_markdown_refuses_a_check_that_raises(toys):
 def test_show_puts_verdict_formula_code_values_and_claims_together(toys):
     register("8a", "8b", where="Section 2")
     text = ledger.show("toy", "eq. (8B)", seed=2)
-    for expected in ("[toy] Equations (8a), (8b)\nverdict holds (identity): as it should be", "Doubling adds",
-                     "where: Section 2", "    d(x) = x + x", "return 2 * x", "x  shape (4,)", "factor = 2",
+    for expected in ("[toy] Equations (8a), (8b)\nverdict holds (identity): as it should be",
+                     "Doubling adds",
+                     "where: Section 2", "    d(x) = x + x", "return 2 * x", "x  shape (4,)",
+                     "factor = 2",
                      "a live case (seed 2)", "ok   =     0.0e+00 1.0e-14  doubling against adding",
                      "the other side, in the check:\ngood  (test_ledger.py:",
                      'Equal("doubling against adding", double(x), x + x', "test_ledger.py:"):
         assert expected in text, expected
     x = next(line for line in text.splitlines() if line.startswith("      ["))
-    values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims if isinstance(claim, Case)).arrays["x"]
+    values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims
+                  if isinstance(claim, Case)).arrays["x"]
     np.testing.assert_allclose([float(v) for v in x.strip(" []").split()], values, atol=1e-3)
     assert "Toy implementation" not in text, "docstrings are no code that computes"
     assert "ratio" not in text and "ratio 1" in ledger.show("toy", "8a", 2, verbose=True)
@@ -110,7 +127,8 @@ def test_show_puts_verdict_formula_code_values_and_claims_together(toys):
 
 
 def test_show_exposes_a_misprint(toys):
-    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))], **ERRATUM)
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))],
+             **ERRATUM)
     text = ledger.show("toy", "9")
     for expected in ("as printed:\n    d(x) = x + x", "corrected:\n    d(x) = 2 x",
                      "ok   =     2.0e-01 1.0e-12  as printed, fails as it should: unequal",
@@ -127,21 +145,27 @@ def test_show_of_a_failing_check_says_so_and_gives_entries(toys):
 
 
 def test_cases_are_folded_into_the_worst(toys):
-    claims = [Equal("doubled", [float(k)], [k + 1e-9 * k**2], 1e-7, case=f"case {k}") for k in (1, 3, 2)]
-    claims += [Counterexample(Equal("halved", [1.0], [2.0 + k], 1e-3, case=f"case {k}")) for k in (0, 1)]
+    claims = [Equal("doubled", [float(k)], [k + 1e-9 * k**2], 1e-7, case=f"case {k}")
+              for k in (1, 3, 2)]
+    claims += [Counterexample(Equal("halved", [1.0], [2.0 + k], 1e-3, case=f"case {k}"))
+               for k in (0, 1)]
     register("1", check=lambda rng: claims, **CONDITIONAL)
     text = ledger.show("toy", "1")
     assert "doubled (3 cases, worst: case 3)" in text and text.count("doubled") == 1
-    assert "halved (2 cases, worst: case 0)" in " ".join(text.split()), "the one that fails by least"
+    assert "halved (2 cases, worst: case 0)" in " ".join(text.split()), (
+        "the one that fails by least"
+    )
     assert all(f"doubled (case {k})" in ledger.show("toy", "1", verbose=True) for k in (1, 2, 3))
     result = ledger.run("toy", "1")[0]
     assert "doubled (case 3): error" in result.claims[1].outcome()
 
 
 def test_live_values_of_large_arrays_are_left_out():
-    lines = list(Case(small=np.arange(3.0), large=np.zeros((9, 9)), deep=np.ones((4, 2, 3)), word="relu").lines())
+    lines = list(Case(small=np.arange(3.0), large=np.zeros((9, 9)), deep=np.ones((4, 2, 3)),
+                      word="relu").lines())
     assert lines == ["small  shape (3,)  float64", "    [0. 1. 2.]", "large  shape (9, 9)  float64",
-                     "deep  shape (4, 2, 3)  float64", "    [0] [[1. 1. 1.]", "     [1. 1. 1.]]", "word = relu"]
+                     "deep  shape (4, 2, 3)  float64", "    [0] [[1. 1. 1.]", "     [1. 1. 1.]]",
+                     "word = relu"]
 
 
 def test_show_refuses_unknown_labels(toys):
@@ -150,7 +174,7 @@ def test_show_refuses_unknown_labels(toys):
         ledger.show("toy", "2")
 
 
-# -- the code of both sides -------------------------------------------------------------------------------
+# -- the code of both sides ------------------------------------------------------------------------
 
 def reference(x):
     """The other side."""
@@ -174,11 +198,13 @@ def test_code_of_a_class_is_that_of_its_methods():
     assert "def apply(self, x):" in text and "Toy" not in text
 
 
-# -- mismatches ----------------------------------------------------------------------------------------------
+# -- mismatches ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("factor, hint", [
-    (-1, "sign is flipped"), (2, "a factor 2 too much"), (0.5, "1/2 everywhere: a factor 2 is missing"),
-    (1 / 7, "1/7 everywhere"), (7, "a factor 7 too much"), (-2, "-2 everywhere"), (0, "a term is missing"),
+    (-1, "sign is flipped"), (2, "a factor 2 too much"),
+    (0.5, "1/2 everywhere: a factor 2 is missing"),
+    (1 / 7, "1/7 everywhere"), (7, "a factor 7 too much"), (-2, "-2 everywhere"),
+    (0, "a term is missing"),
     (1.37, "1.37 everywhere")])
 def test_hints_on_common_ratios(factor, hint):
     right = np.random.default_rng(0).standard_normal((3, 4))
@@ -212,7 +238,11 @@ def test_allowed_error_decides_what_differs():
 
 def test_mismatch_survives_zeros_nans_and_scalars():
     text = describe_mismatch([np.nan, 1.0, 0.0], [1.0, 0.0, 0.0])
-    assert "ratio not finite" in text and "ratio x/0" in text and "computed is not finite everywhere" in text
+    assert (
+        "ratio not finite" in text
+        and "ratio x/0" in text
+        and "computed is not finite everywhere" in text
+    )
     assert "value: computed 2, reference 1, ratio 2" in describe_mismatch(2.0, 1.0)
     assert describe_mismatch(np.zeros((0, 2)), np.zeros((0, 2))).startswith("both sides are empty")
 
@@ -225,4 +255,5 @@ def test_limit_says_how_many_are_left():
 def test_import_is_light():
     code = ("import sys, secondorder.ledger; "
             "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=True).stdout == "[]\n"

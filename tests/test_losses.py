@@ -50,7 +50,8 @@ def test_hessian_in_its_other_forms(loss, rng):
 def test_one_output(loss, rng):
     p, t = draw(loss, rng, outputs=1)
     value, gradient, hessian = derivations.loss_jet(loss, p, t)
-    np.testing.assert_allclose(loss.value(p, t), value, rtol=1e-14, atol=8 * EPS)  # Tukey's subtracts from c^2/6
+    # Tukey's subtracts from c^2/6
+    np.testing.assert_allclose(loss.value(p, t), value, rtol=1e-14, atol=8 * EPS)
     np.testing.assert_allclose(loss.gradient(p, t), gradient, rtol=1e-13, atol=EPS)
     np.testing.assert_allclose(loss.hessian(p, t), hessian, rtol=1e-13, atol=EPS)
 
@@ -94,7 +95,8 @@ def test_float32(loss, rng, method):
     p, t = (a.astype(np.float32) for a in draw(loss, rng))
     single = getattr(loss, method)(p, t)
     assert single.dtype == np.float32
-    assert relative(single, getattr(loss, method)(p.astype(float), t.astype(float))) < 16 * np.finfo(np.float32).eps
+    assert relative(single, getattr(loss, method)(p.astype(float),
+                                                  t.astype(float))) < 16 * np.finfo(np.float32).eps
 
 
 def test_labels_are_one_hot_rows(rng):
@@ -110,7 +112,8 @@ def test_labels_are_one_hot_rows(rng):
 
 
 def test_bounded_criterion_at_the_papers_settings():
-    """delta = 5, epsilon = 0.2: at uniform outputs of C classes the criterion is 1 / (1 + exp(5 (1/C - 0.2)))."""
+    """delta = 5, epsilon = 0.2: at uniform outputs of C classes the criterion is 1 / (1 + exp(5
+    (1/C - 0.2)))."""
     loss = so.BoundedCriterion()
     assert (loss.delta, loss.epsilon) == (5.0, 0.2)
     for classes in (2, 5, 10):
@@ -122,7 +125,11 @@ def test_tukey_is_flat_outside():
     loss, t = so.TukeyBiweight(c=2.0), np.zeros((1, 4))
     p = np.array([[2.0, -2.0, 5.0, -1e8]])
     np.testing.assert_allclose(loss.value(p, t), 4 * 4 / 6, rtol=1e-15)
-    assert not loss.gradient(p, t).any() and not loss.hessian(p, t).any() and not loss.hessian_product(p, t, p).any()
+    assert (
+        not loss.gradient(p, t).any()
+        and not loss.hessian(p, t).any()
+        and not loss.hessian_product(p, t, p).any()
+    )
 
 
 def test_tukey_is_quadratic_near_zero_and_continuous_at_c():
@@ -130,7 +137,8 @@ def test_tukey_is_quadratic_near_zero_and_continuous_at_c():
     assert loss.c == 4.685
     small = np.array([[1e-6]])
     assert loss.value(small, 0 * small)[0] == pytest.approx(0.5e-12, rel=1e-4)
-    inside, outside = (loss.value(np.array([[loss.c * s]]), np.zeros((1, 1)))[0] for s in (1 - 1e-9, 1 + 1e-9))
+    inside, outside = (loss.value(np.array([[loss.c * s]]), np.zeros((1, 1)))[0]
+                       for s in (1 - 1e-9, 1 + 1e-9))
     assert inside == pytest.approx(outside, rel=1e-12)
 
 
@@ -138,24 +146,29 @@ def test_tukey_turns_at_c_over_root_five():
     """The influence function has its maximum where u^2 = 1/5."""
     loss = so.TukeyBiweight(c=3.0)
     at = 3.0 / np.sqrt(5)
-    below, above = (loss.hessian_diagonal(np.array([[at * s]]), np.zeros((1, 1)))[0, 0] for s in (0.999, 1.001))
+    below, above = (loss.hessian_diagonal(np.array([[at * s]]), np.zeros((1, 1)))[0, 0]
+                    for s in (0.999, 1.001))
     assert below > 0 > above
 
 
 # -- softmax far out ----------------------------------------------------------------
 
-EXTREMES = np.array([[1000.0, 0, -1000], [-1000, 1000, 1000], [1e300, -1e300, 0], [40, 0, 0], [0, 0, 0], [36.8, 0, -5]])
+EXTREMES = np.array([[1000.0, 0, -1000], [-1000, 1000, 1000], [1e300, -1e300, 0], [40, 0, 0],
+                     [0, 0, 0], [36.8, 0, -5]])
 
 
 @pytest.mark.parametrize("label", [0, 1, 2])
 def test_softmax_extremes(label):
-    """Confident and right, confident and wrong: every entry is right to a few units, nothing overflows or warns."""
+    """Confident and right, confident and wrong: every entry is right to a few units, nothing
+    overflows or warns."""
     loss, labels = so.SoftmaxCrossEntropy(), np.full(len(EXTREMES), label)
     with np.errstate(all="raise", under="ignore"):
-        value, gradient, H = (f(EXTREMES, labels) for f in (loss.value, loss.gradient, loss.hessian))
+        value, gradient, H = (f(EXTREMES, labels)
+                              for f in (loss.value, loss.gradient, loss.hessian))
     for i, row in enumerate(EXTREMES):
         exact_value, exact_gradient, exact_H = softmax_closed_form(row, label)
-        np.testing.assert_allclose(value[i], exact_value, rtol=1e-15, atol=EPS * np.max(np.abs(row)))
+        np.testing.assert_allclose(value[i], exact_value, rtol=1e-15,
+                                   atol=EPS * np.max(np.abs(row)))
         np.testing.assert_allclose(gradient[i], exact_gradient, rtol=1e-13, atol=1e-300)
         np.testing.assert_allclose(H[i], exact_H, rtol=1e-13, atol=1e-300)
         diagonal = loss.hessian_diagonal(EXTREMES, labels)[i]
@@ -174,9 +187,11 @@ def softmax_closed_form(row, label):
         return float(sum(e).ln() - p[label]), derivations.floats(gradient), derivations.floats(H)
 
 
-@pytest.mark.parametrize("dtype, gap", [("float32", 18.0), ("float32", 30.0), ("float64", 38.0), ("float64", 60.0)])
+@pytest.mark.parametrize("dtype, gap", [("float32", 18.0), ("float32", 30.0), ("float64", 38.0),
+                                        ("float64", 60.0)])
 def test_one_minus_q_does_not_cancel(dtype, gap):
-    """Where the network is sure, 1 - q rounds to nothing; gradient, Hessian and products must not."""
+    """Where the network is sure, 1 - q rounds to nothing; gradient, Hessian and products must
+    not."""
     p, label = np.array([[gap, 0.5, -1.0]], dtype), np.array([0])
     _, gradient, H = softmax_closed_form(p[0].astype(float), 0)
     loss, eps = so.SoftmaxCrossEntropy(), np.finfo(dtype).eps
@@ -224,13 +239,15 @@ def test_fisher_of_softmax_is_the_expectation_over_labels(rng):
 
 
 def test_fisher_of_squared_error_is_the_identity(rng):
-    assert np.array_equal(so.SquaredError().fisher(rng.normal(size=(2, 3))), np.stack([np.eye(3)] * 2))
+    assert np.array_equal(so.SquaredError().fisher(rng.normal(size=(2, 3))),
+                          np.stack([np.eye(3)] * 2))
 
 
 def test_sampled_labels_follow_the_softmax(rng):
     logits, n = np.array([1.0, -0.5, 0.3, -3.0]), 40000
     draws = so.SoftmaxCrossEntropy().sample_targets(np.tile(logits, (n, 1)), rng)
-    assert draws.shape == (n, 4) and np.array_equal(draws.sum(axis=1), np.ones(n)) and set(np.unique(draws)) == {0, 1}
+    assert draws.shape == (n, 4) and np.array_equal(draws.sum(axis=1),
+                                                    np.ones(n)) and set(np.unique(draws)) == {0, 1}
     q = np.exp(logits) / np.exp(logits).sum()
     assert np.all(np.abs(draws.mean(axis=0) - q) < 4 * np.sqrt(q * (1 - q) / n))
 
@@ -279,7 +296,8 @@ def test_the_base_class_names_what_is_missing(base, method):
 
 
 def test_tukey_at_both_ends():
-    """Small residuals keep their relative accuracy, outliers whose squares overflow are flat and not NaN."""
+    """Small residuals keep their relative accuracy, outliers whose squares overflow are flat and
+    not NaN."""
     loss = so.TukeyBiweight()
     for dtype, small, huge in ((np.float32, 1e-4, 1e25), (np.float64, 1e-9, 1e250)):
         p = np.array([[small], [huge], [-huge]], dtype)
@@ -293,7 +311,8 @@ def test_tukey_at_both_ends():
         assert (hessian[1:] == 0).all() and (gradient[1:] == 0).all() and hessian[0, 0] == 1
 
 
-@pytest.mark.parametrize("make", [lambda: so.BoundedCriterion(delta=1e300), lambda: so.TukeyBiweight(c=1e200)])
+@pytest.mark.parametrize("make", [lambda: so.BoundedCriterion(delta=1e300),
+                                  lambda: so.TukeyBiweight(c=1e200)])
 def test_numbers_whose_squares_overflow_are_refused(make):
     with pytest.raises(ValueError, match=r"must be at most 1e\+100, got 1e\+[23]00"):
         make()

@@ -1,4 +1,5 @@
-"""Networks: one flat parameter vector, live views, copies that stay whole, and what an Evaluation holds."""
+"""Networks: one flat parameter vector, live views, copies that stay whole, and what an Evaluation
+holds."""
 
 import copy
 import pickle
@@ -29,7 +30,8 @@ def linears(net):
 
 def batch(net, samples=5, seed=1):
     rng = np.random.default_rng(seed)
-    return rng.normal(size=(samples, *net.input_shape)), rng.normal(size=(samples, *net.output_shape))
+    return rng.normal(size=(samples,
+                            *net.input_shape)), rng.normal(size=(samples, *net.output_shape))
 
 
 # -- one flat vector ----------------------------------------------------------------
@@ -48,7 +50,8 @@ def test_frozen_layers_stand_outside_theta():
     net = deep()
     frozen = [layer for layer in linears(net) if not layer.trainable]
     before = [layer.weight.copy() for layer in frozen]
-    assert len(frozen) == 2 and not any(np.shares_memory(layer.weight, net.theta) for layer in frozen)
+    assert len(frozen) == 2 and not any(np.shares_memory(layer.weight, net.theta)
+                                        for layer in frozen)
     net.theta = np.zeros(net.size)
     assert all(np.array_equal(layer.weight, b) for layer, b in zip(frozen, before))
     frozen[0].weight = before[0] * 2
@@ -56,10 +59,15 @@ def test_frozen_layers_stand_outside_theta():
 
 
 def assert_whole(net):
-    """Every trainable parameter is a writable view of theta, at its own place, and the forward pass sees it."""
+    """Every trainable parameter is a writable view of theta, at its own place, and the forward pass
+    sees it."""
     for layer in linears(net):
         for p in layer.parameters.values():
-            assert np.shares_memory(p, net.theta) == layer.trainable and p.flags.writeable and p.dtype == net.dtype
+            assert (
+                np.shares_memory(p, net.theta) == layer.trainable
+                and p.flags.writeable
+                and p.dtype == net.dtype
+            )
             assert layer.owner() is net
     net.theta = np.arange(net.size, dtype=net.dtype) / net.size
     place = 0
@@ -70,7 +78,8 @@ def assert_whole(net):
     assert place == net.size
     x, _ = batch(net)
     before = net(x)
-    assert relative(before, derivations.outputs(net, x)) < (1e-14 if net.dtype == np.float64 else 1e-5)
+    assert relative(before, derivations.outputs(net, x)) < (1e-14 if net.dtype == np.float64
+                                                            else 1e-5)
     linears(net)[0].weight[0, 0] += 1
     assert net.theta[0] == 1 and not np.array_equal(net(x), before)
 
@@ -99,7 +108,8 @@ def test_copies_are_whole_and_independent(how):
     here = net(x)
     twin = COPIES[how](net)
     assert relative(twin(x), here) < (1e-15 if how != "float32" else 1e-6)
-    assert np.array_equal(twin.theta, home.astype(twin.dtype)) and not np.shares_memory(twin.theta, net.theta)
+    assert np.array_equal(twin.theta,
+                          home.astype(twin.dtype)) and not np.shares_memory(twin.theta, net.theta)
     assert repr(twin.layers) == repr(net.layers)
     assert_whole(twin)
     assert np.array_equal(net.theta, home) and np.array_equal(net(x), here)
@@ -124,7 +134,8 @@ def test_process_pool(method):
     net = deep()
     x, y = batch(net)
     with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
-        there = pool.submit(so.exact.gradient, net, so.SquaredError(), x, y, 0.1).result(timeout=120)
+        there = pool.submit(so.exact.gradient, net, so.SquaredError(), x, y,
+                            0.1).result(timeout=120)
         back = pool.submit(copy.deepcopy, net).result(timeout=120)
     assert np.array_equal(there, so.exact.gradient(net, so.SquaredError(), x, y, 0.1))
     assert_whole(back)
@@ -145,7 +156,11 @@ def test_assigning_weight_bias_and_theta_copies_in_place():
     assert theta[0] == 0
     vector = np.linspace(0, 1, net.size)
     net.theta = vector
-    assert net.theta is theta and np.array_equal(weight, vector[:6].reshape(2, 3)) and np.array_equal(bias, vector[6:8])
+    assert (
+        net.theta is theta
+        and np.array_equal(weight, vector[:6].reshape(2, 3))
+        and np.array_equal(bias, vector[6:8])
+    )
     vector[...] = 7
     assert theta[-1] == 1
 
@@ -172,10 +187,13 @@ def test_a_transposed_or_strided_value_lands_in_the_right_places():
     (lambda net: setattr(net, "theta", np.zeros(7)), r"\(7,\), expected \(8,\)"),
     (lambda net: setattr(net, "theta", np.zeros((8, 1))), r"\(8, 1\), expected \(8,\)"),
     (lambda net: setattr(net, "theta", 0.0), r"\(\), expected \(8,\)"),
-    (lambda net: setattr(net.layers[0], "weight", np.zeros((3, 2))), r"weight .*\(3, 2\), expected \(2, 3\)"),
-    (lambda net: setattr(net.layers[0], "weight", np.zeros(3)), r"weight .*\(3,\), expected \(2, 3\)"),
+    (lambda net: setattr(net.layers[0], "weight", np.zeros((3, 2))),
+     r"weight .*\(3, 2\), expected \(2, 3\)"),
+    (lambda net: setattr(net.layers[0], "weight", np.zeros(3)),
+     r"weight .*\(3,\), expected \(2, 3\)"),
     (lambda net: setattr(net.layers[0], "bias", np.zeros(1)), r"bias .*\(1,\), expected \(2,\)"),
-    (lambda net: setattr(net.layers[0], "bias", np.zeros((2, 1))), r"bias .*\(2, 1\), expected \(2,\)"),
+    (lambda net: setattr(net.layers[0], "bias", np.zeros((2, 1))),
+     r"bias .*\(2, 1\), expected \(2,\)"),
 ])
 def test_wrong_shapes_are_refused_and_nothing_changes(assign, shape):
     net = so.mlp([3, 2], rng=0)
@@ -250,7 +268,8 @@ def test_mlp_alternates_linear_and_activation():
     assert net.input_shape == (5,) and net.output_shape == (2,) and net.size == 24 + 15 + 8
     assert {layer.function.name for layer in net.layers[1::2]} == {"relu"}
     net = so.mlp([5, 4, 2], activation=Tanh(), output="sigmoid", bias=False)
-    names = [layer.function.name if isinstance(layer, Activation) else "linear" for layer in net.layers]
+    names = [layer.function.name if isinstance(layer, Activation) else "linear"
+             for layer in net.layers]
     assert names == ["linear", "tanh", "linear", "sigmoid"]
     assert net.size == 20 + 8
     assert len(so.mlp([5, 2]).layers) == 1
@@ -269,18 +288,23 @@ class Halves(so.Layer):
 
 @pytest.mark.parametrize("made", [
     lambda linear: [Halves(), linear], lambda linear: [Activation("tanh"), Halves(), linear],
-    lambda linear: [Chain([Activation("tanh"), Halves()]), linear], lambda linear: [Chain([Halves(), linear])]])
+    lambda linear: [Chain([Activation("tanh"), Halves()]), linear],
+    lambda linear: [Chain([Halves(), linear])]])
 def test_an_input_shape_is_not_taken_from_behind_a_layer_that_changes_it(made):
-    with pytest.raises(ValueError, match=r"input_shape must be given, as .*Halves.* takes inputs of more than one"):
+    with pytest.raises(ValueError,
+                       match=r"input_shape must be given, as .*Halves.* takes inputs of more than "
+                             r"one"):
         Network(made(Linear(3, 2, rng=0)))
     net = Network(made(Linear(3, 2, rng=0)), input_shape=(6,))
     assert net.input_shape == (6,) and net(np.ones((4, 6))).shape == (4, 2)
-    with pytest.raises(ValueError, match=r"Linear\(3, 2\) takes an input of shape \(3,\), got \(4,\)"):
+    with pytest.raises(ValueError,
+                       match=r"Linear\(3, 2\) takes an input of shape \(3,\), got \(4,\)"):
         Network(made(Linear(3, 2, rng=0)), input_shape=(8,))
 
 
 @pytest.mark.parametrize("made", [
-    lambda linear: [Activation("tanh"), linear], lambda linear: [Chain([Activation("tanh")]), Chain([linear])],
+    lambda linear: [Activation("tanh"), linear],
+    lambda linear: [Chain([Activation("tanh")]), Chain([linear])],
     lambda linear: [Skip([Activation("tanh")]), linear], lambda linear: [linear, Halves()]])
 def test_an_input_shape_is_taken_through_layers_that_keep_it(made):
     assert Network(made(Linear(3, 2, rng=0))).input_shape == (3,)
@@ -292,7 +316,8 @@ def test_an_input_shape_that_nobody_states():
 
 
 def test_mlp_is_drawn_from_its_rng():
-    assert np.array_equal(so.mlp([3, 2, 2], rng=4).theta, so.mlp([3, 2, 2], rng=np.random.default_rng(4)).theta)
+    assert np.array_equal(so.mlp([3, 2, 2], rng=4).theta,
+                          so.mlp([3, 2, 2], rng=np.random.default_rng(4)).theta)
     assert not np.array_equal(so.mlp([3, 2, 2], rng=4).theta, so.mlp([3, 2, 2], rng=5).theta)
     net = so.mlp([50, 40, 2], rng=0)
     assert 0.9 / np.sqrt(50) < np.abs(net.layers[0].weight).max() <= 1 / np.sqrt(50)
@@ -315,8 +340,10 @@ def test_forward_saves_what_each_layer_needs():
     x, _ = batch(net)
     outputs, saved = net.forward(x)
     assert np.array_equal(outputs, net(x)) and len(saved) == 3
-    np.testing.assert_allclose(saved[0].output, x @ net.layers[0].weight.T + net.layers[0].bias, rtol=1e-14)
-    assert np.array_equal(saved[1].input, saved[0].output) and np.array_equal(saved[2].input, saved[1].output)
+    np.testing.assert_allclose(saved[0].output, x @ net.layers[0].weight.T + net.layers[0].bias,
+                               rtol=1e-14)
+    assert np.array_equal(saved[1].input,
+                          saved[0].output) and np.array_equal(saved[2].input, saved[1].output)
     np.testing.assert_allclose(saved[1].slope, 1 - np.tanh(saved[0].output) ** 2, rtol=1e-14)
 
 
@@ -324,7 +351,12 @@ def test_evaluation_fields():
     net, loss = deep(), so.SquaredError()
     x, y = batch(net)
     e = net.evaluate(loss, x, y)
-    assert isinstance(e, Evaluation) and e.network is net and e.loss_function is loss and e.samples == 5
+    assert (
+        isinstance(e, Evaluation)
+        and e.network is net
+        and e.loss_function is loss
+        and e.samples == 5
+    )
     assert np.array_equal(e.outputs, net(x)) and np.array_equal(e.losses, loss.value(net(x), y))
     assert isinstance(e.loss, float) and e.loss == pytest.approx(sum(e.losses) / 5, rel=1e-15)
     assert len(e.deltas) == len(e.saved) == len(net.layers) and e.gradient.shape == (net.size,)
@@ -338,7 +370,8 @@ def test_evaluation_holds_one_hot_rows():
 
 @pytest.mark.parametrize("middle", ["linear", "skip-nested", "sigmoid", "chain"])
 def test_deltas_are_gradients_in_the_layers_outputs(middle):
-    """Of each sample's own loss, not divided by S: shift one layer's output and run the rest of the network."""
+    """Of each sample's own loss, not divided by S: shift one layer's output and run the rest of the
+    network."""
     net, loss = network(middle, np.random.default_rng(2)), so.SoftmaxCrossEntropy()
     x, _ = batch(net)
     y = targets(loss, np.random.default_rng(3), len(x))
@@ -364,7 +397,8 @@ def test_a_batch_is_the_mean_of_its_parts():
 
 
 def test_a_shorter_last_batch():
-    """Batches of 4, 4 and 3 with one network and one loss, forwards and backwards: each as if it stood alone."""
+    """Batches of 4, 4 and 3 with one network and one loss, forwards and backwards: each as if it
+    stood alone."""
     net, loss = deep(), so.SquaredError()
     x, y = batch(net, samples=11)
     alone = {s: so.exact.gradient(net.copy(), loss, x[s:s + 4], y[s:s + 4]) for s in (0, 4, 8)}
@@ -403,7 +437,11 @@ def test_inputs_are_not_changed():
 
 def test_repr_names_layers_and_size():
     text = repr(deep())
-    assert "37 parameters" in text and "Skip([Linear(3, 2, bias=False)" in text and "trainable=False" in text
+    assert (
+        "37 parameters" in text
+        and "Skip([Linear(3, 2, bias=False)" in text
+        and "trainable=False" in text
+    )
 
 
 def test_an_evaluation_notices_a_changed_layer_that_is_not_trained():
@@ -423,7 +461,8 @@ def test_a_layer_can_be_used_again_when_its_network_is_gone():
 
 
 def test_a_subclass_may_call_its_parents_backward():
-    """The halves of `backward` come from the subclass then, whichever of them a network asks for."""
+    """The halves of `backward` come from the subclass then, whichever of them a network asks
+    for."""
     class Doubled(Linear):
         def backward(self, saved, y_bar):
             x_bar, theta_bar = super().backward(saved, y_bar)
@@ -432,8 +471,10 @@ def test_a_subclass_may_call_its_parents_backward():
     layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
     x, y_bar = np.ones((4, 3)), np.arange(8.0).reshape(4, 2)
     saved = layer.forward(x)[1]
-    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * plain.input_gradient(saved, y_bar))
-    assert np.array_equal(layer.parameter_gradient(saved, y_bar), 3 * plain.parameter_gradient(saved, y_bar))
+    assert np.array_equal(layer.input_gradient(saved, y_bar),
+                          2 * plain.input_gradient(saved, y_bar))
+    assert np.array_equal(layer.parameter_gradient(saved, y_bar),
+                          3 * plain.parameter_gradient(saved, y_bar))
 
 
 @pytest.mark.parametrize("arguments, error, words", [

@@ -1,4 +1,5 @@
-"""Fisher matrices, and curvature matrices as SciPy operators: the same matrix without the matrix."""
+"""Fisher matrices, and curvature matrices as SciPy operators: the same matrix without the
+matrix."""
 
 import numpy as np
 import pytest
@@ -50,7 +51,8 @@ def test_empirical_fisher_needs_no_model(name):
 
 
 def test_exact_fisher_of_softmax_by_enumerating_labels(case):
-    """E over labels of g g^T with the model's own probabilities: every label of every sample is tried."""
+    """E over labels of g g^T with the model's own probabilities: every label of every sample is
+    tried."""
     net, loss, x, y = case
     p = net(x)
     q = np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
@@ -63,7 +65,8 @@ def test_exact_fisher_of_softmax_by_enumerating_labels(case):
 
 
 def test_exact_fisher_of_squared_error_by_quadrature():
-    """E over targets ~ N(p, I): three Gauss-Hermite nodes an output integrate the quadratic g g^T exactly."""
+    """E over targets ~ N(p, I): three Gauss-Hermite nodes an output integrate the quadratic g g^T
+    exactly."""
     rng = np.random.default_rng(2)
     net, x = all_activations("tanh", rng, outputs=2), rng.normal(size=(3, 2))
     loss, p = so.SquaredError(), net(x)
@@ -83,10 +86,12 @@ def test_exact_fisher_is_gauss_newton_for_likelihoods(name):
     rng = np.random.default_rng(3)
     net, loss, x = all_activations("softplus", rng), LOSSES[name](), rng.normal(size=(5, 2))
     y = rng.integers(0, 3, size=5) if name == "softmax" else rng.normal(size=(5, 3))
-    assert relative(so.exact.fisher(net, loss, x, y), so.exact.gauss_newton(net, loss, x, y)) < 1e-13
+    assert relative(so.exact.fisher(net, loss, x, y),
+                    so.exact.gauss_newton(net, loss, x, y)) < 1e-13
     other = (y + 1) % 3 if name == "softmax" else -y
     assert relative(so.exact.fisher(net, loss, x, y), so.exact.fisher(net, loss, x, other)) < 1e-13
-    assert relative(so.exact.fisher(net, loss, x, y), so.exact.fisher(net, loss, x, y, kind="empirical")) > 0.05
+    assert relative(so.exact.fisher(net, loss, x, y),
+                    so.exact.fisher(net, loss, x, y, kind="empirical")) > 0.05
 
 
 def test_empirical_fisher_vanishes_where_the_gradients_do_and_the_exact_one_does_not():
@@ -106,7 +111,8 @@ def test_sampled_fisher_approaches_the_exact_one_at_the_monte_carlo_rate(name):
     exact = so.exact.fisher(net, loss, x, y)
     draws, errors = [4, 16, 64, 256], []
     for n in draws:
-        samples = [so.exact.fisher(net, loss, x, y, kind="sampled", rng=rng, draws=n) for _ in range(12)]
+        samples = [so.exact.fisher(net, loss, x, y, kind="sampled", rng=rng, draws=n)
+                   for _ in range(12)]
         errors.append(np.sqrt(np.mean([np.sum((s - exact) ** 2) for s in samples])))
     slope = np.polyfit(np.log(draws), np.log(errors), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.15)
@@ -141,7 +147,8 @@ def test_operator_and_dense_matrix_are_one(form, case):
     assert (op @ V[:, :1]).shape == (P, 1) and relative(op @ V[:, :1], M @ V[:, :1]) < 1e-12
     assert relative(op.matmat(np.eye(P)), M) < 1e-12
     assert relative(op.H @ V, M @ V) < 1e-12 and relative(op.T @ V, M @ V) < 1e-12
-    assert relative(op.rmatvec(V[:, 0]), M @ V[:, 0]) < 1e-12 and relative(op.rmatmat(V), M @ V) < 1e-12
+    assert relative(op.rmatvec(V[:, 0]),
+                    M @ V[:, 0]) < 1e-12 and relative(op.rmatmat(V), M @ V) < 1e-12
     shifted = op + 3 * aslinearoperator(np.eye(P))
     assert relative(shifted @ V, M @ V + 3 * V) < 1e-12
 
@@ -188,7 +195,8 @@ def test_eigsh(form, case):
 def test_cg_on_the_damped_gauss_newton_matrix(case):
     net, loss, x, y = case
     g = so.exact.gradient(net, loss, x, y)
-    solution, failed = cg(so.exact.GaussNewtonOperator(net, loss, x, y, l2=0.3), g, rtol=1e-12, maxiter=400)
+    solution, failed = cg(so.exact.GaussNewtonOperator(net, loss, x, y, l2=0.3), g, rtol=1e-12,
+                          maxiter=400)
     assert not failed
     expected = np.linalg.solve(so.exact.gauss_newton(net, loss, x, y, l2=0.3), g)
     np.testing.assert_allclose(solution, expected, rtol=1e-8, atol=1e-10)

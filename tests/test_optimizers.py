@@ -73,7 +73,8 @@ class Scalar:
             return rate * change
         self.a = 0.8 * self.a + 0.2 * g
         self.b = 0.95 * self.b + 0.05 * g**2
-        return -rate * (self.a / (1 - 0.8**self.t)) / (math.sqrt(self.b / (1 - 0.95**self.t)) + 1e-8)
+        return -rate * (self.a / (1 - 0.8**self.t)) / (math.sqrt(self.b / (1 - 0.95**self.t))
+                                                       + 1e-8)
 
 
 @pytest.mark.parametrize("name", ["sgd", "momentum", "nesterov", "adagrad", "adadelta", "adam"])
@@ -98,14 +99,15 @@ def test_defaults():
     momentum = so.Momentum(net, loss)
     assert (momentum.learning_rate, momentum.momentum, momentum.nesterov) == (1e-3, 0.9, False)
     adagrad = so.Adagrad(net, loss)
-    assert (adagrad.learning_rate, adagrad.epsilon, adagrad.initial_accumulator) == (0.01, 1e-10, 0.0)
+    assert (adagrad.learning_rate, adagrad.epsilon,
+            adagrad.initial_accumulator) == (0.01, 1e-10, 0.0)
     adadelta = so.Adadelta(net, loss)
     assert (adadelta.learning_rate, adadelta.rho, adadelta.epsilon) == (1.0, 0.9, 1e-6)
     adam = so.Adam(net, loss)
     assert (adam.learning_rate, adam.betas, adam.epsilon) == (1e-3, (0.9, 0.999), 1e-8)
 
 
-# -- the contract ----------------------------------------------------------------------------------------------------
+# -- the contract ----------------------------------------------------------------------------------
 
 
 def test_info(method):
@@ -118,10 +120,12 @@ def test_info(method):
     assert info["loss"] == expected.loss
     assert info["objective"] == pytest.approx(expected.loss + 0.1 * before @ before, rel=1e-14)
     assert info["gradient_norm"] == pytest.approx(np.linalg.norm(gradient), rel=1e-13)
-    assert info["step_norm"] == pytest.approx(np.linalg.norm(net.theta - before), rel=1e-10) and info["step_norm"] > 0
+    assert info["step_norm"] == pytest.approx(np.linalg.norm(net.theta - before),
+                                              rel=1e-10) and info["step_norm"] > 0
     assert info["learning_rate"] == optimizer.learning_rate and optimizer.steps == 1
     if info.get("halvings", 0) == 0:
-        assert info["step_norm"] == pytest.approx(info["learning_rate"] * info["direction_norm"], rel=1e-13)
+        assert info["step_norm"] == pytest.approx(info["learning_rate"] * info["direction_norm"],
+                                                  rel=1e-13)
     assert all(type(value) in (bool, int, float) for value in info.values())
 
 
@@ -155,7 +159,8 @@ def test_float32_stays(method):
         assert single.direction(single.evaluate(x, y)).dtype == np.float32
         double.direction(double.evaluate(x, y))
     assert net.theta.dtype == np.float32
-    assert all(v.dtype == np.float32 for v in single.state_dict().values() if isinstance(v, np.ndarray))
+    assert all(v.dtype == np.float32 for v in single.state_dict().values()
+               if isinstance(v, np.ndarray))
     np.testing.assert_allclose(net.theta, twin.theta, rtol=2e-4, atol=2e-5)
 
 
@@ -196,8 +201,10 @@ def test_state_is_a_copy(method):
 def test_wrong_state_changes_nothing():
     adam = so.Adam(linear(), so.SquaredError())
     state = adam.state_dict()
-    wrong = [so.SGD(linear(), so.SquaredError()).state_dict(), so.Adam(so.mlp([3, 3]), so.SquaredError()).state_dict(),
-             so.Adam(linear(dtype="float32"), so.SquaredError()).state_dict(), state | {"method": "Adagrad"},
+    wrong = [so.SGD(linear(), so.SquaredError()).state_dict(),
+             so.Adam(so.mlp([3, 3]), so.SquaredError()).state_dict(),
+             so.Adam(linear(dtype="float32"), so.SquaredError()).state_dict(),
+             state | {"method": "Adagrad"},
              state | {"first": 0.0}, state | {"updates": np.zeros(3)}]
     for other in wrong:
         with pytest.raises(ValueError, match="state"):
@@ -216,10 +223,14 @@ def trained(kind):
 
 
 @pytest.mark.parametrize("kind, change, error, words", [
-    (so.Adam, {"steps": "x"}, TypeError, "state: steps"), (so.Adam, {"steps": -5}, ValueError, "state: steps"),
-    (so.Adam, {"steps": 2.5}, TypeError, "state: steps"), (so.Adam, {"steps": None}, TypeError, "state: steps"),
-    (so.Adam, {"updates": "a"}, ValueError, "state: updates"), (so.Adam, {"updates": -1}, ValueError, "state: updates"),
-    (so.Adam, {"updates": 1.5}, TypeError, "state: updates"), (so.Adam, {"second": None}, ValueError, "state: second"),
+    (so.Adam, {"steps": "x"}, TypeError, "state: steps"),
+    (so.Adam, {"steps": -5}, ValueError, "state: steps"),
+    (so.Adam, {"steps": 2.5}, TypeError, "state: steps"),
+    (so.Adam, {"steps": None}, TypeError, "state: steps"),
+    (so.Adam, {"updates": "a"}, ValueError, "state: updates"),
+    (so.Adam, {"updates": -1}, ValueError, "state: updates"),
+    (so.Adam, {"updates": 1.5}, TypeError, "state: updates"),
+    (so.Adam, {"second": None}, ValueError, "state: second"),
     (so.Adam, {"updates": None}, ValueError, "state: updates"),
     (so.Momentum, {"buffer": "b"}, ValueError, "state: buffer"),
     (so.TruncatedNewton, {"damping": np.nan}, ValueError, "state: damping"),
@@ -231,7 +242,8 @@ def test_refused_state_leaves_every_entry_alone(kind, change, error, words):
     with pytest.raises(error, match=words):
         optimizer.load_state_dict(state | change)
     after = optimizer.state_dict()
-    assert before.keys() == after.keys() and all(np.array_equal(before[name], after[name]) for name in before)
+    assert before.keys() == after.keys() and all(np.array_equal(before[name], after[name])
+                                                 for name in before)
     optimizer.load_state_dict(state)
     assert optimizer.steps == 5
 
@@ -280,7 +292,8 @@ def test_memory_that_is_made_later():
 
 
 def test_two_take_turns(method):
-    """Two optimizers on one network do what each would do on a copy that is told where the other went."""
+    """Two optimizers on one network do what each would do on a copy that is told where the other
+    went."""
     net = so.mlp([3, 4, 2], rng=0)
     alone, other = net.copy(), net.copy()
     first, second = method(net, so.SquaredError()), so.Adam(net, so.SquaredError())
@@ -322,11 +335,15 @@ def test_evaluation_of_another_point_or_network(method):
     tukey = method(net, so.TukeyBiweight(c=2.0))
     with pytest.raises(ValueError, match="another loss"):
         tukey.step_from(net.evaluate(so.TukeyBiweight(c=3.0), x, y))
-    for own, same in ((optimizer, so.SquaredError()), (tukey, so.TukeyBiweight(c=2.0))):  # made apart, but alike
+    # made apart, but alike
+    for own, same in ((optimizer, so.SquaredError()), (tukey, so.TukeyBiweight(c=2.0))):
         assert np.isfinite(own.direction(net.evaluate(same, x, y))).all()
     for wrong in (None, x, optimizer):
-        for call in (optimizer.direction, optimizer.gradient, optimizer.objective, optimizer.step_from):
-            with pytest.raises(TypeError, match="evaluation must be an Evaluation of this optimizer's network"):
+        for call in (optimizer.direction, optimizer.gradient, optimizer.objective,
+                     optimizer.step_from):
+            with pytest.raises(
+                TypeError, match="evaluation must be an Evaluation of this optimizer's network"
+            ):
                 call(wrong)
     evaluation = optimizer.evaluate(x, y)
     assert evaluation.gradient.any() and optimizer.steps == 0
@@ -335,13 +352,15 @@ def test_evaluation_of_another_point_or_network(method):
         optimizer.direction(evaluation)
 
 
-@pytest.mark.parametrize("kind, settings", [(so.SGD, {}), (so.Momentum, {}), (so.TruncatedNewton, {"max_halvings": 0})])
+@pytest.mark.parametrize("kind, settings", [(so.SGD, {}), (so.Momentum, {}),
+                                            (so.TruncatedNewton, {"max_halvings": 0})])
 def test_not_finite_step_leaves_parameters(kind, settings):
     net = linear()
     optimizer = kind(net, so.SquaredError(), learning_rate=1e308, **settings)
     theta = net.theta.copy()
     x, y = batches(1)[0]
-    with pytest.raises(FloatingPointError, match=rf"{kind.__name__}, step 1: the new parameters of layer 0"):
+    with pytest.raises(FloatingPointError,
+                       match=rf"{kind.__name__}, step 1: the new parameters of layer 0"):
         optimizer.step(x, 1e3 * y)
     assert np.array_equal(net.theta, theta) and optimizer.steps == 0
     with pytest.raises(FloatingPointError, match="Wrong, step 1: the direction of layer 0"):
@@ -377,7 +396,8 @@ def test_overflow_of_plain_numbers_is_named(place):
         optimizer.learning_rate = ExponentialDecay(0.1, 1e200, every=1)
         optimizer.steps = 2
     theta, step = net.theta.copy(), optimizer.steps + 1
-    with pytest.raises(FloatingPointError, match=rf"Overflowing, step {step}: .*(out of range|range error)") as info:
+    with pytest.raises(FloatingPointError,
+                       match=rf"Overflowing, step {step}: .*(out of range|range error)") as info:
         optimizer.step(*batches(1)[0])
     assert isinstance(info.value.__cause__, OverflowError)
     assert np.array_equal(net.theta, theta) and optimizer.steps == step - 1
@@ -392,7 +412,9 @@ def test_overflow_of_a_trial_counts_as_worse():
     x, y = batches(1)[0]
     optimizer = so.TruncatedNewton(linear(), Cliff(), learning_rate=1e6, max_halvings=60)
     info = optimizer.step(x, y)
-    assert info["accepted"] and info["halvings"] > 10 and optimizer.evaluate(x, y).loss < info["loss"]
+    assert (
+        info["accepted"] and info["halvings"] > 10 and optimizer.evaluate(x, y).loss < info["loss"]
+    )
 
 
 def test_huge_parameters_have_no_penalty_without_l2():
@@ -479,7 +501,8 @@ def test_what_a_method_keeps_of_an_evaluation_has_to_be_a_copy():
     for x, y in data:
         optimizer.step(x, y)
     assert np.array_equal(optimizer.copied[0], start(data[0][0]))
-    assert np.array_equal(optimizer.kept[0], optimizer.copied[1]) and "Copy what you keep" in Optimizer.__doc__
+    assert np.array_equal(optimizer.kept[0],
+                          optimizer.copied[1]) and "Copy what you keep" in Optimizer.__doc__
 
 
 BAD = [({"learning_rate": 0.0}, ValueError), ({"learning_rate": -1}, ValueError),
@@ -496,14 +519,19 @@ def test_bad_rates(method, settings, error):
 
 @pytest.mark.parametrize("kind, settings, error", [
     (so.Momentum, {"momentum": 1.0}, ValueError), (so.Momentum, {"momentum": -0.1}, ValueError),
-    (so.Momentum, {"nesterov": 1}, TypeError), (so.Adagrad, {"initial_accumulator": -1}, ValueError),
+    (so.Momentum, {"nesterov": 1}, TypeError),
+    (so.Adagrad, {"initial_accumulator": -1}, ValueError),
     (so.Adagrad, {"epsilon": 0}, ValueError), (so.Adadelta, {"rho": 1}, ValueError),
     (so.Adadelta, {"epsilon": 0}, ValueError), (so.Adam, {"betas": (0.9, 1.0)}, ValueError),
     (so.Adam, {"betas": 0.9}, TypeError), (so.Adam, {"epsilon": -1}, ValueError),
-    (so.TruncatedNewton, {"curvature": "hesian"}, ValueError), (so.TruncatedNewton, {"damping": -1}, ValueError),
-    (so.TruncatedNewton, {"max_cg": 0}, ValueError), (so.TruncatedNewton, {"max_cg": 2.5}, TypeError),
-    (so.TruncatedNewton, {"tolerance": 1.0}, ValueError), (so.TruncatedNewton, {"adapt_damping": "yes"}, TypeError),
-    (so.TruncatedNewton, {"smallest_damping": 0}, ValueError), (so.TruncatedNewton, {"max_halvings": -1}, ValueError)])
+    (so.TruncatedNewton, {"curvature": "hesian"}, ValueError),
+    (so.TruncatedNewton, {"damping": -1}, ValueError),
+    (so.TruncatedNewton, {"max_cg": 0}, ValueError),
+    (so.TruncatedNewton, {"max_cg": 2.5}, TypeError),
+    (so.TruncatedNewton, {"tolerance": 1.0}, ValueError),
+    (so.TruncatedNewton, {"adapt_damping": "yes"}, TypeError),
+    (so.TruncatedNewton, {"smallest_damping": 0}, ValueError),
+    (so.TruncatedNewton, {"max_halvings": -1}, ValueError)])
 def test_bad_settings(kind, settings, error):
     with pytest.raises(error, match=next(iter(settings))):
         kind(linear(), so.SquaredError(), **settings)
@@ -522,7 +550,8 @@ def test_bad_networks_and_losses(method):
     with pytest.raises(TypeError, match="network"):
         method(so.SquaredError(), linear())
     for wrong in ("squared", so.SquaredError, None):
-        with pytest.raises(TypeError, match="loss must be a Loss instance such as SquaredError") as info:
+        with pytest.raises(TypeError,
+                           match="loss must be a Loss instance such as SquaredError") as info:
             method(linear(), wrong)
         assert "lacks" not in str(info.value)
 
@@ -539,7 +568,8 @@ def test_a_loss_of_another_family_is_told_what_it_lacks(method, missing):
     loss = Own()
     for name in PASSES:
         setattr(loss, name, getattr(so.SquaredError(), name) if name in kept else None)
-    with pytest.raises(TypeError, match=f"loss must be .*, which lacks {', '.join(missing.split())}$"):
+    with pytest.raises(TypeError,
+                       match=f"loss must be .*, which lacks {', '.join(missing.split())}$"):
         method(linear(), loss)
     for name in PASSES:
         setattr(loss, name, getattr(so.SquaredError(), name))
@@ -551,8 +581,10 @@ def test_bad_batches(method):
     optimizer = method(net, so.SoftmaxCrossEntropy())
     theta, x = net.theta.copy(), batches(1)[0][0]
     for bad_x, bad_y, error, words in [
-            (x, np.full(7, 2), ValueError, "out of range"), (x, np.full(7, -1), ValueError, "out of range"),
-            (x[:0], np.zeros(0, int), ValueError, "empty"), (x[:, :2], np.zeros(7, int), ValueError, r"\(7, 2\)"),
+            (x, np.full(7, 2), ValueError, "out of range"),
+            (x, np.full(7, -1), ValueError, "out of range"),
+            (x[:0], np.zeros(0, int), ValueError, "empty"),
+            (x[:, :2], np.zeros(7, int), ValueError, r"\(7, 2\)"),
             (np.full_like(x, np.nan), np.zeros(7, int), ValueError, "NaN"),
             (x, np.zeros(6, int), ValueError, r"\(6,\)")]:
         with pytest.raises(error, match=words):
@@ -560,13 +592,16 @@ def test_bad_batches(method):
     assert np.array_equal(net.theta, theta) and optimizer.steps == 0
 
 
-# -- schedules -------------------------------------------------------------------------------------------------------
+# -- schedules -------------------------------------------------------------------------------------
 
 
 def test_schedules():
-    smooth, stairs = ExponentialDecay(0.2, 0.25, every=10), ExponentialDecay(0.2, 0.25, every=10, staircase=True)
-    np.testing.assert_allclose([smooth(0), smooth(5), smooth(10), smooth(20)], [0.2, 0.1, 0.05, 0.0125], rtol=1e-14)
-    np.testing.assert_allclose([stairs(0), stairs(9), stairs(10), stairs(20)], [0.2, 0.2, 0.05, 0.0125], rtol=1e-14)
+    smooth = ExponentialDecay(0.2, 0.25, every=10)
+    stairs = ExponentialDecay(0.2, 0.25, every=10, staircase=True)
+    np.testing.assert_allclose([smooth(0), smooth(5), smooth(10), smooth(20)],
+                               [0.2, 0.1, 0.05, 0.0125], rtol=1e-14)
+    np.testing.assert_allclose([stairs(0), stairs(9), stairs(10), stairs(20)],
+                               [0.2, 0.2, 0.05, 0.0125], rtol=1e-14)
     assert Constant(0.3)(0) == Constant(0.3)(10**6) == 0.3
 
 
@@ -585,7 +620,8 @@ def test_rate_follows_steps_and_assignment():
 
 
 @pytest.mark.parametrize("arguments, error", [
-    ((0, 0.5, 10), ValueError), ((0.1, 0, 10), ValueError), ((0.1, 0.5, 0), ValueError), ((0.1, 0.5, 1.5), TypeError),
+    ((0, 0.5, 10), ValueError), ((0.1, 0, 10), ValueError), ((0.1, 0.5, 0), ValueError),
+    ((0.1, 0.5, 1.5), TypeError),
     ((0.1, 0.5, 10, "yes"), TypeError)])
 def test_bad_schedules(arguments, error):
     with pytest.raises(error):

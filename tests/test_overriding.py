@@ -1,4 +1,5 @@
-"""Whoever overrides a pass, subclass or mixin, is heard: no faster path of a parent goes round it."""
+"""Whoever overrides a pass, subclass or mixin, is heard: no faster path of a parent goes round
+it."""
 
 import numpy as np
 import pytest
@@ -62,11 +63,13 @@ class JetTanh(OwnJet, Tanh):
 @pytest.mark.parametrize("first", [True, False])
 def test_a_layer_with_its_own_backward(kind, first):
     """As the first layer only the parameters' half is asked for, elsewhere both."""
-    layers = [kind(4, 3, rng=0)] if first else [Linear(4, 4, rng=1), kind(4, 3, rng=0), Linear(3, 3, rng=2)]
+    layers = [kind(4, 3, rng=0)] if first else [Linear(4, 4, rng=1), kind(4, 3, rng=0),
+                                                Linear(3, 3, rng=2)]
     net, loss, rng = Network(layers), so.SquaredError(), np.random.default_rng(0)
     x, y = rng.normal(size=(6, 4)), rng.normal(size=(6, 3))
     gradient = so.exact.gradient(net, loss, x, y)
-    assert finite_differences.central(finite_differences.objective(net, loss, x, y), net.theta).excess(gradient) <= 1
+    assert finite_differences.central(finite_differences.objective(net, loss, x, y),
+                                      net.theta).excess(gradient) <= 1
     before = net.theta.copy()
     so.SGD(net, loss, learning_rate=0.1).step(x, y)
     np.testing.assert_allclose(net.theta, before - 0.1 * gradient, rtol=1e-13)
@@ -92,7 +95,8 @@ def test_a_half_that_is_overridden_last_wins():
 
     layer = Half(3, 2, rng=0)
     saved = layer.forward(np.ones((2, 3)))[1]
-    np.testing.assert_allclose(layer.input_gradient(saved, np.ones((2, 2))), 7 * np.ones((2, 2)) @ layer.weight)
+    np.testing.assert_allclose(layer.input_gradient(saved, np.ones((2, 2))), 7 * np.ones((2, 2))
+                               @ layer.weight)
 
 
 def test_a_layer_says_what_it_takes():
@@ -106,7 +110,8 @@ def test_a_layer_says_what_it_takes():
             y = x * self.parameters["gain"]
             return y, SkipSaved(x, y, None)
 
-    with pytest.raises(ValueError, match=r"Gain\(gain \(3,\)\) takes an input of shape \(3,\), got \(5,\)"):
+    with pytest.raises(ValueError,
+                       match=r"Gain\(gain \(3,\)\) takes an input of shape \(3,\), got \(5,\)"):
         Network([Linear(4, 5, rng=0), Gain(3), Linear(5, 2, rng=0)])
     assert Gain(3).parameters["gain"].dtype == np.float64
     assert Network([Gain(3)])(np.ones((1, 3))).tolist() == [[1, 2, 3]]
@@ -117,7 +122,9 @@ def test_a_forgotten_constructor_is_named():
         def __init__(self):
             self.declare("gain", np.ones(2))
 
-    with pytest.raises(TypeError, match=r"Forgetful must call super\(\).__init__\(\) before it declares parameters"):
+    with pytest.raises(TypeError,
+                       match=r"Forgetful must call super\(\).__init__\(\) before it declares "
+                             r"parameters"):
         Forgetful()
 
 
@@ -131,14 +138,18 @@ def test_a_layer_that_changes_the_dtype_is_named(dtype):
     if dtype == "float64":
         assert net(np.ones((1, 3))).dtype == np.float64
     else:
-        with pytest.raises(TypeError, match=r"the outputs of layer 1, Activation\(tanh\), must hold float32.*got float64"):
+        with pytest.raises(TypeError,
+                           match=r"the outputs of layer 1, Activation\(tanh\), must hold "
+                                 r"float32.*got float64"):
             net(np.ones((1, 3)))
 
 
 @pytest.mark.parametrize("wrong, error, message", [
     (lambda v: v.sum(), ValueError, r"value must have shape \(4,\), one row per sample, got \(\)"),
-    (lambda v: v[:, None], ValueError, r"value must have shape \(4,\), one row per sample, got \(4, 1\)"),
-    (lambda v: v.astype(np.float32), TypeError, "value must hold float64 like the network, got float32")])
+    (lambda v: v[:, None], ValueError,
+     r"value must have shape \(4,\), one row per sample, got \(4, 1\)"),
+    (lambda v: v.astype(np.float32), TypeError,
+     "value must hold float64 like the network, got float32")])
 def test_a_loss_of_another_form_is_refused(wrong, error, message):
     class Odd(so.SquaredError):
         def value(self, p, target):

@@ -24,7 +24,8 @@ def draw(ax):
 
 
 def test_learning_curves(ax):
-    records = [{"epoch": e, "train_loss": 1.0 / (e + 1), "validation_loss": 1.5 / (e + 1)} for e in range(4)]
+    records = [{"epoch": e, "train_loss": 1.0 / (e + 1), "validation_loss": 1.5 / (e + 1)}
+               for e in range(4)]
     plain = [{"epoch": 0, "train_loss": 3.0}, {"epoch": 2, "train_loss": 2.0}, {"step": 9}]
     assert plots.learning_curves({"A": records, "B": plain}, ax) is ax
     lines = draw(ax).lines
@@ -41,9 +42,11 @@ def test_learning_curves(ax):
 def test_blocks_cover_theta(net):
     skip = so.nets.Skip([so.nets.Linear(3, 3, rng=0), so.nets.Activation("tanh")])
     nested = so.nets.Network(
-        [skip, so.nets.Linear(3, 2, trainable=False, rng=0), so.nets.Linear(2, 2, bias=False, rng=0)]
+        [skip, so.nets.Linear(3, 2, trainable=False, rng=0),
+         so.nets.Linear(2, 2, bias=False, rng=0)]
     )
-    assert plots.parameter_blocks(net) == [("W1", 0, 6), ("b1", 6, 8), ("W2", 8, 12), ("b2", 12, 14)]
+    assert plots.parameter_blocks(net) == [("W1", 0, 6), ("b1", 6, 8), ("W2", 8, 12),
+                                           ("b2", 12, 14)]
     assert plots.parameter_blocks(nested) == [("W1", 0, 9), ("b1", 9, 12), ("W2", 12, 16)]
     assert nested.size == 16
 
@@ -53,12 +56,15 @@ def test_heat_map(ax, net):
     plots.hessian_heat_map(matrix, net, ax)
     image = draw(ax).images[0]
     np.testing.assert_array_equal(image.get_array(), matrix)
-    assert image.norm.vmin == -4.0 and image.norm.vmax == 4.0, "the colour of zero lies in the middle"
+    assert image.norm.vmin == -4.0 and image.norm.vmax == 4.0, (
+        "the colour of zero lies in the middle"
+    )
     red, green, blue, _ = image.cmap(image.norm(4.0))
     assert red > 2 * blue and image.cmap(image.norm(-4.0))[2] > 2 * image.cmap(image.norm(-4.0))[0]
     assert min(image.cmap(image.norm(0.0))[:3]) > 0.95
     assert [label.get_text() for label in ax.get_xticklabels()] == ["W1", "b1", "W2", "b2"]
-    edges = sorted({line.get_xdata()[0] for line in ax.lines if line.get_xdata()[0] == line.get_xdata()[1]})
+    edges = sorted({line.get_xdata()[0] for line in ax.lines if line.get_xdata()[0]
+                    == line.get_xdata()[1]})
     assert edges == [5.5, 7.5, 11.5]
 
 
@@ -71,7 +77,8 @@ def test_heat_map_refuses(ax, net, matrix):
 def test_spectrum(ax):
     plots.spectrum([2.0, -1.0, 0.0, 1e-18, 5.0], ax)
     lines = {line.get_label(): line.get_ydata().tolist() for line in draw(ax).lines[:3]}
-    assert lines == {"positive: 2": [5.0, 2.0], "zero to rounding: 2": [1e-18, 0.0], "negative: 1": [-1.0]}
+    assert lines == {"positive: 2": [5.0, 2.0], "zero to rounding: 2": [1e-18, 0.0],
+                     "negative: 1": [-1.0]}
     assert ax.get_yscale() == "symlog"
     low, high = ax.get_ylim()
     assert low < -1 and high > 5
@@ -100,7 +107,8 @@ def test_error_against_step(ax):
     lines = draw(ax).lines
     assert [line.get_label() for line in lines] == ["measured", "predicted", "other"]
     np.testing.assert_array_equal(lines[1].get_ydata(), 2 * steps**2)
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "log", "step", "error")
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel(),
+            ax.get_ylabel()) == ("log", "log", "step", "error")
 
 
 def test_own_axes_without_an_argument(net):
@@ -121,14 +129,17 @@ def test_spectra_on_the_same_axes_hide_nothing(ax):
     colours = [line.get_color() for line in lines.values()]
     assert colours[0] == colours[1] != colours[2] and colours[0] == plots.COLOURS[0]
     other = plots.spectrum({"first": [3.0, -2.0], "second": [100.0, 1.0]}, Figure().add_subplot())
-    assert [line.get_label() for line in other.lines if line.get_gid() == "eigenvalues"] == list(lines)
+    assert [line.get_label() for line in other.lines if line.get_gid()
+            == "eigenvalues"] == list(lines)
     assert "symmetric logarithm" in ax.get_ylabel()
 
 
 def test_learning_curves_of_a_single_run(ax):
-    history = so.training.History("SGD", [so.training.Record(epoch=e, train_loss=3.0 - e) for e in range(3)])
+    history = so.training.History("SGD", [so.training.Record(epoch=e, train_loss=3.0 - e)
+                                          for e in range(3)])
     plots.learning_curves(history, ax, title="one run")
-    assert [line.get_label() for line in draw(ax).lines] == ["SGD, training"] and ax.get_title() == "one run"
+    assert [line.get_label()
+            for line in draw(ax).lines] == ["SGD, training"] and ax.get_title() == "one run"
     ticks = [tick for tick in ax.get_xticks() if 0 <= tick <= 2]
     assert ticks == [0, 1, 2], "whole epochs"
     plain = plots.learning_curves(history.records, Figure().add_subplot())
@@ -137,20 +148,26 @@ def test_learning_curves_of_a_single_run(ax):
 
 @pytest.mark.parametrize("histories", [None, 3, "SGD", {"A": 3}, [1, 2]])
 def test_learning_curves_of_something_else(ax, histories):
-    with pytest.raises((TypeError), match="histories must be a History, a list of records, or a dictionary"):
+    with pytest.raises((TypeError),
+                       match="histories must be a History, a list of records, or a dictionary"):
         plots.learning_curves(histories, ax)
 
 
 def test_matrices_share_one_scale_and_one_colour_bar(net):
     small, large = np.diag(np.linspace(-1, 1, net.size)), 7.0 * np.eye(net.size)
-    axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"), title="both")
+    axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"),
+                          title="both")
     images = [ax.images[0] for ax in axes]
     assert [ax.get_title() for ax in axes] == ["small", "large"]
     assert all((image.norm.vmin, image.norm.vmax) == (-7.0, 7.0) for image in images)
     np.testing.assert_array_equal(images[0].get_array(), small)
     figure = axes[0].figure
     bars = [ax for ax in figure.axes if ax not in list(axes)]
-    assert len(bars) == 1 and "symmetric logarithm" in bars[0].get_ylabel() and "0.007" in bars[0].get_ylabel()
+    assert (
+        len(bars) == 1
+        and "symmetric logarithm" in bars[0].get_ylabel()
+        and "0.007" in bars[0].get_ylabel()
+    )
     assert figure.get_suptitle() == "both"
 
 
@@ -167,18 +184,24 @@ def test_colour_bars_lie_over_nothing():
 
 SYMMETRIC = np.eye(3)
 BAD = {
-    "complex": (lambda: plots.hessian_heat_map(1j * SYMMETRIC), TypeError, "matrix: .*real numbers"),
-    "not symmetric": (lambda: plots.hessian_heat_map(np.triu(np.ones((3, 3)))), ValueError, "not symmetric"),
-    "nobody's": (lambda: plots.matrices({"A": np.triu(np.ones((3, 3)))}), ValueError, "'A': .*not symmetric"),
+    "complex": (lambda: plots.hessian_heat_map(1j * SYMMETRIC), TypeError,
+                "matrix: .*real numbers"),
+    "not symmetric": (lambda: plots.hessian_heat_map(np.triu(np.ones((3, 3)))), ValueError,
+                      "not symmetric"),
+    "nobody's": (lambda: plots.matrices({"A": np.triu(np.ones((3, 3)))}), ValueError,
+                 "'A': .*not symmetric"),
     "no names": (lambda: plots.matrices([SYMMETRIC]), TypeError, "named must be a dictionary"),
     "nothing": (lambda: plots.matrices({}), TypeError, "named"),
-    "masked": (lambda: plots.hessian_heat_map(np.ma.masked_array(SYMMETRIC, SYMMETRIC > 0)), TypeError, "mask"),
-    "axes": (lambda: plots.hessian_heat_map(SYMMETRIC, ax=3), TypeError, "ax must be a matplotlib Axes"),
+    "masked": (lambda: plots.hessian_heat_map(np.ma.masked_array(SYMMETRIC, SYMMETRIC > 0)),
+               TypeError, "mask"),
+    "axes": (lambda: plots.hessian_heat_map(SYMMETRIC, ax=3), TypeError,
+             "ax must be a matplotlib Axes"),
     "network": (lambda: plots.hessian_heat_map(SYMMETRIC, network="net"), TypeError, "network"),
     "limit": (lambda: plots.hessian_heat_map(SYMMETRIC, limit=0), ValueError, "limit"),
     "orders": (lambda: plots.hessian_heat_map(SYMMETRIC, orders=0.5), TypeError, "orders"),
     "figure": (lambda: plots.matrices({"A": SYMMETRIC}, figure=1), TypeError, "figure"),
-    "curvature": (lambda: plots.bound_beside_hessian(np.eye(14), np.ones(13), so.mlp([3, 2, 2])), ValueError, "curvature"),
+    "curvature": (lambda: plots.bound_beside_hessian(np.eye(14), np.ones(13), so.mlp([3, 2, 2])),
+                  ValueError, "curvature"),
     "complex values": (lambda: plots.spectrum([1j]), TypeError, "eigenvalues"),
     "no spectrum": (lambda: plots.spectrum({}), ValueError, "eigenvalues"),
     "steps": (lambda: plots.error_against_step([1, 2], [1]), ValueError, "errors has shape"),

@@ -1,10 +1,20 @@
-"""float32 end to end: converted once at the door, kept throughout, results as good as float32 can give."""
+"""float32 end to end: converted once at the door, kept throughout, results as good as float32 can
+give."""
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from cases import ACTIVATION_NAMES, LOSSES, MIDDLE, all_activations, network, off_kinks, relative, targets
+from cases import (
+    ACTIVATION_NAMES,
+    LOSSES,
+    MIDDLE,
+    all_activations,
+    network,
+    off_kinks,
+    relative,
+    targets,
+)
 
 EPS = np.finfo(np.float32).eps
 TOLERANCE = 100 * EPS  # a few dozen roundings on the way through four layers and back
@@ -19,7 +29,8 @@ def twins(make, loss, seed=3, samples=5):
     return single, single.astype("float64"), x.astype(np.float32), y
 
 
-@pytest.mark.parametrize("middle, name", [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
+@pytest.mark.parametrize("middle, name",
+                         [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
 def test_curvature_in_single_precision(middle, name):
     loss = LOSSES[name]()
     single, double, x, y = twins(lambda r: network(middle, r), loss)
@@ -36,7 +47,8 @@ def test_curvature_in_single_precision(middle, name):
         "empirical": lambda net: exact.fisher(net, loss, x, y, kind="empirical", l2=0.1),
         "operator": lambda net: exact.HessianOperator(net, loss, x, y, l2=0.1) @ v,
         "gauss_newton operator": lambda net: exact.GaussNewtonOperator(net, loss, x, y, l2=0.1) @ v,
-        "empirical operator": lambda net: exact.FisherOperator(net, loss, x, y, kind="empirical", l2=0.1) @ v,
+        "empirical operator": lambda net: exact.FisherOperator(net, loss, x, y, kind="empirical",
+                                                               l2=0.1) @ v,
     }
     for what, compute in computations.items():
         ours, reference = compute(single), compute(double)
@@ -47,10 +59,12 @@ def test_curvature_in_single_precision(middle, name):
 
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_polarisation_in_single_precision(activation):
-    """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest q."""
+    """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest
+    q."""
     loss = so.SoftmaxCrossEntropy()
     single, double, x, y = twins(lambda r: all_activations(activation, r), loss)
-    ours, reference = (so.exact.hessian(net, loss, x, y, method="polarisation") for net in (single, double))
+    ours, reference = (so.exact.hessian(net, loss, x, y, method="polarisation")
+                       for net in (single, double))
     assert ours.dtype == np.float32 and relative(ours, reference) < TOLERANCE
 
 
@@ -60,7 +74,8 @@ def test_model_fisher_in_single_precision(name):
     single, double, x, y = twins(lambda r: network("tanh", r), loss)
     y = np.arange(5) % 3 if name == "softmax" else y
     assert so.exact.fisher(single, loss, x, y).dtype == np.float32
-    assert relative(so.exact.fisher(single, loss, x, y), so.exact.fisher(double, loss, x, y)) < TOLERANCE
+    assert relative(so.exact.fisher(single, loss, x, y),
+                    so.exact.fisher(double, loss, x, y)) < TOLERANCE
     sampled = so.exact.fisher(single, loss, x, y, kind="sampled", rng=0)
     assert sampled.dtype == np.float32
     assert relative(sampled, so.exact.fisher(double, loss, x, y, kind="sampled", rng=0)) < TOLERANCE
@@ -70,7 +85,14 @@ def test_model_fisher_in_single_precision(name):
 def test_everything_an_evaluation_holds_is_single():
     single, _, x, y = twins(lambda r: network("skip-nested", r), so.SquaredError())
     e = single.evaluate(so.SquaredError(), x.astype(float), y.astype(float))
-    assert e.x.dtype == e.y.dtype == e.outputs.dtype == e.losses.dtype == e.gradient.dtype == np.float32
+    assert (
+        e.x.dtype
+        == e.y.dtype
+        == e.outputs.dtype
+        == e.losses.dtype
+        == e.gradient.dtype
+        == np.float32
+    )
     assert all(delta.dtype == np.float32 for delta in e.deltas)
 
     def arrays(saved):
@@ -84,7 +106,8 @@ def test_everything_an_evaluation_holds_is_single():
 
 
 def test_scalars_are_summed_in_double():
-    """The mean of many losses of the same size: a float32 running sum would be off by far more than one rounding."""
+    """The mean of many losses of the same size: a float32 running sum would be off by far more than
+    one rounding."""
     net = so.mlp([1, 1], dtype="float32")
     net.theta = np.array([0, 0.1], np.float32)
     n = 200_001
@@ -111,7 +134,8 @@ def test_inputs_are_converted_at_the_door(dtype, given):
     net = so.mlp([3, 2], dtype=dtype, rng=0)
     x = np.array([[1, 0, 1], [0, 1, 1]]).astype(given)
     assert net(x).dtype == dtype and np.array_equal(net(x), net(x.astype(dtype)))
-    assert so.exact.gradient(net, so.SquaredError(), x, np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
+    assert so.exact.gradient(net, so.SquaredError(), x,
+                             np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
 
 
 def test_theta_keeps_its_dtype_whatever_is_assigned():
@@ -123,7 +147,8 @@ def test_theta_keeps_its_dtype_whatever_is_assigned():
 
 
 def test_the_same_draw_in_both_precisions():
-    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta for dtype in ("float32", "float64"))
+    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta
+                      for dtype in ("float32", "float64"))
     assert np.array_equal(single, double.astype(np.float32))
 
 

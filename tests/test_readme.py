@@ -1,4 +1,5 @@
-"""The README says what is true: its snippets run, its commands parse, its table is the one that the code makes."""
+"""The README says what is true: its snippets run, its commands parse, its table is the one that the
+code makes."""
 
 import inspect
 import re
@@ -14,7 +15,8 @@ from secondorder.experiments import support
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.S)
-COMMANDS = re.findall(r"^(?:python3 .*|secondorder .*)$", "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S)), re.M)
+COMMANDS = re.findall(r"^(?:python3 .*|secondorder .*)$",
+                      "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S)), re.M)
 
 
 def test_readme_has_what_the_other_tests_look_for():
@@ -45,7 +47,8 @@ def test_command_parses(command):
 
 def test_two_commands_stand_on_the_first_screen():
     first = README[:2000]
-    assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$", first, re.M)
+    assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$",
+                     first, re.M)
     assert re.search(r"^python3 -m venv .*pytest$", first, re.M)
 
 
@@ -65,7 +68,8 @@ def test_train_is_called_by_its_own_signature():
     for call in calls:
         given = [argument.split("=") for argument in call.split(", ")]
         assert [name for (name,) in given[:3]] == names[:3]
-        defaults = {name: str(inspect.signature(so.train).parameters[name].default) for name, _ in given[3:]}
+        defaults = {name: str(inspect.signature(so.train).parameters[name].default)
+                    for name, _ in given[3:]}
         assert defaults == dict(given[3:])
 
 

@@ -1,4 +1,5 @@
-"""Residual partitioning as an optimizer: its step against the formula, penalty, damping, rates, and its reports."""
+"""Residual partitioning as an optimizer: its step against the formula, penalty, damping, rates, and
+its reports."""
 
 import pickle
 import warnings
@@ -26,7 +27,12 @@ def rng():
 
 def squared_case(rng, sizes=(3, 4, 2), samples=6):
     net = so.mlp(sizes, activation="tanh", rng=rng)
-    return net, so.SquaredError(), rng.normal(size=(samples, sizes[0])), rng.normal(size=(samples, sizes[-1]))
+    return (
+        net,
+        so.SquaredError(),
+        rng.normal(size=(samples, sizes[0])),
+        rng.normal(size=(samples, sizes[-1])),
+    )
 
 
 def classifier(rng, dtype="float64"):
@@ -34,7 +40,7 @@ def classifier(rng, dtype="float64"):
     return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), np.arange(6) % 3
 
 
-# -- the step ----------------------------------------------------------------------------------------------------
+# -- the step --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("output", ["diagonal", "jensen", "pairwise"])
 @pytest.mark.parametrize("correction", ["abs", "max"])
@@ -42,13 +48,15 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
     net, loss, x, y = squared_case(rng)
     b = bound(net, loss, x, y, output=output, negative_curvature=correction, cross=True)
     before = net.theta.copy()
-    method = ResidualPartitioning(net, loss, 0.5, output=output, negative_curvature=correction, cross=True)
+    method = ResidualPartitioning(net, loss, 0.5, output=output, negative_curvature=correction,
+                                  cross=True)
     direction = method.direction(net.evaluate(loss, x, y))
     assert np.allclose(direction, -b.gradient / b.curvature, rtol=1e-13)
     assert direction @ so.exact.gradient(net, loss, x, y) < 0
     info = method.step(x, y)
     assert np.allclose(net.theta, before + 0.5 * direction, rtol=1e-13)
-    assert np.isclose(info["bound_decrease"], 0.375 * np.sum(b.gradient**2 / b.curvature), rtol=1e-12)
+    assert np.isclose(info["bound_decrease"], 0.375 * np.sum(b.gradient**2 / b.curvature),
+                      rtol=1e-12)
     step = net.theta - before
     assert np.isclose(info["bound_decrease"], b.loss - b.value(step), rtol=1e-10)
     assert info["curvature_max"] == b.curvature.max() and info["curvature_min"] == b.curvature.min()
@@ -58,14 +66,19 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
 
 @pytest.mark.parametrize("penalty", ["implicit", "plain"])
 def test_report_with_penalty_and_damping(rng, penalty):
-    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's own."""
+    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's
+    own."""
     net, loss, x, y = squared_case(rng)
     method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
     whole, data = bound(net, loss, x, y, l2=0.5), bound(net, loss, x, y)
     before = net.theta.copy()
     info = method.step(x, y)
-    assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before), rtol=1e-10)
-    assert info["curvature_max"] == data.curvature.max() and info["curvature_min"] == data.curvature.min()
+    assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before),
+                      rtol=1e-10)
+    assert (
+        info["curvature_max"] == data.curvature.max()
+        and info["curvature_min"] == data.curvature.min()
+    )
 
 
 def test_bound_refuses_what_makes_no_sense(rng):
@@ -103,7 +116,8 @@ def test_a_schedule_reaches_the_implicit_penalty(rng):
     method.step(x, y)
     b, before = bound(net, loss, x, y), net.theta.copy()
     method.step(x, y)
-    assert np.allclose(net.theta - before, -(b.gradient + 0.5 * before) / (b.curvature / 5.0 + 0.5), rtol=1e-12)
+    assert np.allclose(net.theta - before, -(b.gradient + 0.5 * before) / (b.curvature / 5.0 + 0.5),
+                       rtol=1e-12)
 
 
 def test_float32_stays_float32(rng):
@@ -116,10 +130,12 @@ def test_float32_stays_float32(rng):
 
 def test_pickle_and_two_optimizers_taking_turns(rng):
     net, loss, x, y = classifier(rng)
-    options = {"learning_rate": 10.0, "l2": 0.01, "output": "pairwise", "negative_curvature": "max", "damping": 0.01}
-    alone, other = ResidualPartitioning(net.copy(), loss, **options), ResidualPartitioning(net.copy(),
-                                                                                           so.SoftmaxCrossEntropy(),
-                                                                                           1.0)
+    options = {"learning_rate": 10.0, "l2": 0.01, "output": "pairwise", "negative_curvature": "max",
+               "damping": 0.01}
+    alone = ResidualPartitioning(net.copy(), loss, **options)
+    other = ResidualPartitioning(net.copy(),
+                                 so.SoftmaxCrossEntropy(),
+                                 1.0)
     turns = pickle.loads(pickle.dumps(ResidualPartitioning(net, loss, **options)))
     for k in range(4):
         alone.step(x, y)
@@ -132,13 +148,14 @@ def test_pickle_and_two_optimizers_taking_turns(rng):
 def test_results_are_not_overwritten_by_later_calls(rng):
     net, loss, x, y = classifier(rng)
     b = bound(net, loss, x, y)
-    kept = b.gradient.copy(), b.curvature.copy(), [None if Z is None else Z.copy() for Z in b.carried]
+    kept = b.gradient.copy(), b.curvature.copy(), [None if Z is None else Z.copy()
+                                                   for Z in b.carried]
     bound(net, loss, x[:3], y[:3], l2=1.0)
     assert np.array_equal(kept[0], b.gradient) and np.array_equal(kept[1], b.curvature)
     assert all(a is None or np.array_equal(a, c) for a, c in zip(kept[2], b.carried))
 
 
-# -- penalty and damping ----------------------------------------------------------------------------------------------
+# -- penalty and damping ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("rate", [1e3, 1e5])
 def test_implicit_penalty_is_stable_at_any_rate(rng, rate):
@@ -177,7 +194,9 @@ def test_damping_is_added_to_the_curvature(rng):
     gradient = b.gradient + l2 * net.theta
     evaluation = net.evaluate(loss, x, y)
     implicit = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping)
-    assert np.allclose(rate * implicit.direction(evaluation), -gradient / ((b.curvature + damping) / rate + l2),
+    assert np.allclose(rate * implicit.direction(evaluation),
+                       -gradient / ((b.curvature + damping) / rate + l2),
                        rtol=1e-13)
     plain = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping, penalty="plain")
-    assert np.allclose(rate * plain.direction(evaluation), -rate * gradient / (b.curvature + damping + l2), rtol=1e-13)
+    assert np.allclose(rate * plain.direction(evaluation), -rate * gradient
+                       / (b.curvature + damping + l2), rtol=1e-13)

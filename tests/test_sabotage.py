@@ -1,9 +1,9 @@
 """What an equation names as its implementation is made wrong, and its check has to notice.
 
-Exceptions stand, each with its reason, in `sabotage/<room>.toml`: tables `[[explained]]` with `label` (the
-first of the check), `implementation`, `reason`, and optionally `output` and `mode`.  An entry that explains
-nothing is an error.  For one paper: ``pytest -m slow tests/test_sabotage.py -k low-rank``; while writing:
-``python -m secondorder.ledger.sabotage low-rank 12``.
+Exceptions stand, each with its reason, in `sabotage/<room>.toml`: tables `[[explained]]` with
+`label` (the first of the check), `implementation`, `reason`, and optionally `output` and `mode`.
+An entry that explains nothing is an error.  For one paper: ``pytest -m slow tests/test_sabotage.py
+-k low-rank``; while writing: ``python -m secondorder.ledger.sabotage low-rank 12``.
 """
 
 import functools
@@ -23,7 +23,7 @@ EXCEPTIONS = Path(__file__).with_name("sabotage")
 ENTRIES = {f"{entry.paper}-{entry.labels[0]}": entry for entry in REGISTRY.select()}
 
 
-# -- every day: the machinery -------------------------------------------------------------------------
+# -- every day: the machinery ----------------------------------------------------------------------
 
 class Pair:
     """Toy implementations."""
@@ -61,7 +61,8 @@ X = np.array([1.0, -2.0, 4.0])
 
 def gaps(check, *implements, **options):
     register("1", check=check, implements=implements)
-    return [(one.output, one.mode) for one in sabotage.unnoticed(registry.REGISTRY.select("toy")[0], **options)]
+    return [(one.output, one.mode)
+            for one in sabotage.unnoticed(registry.REGISTRY.select("toy")[0], **options)]
 
 
 def test_a_check_that_compares_with_something_else_notices_everything(toys):
@@ -79,10 +80,12 @@ def test_a_check_that_compares_a_function_with_itself_notices_nothing(toys):
     (lambda: twice(X) ** 2, lambda: (X + X) ** 2, [sabotage.SIGN]),
     (lambda: twice(X)[0], lambda: 2.0, [sabotage.LARGEST]),
     (lambda: np.round(twice(X), 1), lambda: X + X, [sabotage.PERCENT]),
-    (lambda: 3.0 * twice(X) / twice(X), lambda: 3.0 + 0 * X, [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
+    (lambda: 3.0 * twice(X) / twice(X), lambda: 3.0 + 0 * X,
+     [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
 ])
 def test_each_way_of_being_wrong_is_told(toys, left, right, expected):
-    assert {mode for _, mode in gaps(lambda rng: [Equal("a", left(), right(), 1e-12)], twice)} == set(expected)
+    assert {mode for _, mode in gaps(lambda rng: [Equal("a", left(), right(), 1e-12)],
+                                     twice)} == set(expected)
 
 
 def test_one_output_is_enough_unless_the_label_states_others(toys):
@@ -104,13 +107,15 @@ def test_one_output_is_enough_unless_the_label_states_others(toys):
 def test_properties_closures_and_classes_are_reached(toys):
     assert gaps(lambda rng: [Equal("a", Pair().factor, float("2"), 1e-12)], Pair.factor) == []
     registry.REGISTRY._equations["toy"].clear()
-    register("1", check=lambda rng: [Equal("a", thrice(X), X + X + X, 1e-12)], implements=(Pair.both,))
+    register("1", check=lambda rng: [Equal("a", thrice(X), X + X + X, 1e-12)],
+             implements=(Pair.both,))
     entry = registry.REGISTRY.select("toy")[0]
     assert sabotage.fails(entry, thrice, 0, "", sabotage.PERCENT) and thrice(X, power=2)[2] == 48
     registry.REGISTRY._equations["toy"].clear()
     assert gaps(lambda rng: [Equal("a", Pair().factor, float("2"), 1e-12)], Pair) == []
     registry.REGISTRY._equations["toy"].clear()
-    assert gaps(lambda rng: [Equal("a", X[0], 1.0, 1e-12)], twice) == [("", "never called, or nothing to make wrong")]
+    assert gaps(lambda rng: [Equal("a", X[0], 1.0, 1e-12)],
+                twice) == [("", "never called, or nothing to make wrong")]
 
 
 def test_a_guard_that_does_nothing_is_noticed(toys):
@@ -138,14 +143,18 @@ def test_nested_values_are_made_wrong_as_one_output():
     assert type(sabotage.made_wrong(value, sabotage.PERCENT)[1][0]) is np.float32
     assert value[0].tolist() == [1.0, -4.0], "the value itself is left alone"
     assert sabotage.modes_of(np.zeros(3)) == () and sabotage.modes_of("text") == ()
-    assert sabotage.made_wrong(True, sabotage.NEGATED) is False and sabotage.made_wrong(3, sabotage.NEXT) == 4
+    assert (
+        sabotage.made_wrong(True, sabotage.NEGATED) is False
+        and sabotage.made_wrong(3, sabotage.NEXT) == 4
+    )
 
 
 def test_explained_exceptions_are_matched_and_stale_ones_told(tmp_path):
     found = [sabotage.Unnoticed("toy", "1", "twice", "", sabotage.SIGN),
              sabotage.Unnoticed("toy", "1", "twice", "", sabotage.PERCENT)]
     file = tmp_path / "toy.toml"
-    file.write_text('[[explained]]\nlabel = "1"\nimplementation = "twice"\nmode = "sign"\nreason = "squared"\n'
+    file.write_text('[[explained]]\nlabel = "1"\nimplementation = "twice"\nmode = "sign"\nreason = '
+                    '"squared"\n'
                     '[[explained]]\nlabel = "2"\nimplementation = "twice"\nreason = "gone"\n')
     left, stale = sabotage.explained(file, found)
     assert left == found[1:] and [entry["label"] for entry in stale] == ["2"]
@@ -154,19 +163,24 @@ def test_explained_exceptions_are_matched_and_stale_ones_told(tmp_path):
 @pytest.mark.parametrize("room", sorted(path.stem for path in EXCEPTIONS.glob("*.toml")))
 def test_exceptions_name_what_there_is(room):
     paper = next(paper for paper, module in ledger.PAPERS.items() if f".{room}." in module)
-    for entry in sabotage.tomllib.loads((EXCEPTIONS / f"{room}.toml").read_text(encoding="utf-8"))["explained"]:
-        assert set(entry) <= {"label", "implementation", "output", "mode", "reason"} and entry["reason"]
+    for entry in sabotage.tomllib.loads((EXCEPTIONS / f"{room}.toml").read_text(encoding="utf-8"))[
+        "explained"
+    ]:
+        assert set(entry) <= {"label", "implementation", "output", "mode",
+                              "reason"} and entry["reason"]
         named = REGISTRY.select(paper, entry["label"])[0]
         assert entry["label"] == named.labels[0]
-        names = [sabotage.short_name(paper, registry.qualified_name(value)) for value in named.implements]
+        names = [sabotage.short_name(paper, registry.qualified_name(value))
+                 for value in named.implements]
         assert entry["implementation"] in names, f"{entry['label']}: {names}"
 
 
-# -- slow: every equation of every room ---------------------------------------------------------------
+# -- slow: every equation of every room ------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def outcomes(request):
-    """Name of an equation -> future list of what goes unnoticed: all that were asked for, in two processes."""
+    """Name of an equation -> future list of what goes unnoticed: all that were asked for, in two
+    processes."""
     wanted = [item.callspec.params["name"] for item in request.session.items
               if item.originalname == "test_wrong_implementations_are_noticed"]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -1,4 +1,5 @@
-"""Conjugate gradients and truncated Newton: against direct solutions, on negative curvature, and the rules of the damping."""
+"""Conjugate gradients and truncated Newton: against direct solutions, on negative curvature, and
+the rules of the damping."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from test_optimizers import batches, linear
 
 
 def symmetric(eigenvalues, seed=0):
-    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(eigenvalues), len(eigenvalues))))[0]
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(eigenvalues),
+                                                              len(eigenvalues))))[0]
     return Q @ np.diag(eigenvalues) @ Q.T
 
 
@@ -28,7 +30,11 @@ def test_cg_against_scipy_and_solve():
     for tolerance in (0.5, 0.1, 1e-3):
         found = conjugate_gradients(lambda v: A @ v, b, tolerance, 100)
         before = conjugate_gradients(lambda v: A @ v, b, 0.0, found.iterations - 1)
-        assert np.linalg.norm(found.residual) <= tolerance * np.linalg.norm(b) < np.linalg.norm(before.residual)
+        assert (
+            np.linalg.norm(found.residual)
+            <= tolerance * np.linalg.norm(b)
+            < np.linalg.norm(before.residual)
+        )
 
 
 def test_cg_reports_negative_curvature():
@@ -53,25 +59,33 @@ def test_cg_of_zero_and_not_finite():
 def test_direction_solves_the_damped_system(curvature):
     net, loss = so.mlp([3, 4, 2], rng=2), so.SquaredError()
     x, y = batches(1, samples=40)[0]
-    optimizer = so.TruncatedNewton(net, loss, l2=0.1, damping=4.0, curvature=curvature, tolerance=1e-13, max_cg=500)
+    optimizer = so.TruncatedNewton(net, loss, l2=0.1, damping=4.0, curvature=curvature,
+                                   tolerance=1e-13, max_cg=500)
     dense = so.exact.hessian if curvature == "hessian" else so.exact.gauss_newton
     A = dense(net, loss, x, y, l2=0.1) + 4.0 * np.eye(net.size)
     assert np.linalg.eigvalsh(A)[0] > 0
     expected = -np.linalg.solve(A, so.exact.gradient(net, loss, x, y, l2=0.1))
-    np.testing.assert_allclose(optimizer.direction(optimizer.evaluate(x, y)), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(optimizer.direction(optimizer.evaluate(x, y)), expected, rtol=1e-9,
+                               atol=1e-12)
 
 
 @pytest.mark.parametrize("curvature", ["hessian", "gauss-newton"])
 def test_one_step_solves_least_squares(curvature):
     net, l2 = linear(), 0.05
     x, y = batches(1, samples=30)[0]
-    optimizer = so.TruncatedNewton(net, so.SquaredError(), l2=l2, curvature=curvature, damping=0, tolerance=1e-14)
+    optimizer = so.TruncatedNewton(net, so.SquaredError(), l2=l2, curvature=curvature, damping=0,
+                                   tolerance=1e-14)
     info = optimizer.step(x, y)
     extended = np.hstack([x, np.ones((30, 1))])
-    solution = np.linalg.solve(extended.T @ extended / 30 + l2 * np.eye(4), extended.T @ y / 30)  # (4, 2)
+    # (4, 2)
+    solution = np.linalg.solve(extended.T @ extended / 30 + l2 * np.eye(4), extended.T @ y / 30)
     np.testing.assert_allclose(net.layers[0].weight, solution[:3].T, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(net.layers[0].bias, solution[3], rtol=1e-10, atol=1e-12)
-    assert info["reduction_ratio"] == pytest.approx(1, rel=1e-9) and info["halvings"] == 0 and info["accepted"]
+    assert (
+        info["reduction_ratio"] == pytest.approx(1, rel=1e-9)
+        and info["halvings"] == 0
+        and info["accepted"]
+    )
 
 
 class Hill(so.SquaredError):
@@ -104,7 +118,11 @@ def test_negative_curvature_at_once(error, damping, limited):
     assert (limit < 1 / -k) == limited
     np.testing.assert_allclose(direction, -min(1 / -k, limit) * g, rtol=1e-12)
     info = optimizer.step(x, y)
-    assert info["negative_curvature"] and info["cg_iterations"] == 1 and info["residual"] == pytest.approx(1)
+    assert (
+        info["negative_curvature"]
+        and info["cg_iterations"] == 1
+        and info["residual"] == pytest.approx(1)
+    )
     assert optimizer.evaluate(x, y).loss < info["loss"]
 
 
@@ -138,25 +156,31 @@ def test_damping_follows_the_ratio():
     assert {1.5, 2 / 3} <= seen
 
 
-@pytest.mark.parametrize("ratio, factor", [(0.2, 1.5), (0.24, 1.5), (0.26, 1), (0.74, 1), (0.76, 2 / 3), (1.0, 2 / 3)])
+@pytest.mark.parametrize("ratio, factor", [(0.2, 1.5), (0.24, 1.5), (0.26, 1), (0.74, 1),
+                                           (0.76, 2 / 3), (1.0, 2 / 3)])
 def test_thresholds_of_the_ratio(ratio, factor):
-    """A quadratic f whose curvature the method is told to be c times the true one: its step is 1/c of Newton's, so that
-    f falls by 1/c - 1/(2 c^2) in the units in which the model falls by 1/(2 c), and the ratio is 2 - 1/c."""
+    """A quadratic f whose curvature the method is told to be c times the true one: its step is 1/c
+    of Newton's, so that f falls by 1/c - 1/(2 c^2) in the units in which the model falls by 1/(2
+    c), and the ratio is 2
+    - 1/c."""
 
     class Told(so.SquaredError):
         def hessian_diagonal(self, p, target):
             return np.full_like(p, 1 / (2 - ratio))
 
     x, y = batches(1, samples=30)[0]
-    optimizer = so.TruncatedNewton(linear(), Told(), damping=1e-6, smallest_damping=1e-9, tolerance=1e-13)
+    optimizer = so.TruncatedNewton(linear(), Told(), damping=1e-6, smallest_damping=1e-9,
+                                   tolerance=1e-13)
     assert optimizer.step(x, y)["reduction_ratio"] == pytest.approx(ratio, abs=1e-4)
     assert optimizer.damping == pytest.approx(factor * 1e-6, rel=1e-12, abs=0)
 
 
 def test_damping_bounds_and_switch():
     x, y = batches(1, samples=30)[0]
-    for damping, adapt, expected in [(0.0, True, 0.0), (0.04, True, 0.03), (0.5, False, 0.5), (0.01, True, 0.01)]:
-        optimizer = so.TruncatedNewton(linear(), so.SquaredError(), damping=damping, adapt_damping=adapt)
+    for damping, adapt, expected in [(0.0, True, 0.0), (0.04, True, 0.03), (0.5, False, 0.5),
+                                     (0.01, True, 0.01)]:
+        optimizer = so.TruncatedNewton(linear(), so.SquaredError(), damping=damping,
+                                       adapt_damping=adapt)
         info = optimizer.step(x, y)  # a quadratic: the ratio is 1
         assert info["reduction_ratio"] > 0.75 and optimizer.damping == pytest.approx(expected)
 
@@ -174,11 +198,13 @@ def test_steps_that_rise_are_halved_or_refused():
     for adapt, after in ((True, 8.0), (False, 2.0)):
         net = linear()
         theta = net.theta.copy()
-        optimizer = so.TruncatedNewton(net, loss, learning_rate=1e6, damping=2.0, max_halvings=3, adapt_damping=adapt)
+        optimizer = so.TruncatedNewton(net, loss, learning_rate=1e6, damping=2.0, max_halvings=3,
+                                       adapt_damping=adapt)
         info = optimizer.step(x, y)
         assert not info["accepted"] and info["halvings"] == 3 and info["step_norm"] == 0
         assert np.array_equal(net.theta, theta) and optimizer.damping == after
-    plain = so.TruncatedNewton(linear(), loss, learning_rate=6.0, damping=0, tolerance=1e-12, max_halvings=0)
+    plain = so.TruncatedNewton(linear(), loss, learning_rate=6.0, damping=0, tolerance=1e-12,
+                               max_halvings=0)
     plain.step(x, y)
     assert plain.evaluate(x, y).loss > start
 
@@ -196,7 +222,8 @@ def test_overflowing_trial_counts_as_worse():
 def test_truncated_newton_reaches_a_minimum():
     net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
     x, y = batches(1, samples=20)[0]
-    optimizer = so.TruncatedNewton(net, loss, l2=0.05, tolerance=0.01, max_cg=200, smallest_damping=1e-6)
+    optimizer = so.TruncatedNewton(net, loss, l2=0.05, tolerance=0.01, max_cg=200,
+                                   smallest_damping=1e-6)
     for _ in range(60):
         info = optimizer.step(x, y)
     assert info["gradient_norm"] < 1e-8

@@ -57,7 +57,11 @@ def test_wrong_activation_derivatives_are_named(base, name, bug):
     original = getattr(base, name)
     report = verify.activation(changed(base, **{name: lambda self, x: factor * original(self, x)}))
     assert wrong_passes(report) == {name}
-    assert ratio in str(report) and hint in str(report) and "the largest difference is at x = " in str(report)
+    assert (
+        ratio in str(report)
+        and hint in str(report)
+        and "the largest difference is at x = " in str(report)
+    )
 
 
 def test_a_missing_curvature_is_named():
@@ -83,7 +87,8 @@ def test_undeclared_kinks_are_found_where_they_are(function, places):
     report = verify.activation(function)
     assert wrong_passes(report) == {"kinks"}
     found = [finding.compared.rsplit(" ", 1)[1] for finding in report.findings]
-    np.testing.assert_allclose([float(place) for place in found], [float(place) for place in places], atol=1e-3)
+    np.testing.assert_allclose([float(place) for place in found],
+                               [float(place) for place in places], atol=1e-3)
 
 
 def test_a_slope_at_a_kink_lies_between_the_sides():
@@ -94,8 +99,10 @@ def test_a_slope_at_a_kink_lies_between_the_sides():
 
 
 @pytest.mark.parametrize("methods, name, expected", [
-    ({"value": lambda self, x: np.tanh(x).astype(np.float64)}, "value", "turns float32 into float64"),
-    ({"slope": lambda self, x: np.multiply(x, 3 * x, out=x) - 1}, "slope", "changes its argument x in place"),
+    ({"value": lambda self, x: np.tanh(x).astype(np.float64)}, "value",
+     "turns float32 into float64"),
+    ({"slope": lambda self, x: np.multiply(x, 3 * x, out=x) - 1}, "slope",
+     "changes its argument x in place"),
     ({"value": lambda self, x: x**3 - x.mean()}, "value", "entry by entry"),
     ({"curvature": lambda self, x: (6 * x).ravel()}, "curvature", "keep the shape"),
     ({"slope": lambda self, x: x["a"]}, "slope", "raised IndexError"),
@@ -124,7 +131,7 @@ def test_missing_activation_methods_are_named():
         verify.activation(changed(ActivationFunction, value=np.tanh, slope=np.tanh))
 
 
-# -- names ---------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name", nets.ACTIVATIONS)
 def test_names_are_accepted(name):
@@ -138,7 +145,7 @@ def test_unknown_names_come_with_the_close_match():
         verify.activation("tanhh")
 
 
-# -- steps ---------------------------------------------------------------------------------------------------
+# -- steps -----------------------------------------------------------------------------------------
 
 class Step(ActivationFunction):
     """0 below and `height` above `at`, with slope `tilt` on both sides."""
@@ -155,16 +162,20 @@ class Step(ActivationFunction):
         return np.zeros_like(x)
 
 
-@pytest.mark.parametrize("options", [{}, {"height": -1e-3}, {"height": 1e-5, "tilt": 1.0}, {"kinks": (0.5, 2.0)},
+@pytest.mark.parametrize("options", [{}, {"height": -1e-3}, {"height": 1e-5, "tilt": 1.0},
+                                     {"kinks": (0.5, 2.0)},
                                      {"at": 300.0, "kinks": (300.0,)}])
 def test_a_step_is_no_kink(options):
     report = verify.activation(changed(Step, **options))
     assert wrong_passes(report) == {"value"}
-    assert f"jumps at the kink x = {options.get('at', 0.5):.4g}" in str(report) and "must be continuous" in str(report)
+    assert f"jumps at the kink x = {options.get('at', 0.5):.4g}" in str(
+        report
+    ) and "must be continuous" in str(report)
 
 
 def test_a_value_that_differs_at_the_kink_alone():
-    report = verify.activation(changed(Step, height=0.0, value=lambda self, x: np.where(x == 0.5, 2.0, 0 * x)
+    report = verify.activation(changed(Step, height=0.0,
+                                       value=lambda self, x: np.where(x == 0.5, 2.0, 0 * x)
                                        .astype(x.dtype)))
     assert wrong_passes(report) == {"value"} and "at the kink 2" in str(report)
 
@@ -173,7 +184,8 @@ def test_a_value_that_differs_at_the_kink_alone():
 def test_an_undeclared_step_is_found_where_it_is(options):
     report = verify.activation(changed(Step, **options))
     assert "value" in wrong_passes(report) and "kinks" not in wrong_passes(report)
-    place = next(f.compared for f in report.findings if "jumps near x = " in f.compared).rsplit(" ", 1)[1]
+    place = next(f.compared for f in report.findings
+                 if "jumps near x = " in f.compared).rsplit(" ", 1)[1]
     assert abs(float(place) - 0.5) < 1e-3 and "no declared kink makes it right" in str(report)
 
 
@@ -189,5 +201,8 @@ def test_steep_kinks_that_are_continuous_pass():
 
         def curvature(self, x):
             return np.zeros_like(x)
-    report = verify.activation(changed(Steep, value=lambda self, x: Steep.value(self, x).astype(x.dtype)))
+
+    report = verify.activation(
+        changed(Steep, value=lambda self, x: Steep.value(self, x).astype(x.dtype))
+    )
     assert report, str(report)

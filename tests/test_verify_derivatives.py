@@ -1,6 +1,8 @@
-"""The checker for a user's own layer, activation or loss: it accepts what is right and names what is wrong.
+"""The checker for a user's own layer, activation or loss: it accepts what is right and names what
+is wrong.
 
-Bugs are planted one at a time into layers that are right, so that each test knows the pass and the ratio to expect.
+Bugs are planted one at a time into layers that are right, so that each test knows the pass and the
+ratio to expect.
 """
 
 from typing import NamedTuple
@@ -69,7 +71,9 @@ class Quadratic(Layer):
         return y_second
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        r, r_t, product_t = y_bar * saved.input, y_bar_tangent * saved.input, np.zeros_like(saved.product)
+        r = y_bar * saved.input
+        r_t = y_bar_tangent * saved.input
+        product_t = np.zeros_like(saved.product)
         theta_part = np.zeros_like(self.weight)
         if x_tangent is not None:
             r_t = r_t + y_bar * x_tangent
@@ -85,7 +89,9 @@ class Quadratic(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         n = H_y.shape[1]
-        J = saved.input[:, :, None] * self.weight + saved.product[:, :, None] * np.eye(n, dtype=H_y.dtype)
+        J = saved.input[:, :, None] * self.weight + saved.product[:, :, None] * np.eye(
+            n, dtype=H_y.dtype
+        )
         curved = y_bar[:, :, None] * self.weight
         return J.transpose(0, 2, 1) @ H_y @ J + curved + curved.transpose(0, 2, 1)
 
@@ -120,7 +126,9 @@ class Scale(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         y_tangent = np.zeros_like(saved.output) if x_tangent is None else self._a() * x_tangent
-        return y_tangent if theta_tangent is None else y_tangent + self._a(theta_tangent) * saved.input
+        return (
+            y_tangent if theta_tangent is None else y_tangent + self._a(theta_tangent) * saved.input
+        )
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         y_second = np.zeros_like(saved.output) if x_second is None else self._a() * x_second
@@ -132,14 +140,17 @@ class Scale(Layer):
         x_part, theta_part = self.backward(saved, y_bar_tangent)
         if theta_tangent is not None:
             x_part = x_part + self._a(theta_tangent) * y_bar
-        return x_part, theta_part if x_tangent is None else theta_part + self._rows(y_bar * x_tangent).sum(axis=0)
+        return x_part, theta_part if x_tangent is None else theta_part + self._rows(
+            y_bar * x_tangent
+        ).sum(axis=0)
 
     def input_hessian(self, saved, y_bar, H_y):
         a = np.broadcast_to(self._a(), self.input_shape).ravel()
         return a[:, None] * H_y * a
 
 
-PASSES = ("backward", "tangent", "parameter_gradients", "second_tangent", "backward_tangent", "input_hessian")
+PASSES = ("backward", "tangent", "parameter_gradients", "second_tangent", "backward_tangent",
+          "input_hessian")
 PAIRS = ("backward", "backward_tangent")
 
 
@@ -155,7 +166,8 @@ def on_result(name, which, function):
         result = original(self, *args)
         if name not in PAIRS:
             return function(result)
-        return tuple(function(part) if position == which else part for position, part in enumerate(result))
+        return tuple(function(part) if position == which else part
+                     for position, part in enumerate(result))
     return change
 
 
@@ -172,11 +184,12 @@ def changed(base, **methods):
     return type(base.__name__, (base,), methods)()
 
 
-# -- what is right passes ------------------------------------------------------------------------------------
+# -- what is right passes --------------------------------------------------------------------------
 
 def built_in_layers():
     """Every layer of the package, with and without bias, trained and fixed, nested."""
-    yield from (Linear(3, 4, rng=0), Linear(4, 2, bias=False, rng=0), Linear(3, 3, trainable=False, rng=0),
+    yield from (Linear(3, 4, rng=0), Linear(4, 2, bias=False, rng=0),
+                Linear(3, 3, trainable=False, rng=0),
                 Linear(1, 1, rng=0))
     yield from (Activation(name) for name in nets.ACTIVATIONS)
     for name in ("tanh", "relu"):
@@ -219,7 +232,7 @@ def test_reports_are_reproducible():
     assert str(verify.layer(bad, rng=5)) != str(verify.layer(bad, rng=6))
 
 
-# -- planted bugs: a factor in one result of one pass --------------------------------------------------------
+# -- planted bugs: a factor in one result of one pass ----------------------------------------------
 
 FACTORS = {"sign": (-1.0, "ratio -1\n", "the ratio is -1 everywhere: the sign is flipped"),
            "two": (2.0, "ratio 2\n", "a factor 2 too much"),
@@ -232,13 +245,16 @@ RESULTS = [(name, which) for name in PASSES for which in ((0, 1) if name in PAIR
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
     factor, ratio, hint = FACTORS[bug]
-    report = verify.layer(planted(Quadratic, name, on_result(name, which, lambda part: factor * part))(3))
+    report = verify.layer(planted(Quadratic, name,
+                                  on_result(name, which, lambda part: factor * part))(3))
     assert not report and not report.ok
     assert wrong_passes(report) == {name}
     text = text_of(report, name)
     assert ratio in text and hint in text and "entry (" in text
-    quantity = {"backward": ("x_bar", "weight_bar"), "tangent": ("y_tangent",), "parameter_gradients": ("weight",),
-                "second_tangent": ("y_second",), "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
+    quantity = {"backward": ("x_bar", "weight_bar"), "tangent": ("y_tangent",),
+                "parameter_gradients": ("weight",),
+                "second_tangent": ("y_second",),
+                "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
                 "input_hessian": ("H_x",)}[name][which]
     assert report.findings[0].compared.startswith(quantity + " ")
 
@@ -247,7 +263,8 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in PAIRS])
 def test_wrong_factors_in_a_linear_layer(name, bug):
     factor, ratio, hint = FACTORS[bug]
-    report = verify.layer(planted(Linear, name, on_result(name, 0, lambda part: factor * part))(3, 4, rng=0))
+    report = verify.layer(planted(Linear, name,
+                                  on_result(name, 0, lambda part: factor * part))(3, 4, rng=0))
     assert wrong_passes(report) == {name}
     assert ratio in text_of(report, name) and hint in text_of(report, name)
 
@@ -256,7 +273,8 @@ def test_one_wrong_parameter_is_told_apart_from_the_others():
     def double_bias(rows):
         rows[:, -2:] *= 2
         return rows
-    bad = planted(Linear, "parameter_gradients", on_result("parameter_gradients", 0, double_bias))(3, 2, rng=0)
+    bad = planted(Linear, "parameter_gradients",
+                  on_result("parameter_gradients", 0, double_bias))(3, 2, rng=0)
     finding, = verify.layer(bad).findings
     assert finding.compared.startswith("bias rows") and "ratio 2" in finding.entries
 
@@ -267,11 +285,14 @@ def test_one_wrong_entry_is_named_by_its_index():
         return part
     bad = planted(Quadratic, "tangent", on_result("tangent", 0, spoil))(3)
     text = verify.layer(bad).findings[0].entries
-    assert text.startswith("1 of 12 entries differ") and "entry (2, 1)" in text and "ratio 1.5" in text
+    assert (
+        text.startswith("1 of 12 entries differ") and "entry (2, 1)" in text and "ratio 1.5" in text
+    )
 
 
 def test_the_cause_leads_and_wrong_passes_do_not_blame_right_ones():
-    bad = planted(planted(Quadratic, "backward", on_result("backward", 0, np.negative)), "input_hessian",
+    bad = planted(planted(Quadratic, "backward", on_result("backward", 0, np.negative)),
+                  "input_hessian",
                   on_result("input_hessian", 0, lambda part: 2 * part))
     report = verify.layer(bad(3))
     assert [finding.pass_name for finding in report.findings][0] == "backward"
@@ -280,7 +301,7 @@ def test_the_cause_leads_and_wrong_passes_do_not_blame_right_ones():
     assert str(report).index("backward:") < str(report).index("input_hessian:")
 
 
-# -- planted bugs: missing terms -----------------------------------------------------------------------------
+# -- planted bugs: missing terms -------------------------------------------------------------------
 
 def without(position):
     """Leave out what depends on one argument by passing None (tangents) or zero for it."""
@@ -299,7 +320,11 @@ def test_a_missing_term_shows_as_zero_in_its_own_case(name, position, case):
     report = verify.layer(planted(Quadratic, name, without(position))(3))
     assert wrong_passes(report) == {name}
     first = report.findings[0]
-    assert case in first.compared and "ratio 0\n" in first.entries and "a term is missing" in first.entries
+    assert (
+        case in first.compared
+        and "ratio 0\n" in first.entries
+        and "a term is missing" in first.entries
+    )
 
 
 def test_a_missing_mixed_term_and_its_lost_factor():
@@ -307,15 +332,18 @@ def test_a_missing_mixed_term_and_its_lost_factor():
         return original(self, saved, x_t, x_2, None)
 
     def halve(original, self, saved, x_t, x_2, theta_t):
-        return (original(self, saved, x_t, x_2, theta_t) + original(self, saved, x_t, x_2, None)) / 2
+        return (original(self, saved, x_t, x_2, theta_t)
+                + original(self, saved, x_t, x_2, None)) / 2
     for base, args in ((Quadratic, (3,)), (Linear, (3, 4))):
         text = text_of(verify.layer(planted(base, "second_tangent", drop)(*args)), "second_tangent")
         assert "mixed term" in text and "a term is missing" in text
-        text = text_of(verify.layer(planted(base, "second_tangent", halve)(*args)), "second_tangent")
+        text = text_of(verify.layer(planted(base, "second_tangent", halve)(*args)),
+                       "second_tangent")
         assert "mixed term" in text and "ratio 0.5" in text
 
 
-@pytest.mark.parametrize("name, case", [("second_tangent", "x_tangent alone"), ("backward_tangent", "x_tangent alone"),
+@pytest.mark.parametrize("name, case", [("second_tangent", "x_tangent alone"),
+                                        ("backward_tangent", "x_tangent alone"),
                                         ("input_hessian", "of y_bar alone")])
 def test_an_activation_without_its_curvature(name, case):
     def flat(original, self, saved, *args):
@@ -326,7 +354,7 @@ def test_an_activation_without_its_curvature(name, case):
     assert verify.layer(planted(Activation, name, flat)("relu"))  # there is no curvature to lose
 
 
-# -- planted bugs: transposed weight -------------------------------------------------------------------------
+# -- planted bugs: transposed weight ---------------------------------------------------------------
 
 def transposed_weight(original, self, *args):
     kept = self.weight.copy()
@@ -344,7 +372,8 @@ def test_a_transposed_weight_is_recognised(name):
     assert "a weight is transposed" in text_of(report, name) and "ratio" in text_of(report, name)
 
 
-@pytest.mark.parametrize("name, position", [("tangent", 2), ("second_tangent", 3), ("backward_tangent", 2)])
+@pytest.mark.parametrize("name, position",
+                         [("tangent", 2), ("second_tangent", 3), ("backward_tangent", 2)])
 def test_a_transposed_tangent_is_recognised(name, position):
     def change(original, self, *args):
         args = list(args)

@@ -1,4 +1,5 @@
-"""The checker calls the passes of a layer in every way: one sample alone, tangents that are None, float32, other lines.
+"""The checker calls the passes of a layer in every way: one sample alone, tangents that are None,
+float32, other lines.
 
 Rates and float32 must raise no false alarm on layers that are right.
 """
@@ -13,11 +14,13 @@ from secondorder.verify.findings import Recorder
 
 from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes
 
-# -- a batch of one ------------------------------------------------------------------------------------------
+# -- a batch of one --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["parameter_gradients", "tangent", "second_tangent", "input_hessian"])
+@pytest.mark.parametrize("name",
+                         ["parameter_gradients", "tangent", "second_tangent", "input_hessian"])
 def test_a_lost_sample_axis_is_found(name):
-    report = verify.layer(planted(Quadratic, name, lambda original, self, *args: original(self, *args).squeeze())(3))
+    report = verify.layer(planted(Quadratic, name,
+                                  lambda original, self, *args: original(self, *args).squeeze())(3))
     assert wrong_passes(report) == {name}
     assert "of sample 0 alone" in text_of(report, name) and "wrong shape" in text_of(report, name)
 
@@ -27,7 +30,8 @@ def test_a_pass_that_is_wrong_for_one_sample_only_is_found(name):
     def change(original, self, saved, *args):
         result = original(self, saved, *args)
         factor = 2 if len(saved.input) == 1 else 1
-        return tuple(factor * part for part in result) if isinstance(result, tuple) else factor * result
+        return tuple(factor * part for part in result) if isinstance(result,
+                                                                     tuple) else factor * result
     report = verify.layer(planted(Quadratic, name, change)(3))
     assert wrong_passes(report) == {name}
     assert "of sample 0 alone" in text_of(report, name) and "ratio 2" in text_of(report, name)
@@ -46,10 +50,12 @@ def test_a_pass_that_raises_for_one_sample_is_found():
     def change(original, self, saved, y_bar):
         return original(self, saved, y_bar) + 0 * saved.input[1].sum()
     report = verify.layer(planted(Quadratic, "parameter_gradients", change)(3))
-    assert wrong_passes(report) == {"parameter_gradients"} and "raised IndexError for a batch of one" in str(report)
+    assert wrong_passes(report) == {
+        "parameter_gradients"
+    } and "raised IndexError for a batch of one" in str(report)
 
 
-# -- tangents that are None ----------------------------------------------------------------------------------
+# -- tangents that are None ------------------------------------------------------------------------
 
 def test_a_tangent_of_nothing_must_be_zeros():
     def change(original, self, saved, x_t, theta_t):
@@ -57,10 +63,14 @@ def test_a_tangent_of_nothing_must_be_zeros():
     report = verify.layer(planted(Quadratic, "tangent", change)(3))
     assert wrong_passes(report) == {"tangent"}
     text = text_of(report, "tangent")
-    assert "does not return arrays with x_tangent=None, theta_tangent=None" in text and "returned None" in text
+    assert (
+        "does not return arrays with x_tangent=None, theta_tangent=None" in text
+        and "returned None" in text
+    )
 
 
-@pytest.mark.parametrize("name, first", [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
+@pytest.mark.parametrize("name, first",
+                         [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
                                          ("backward_tangent", 1)])
 @pytest.mark.parametrize("kind", ["wrong", "raises"])
 def test_every_single_none_is_tried_with_all_else_given(name, first, kind):
@@ -75,7 +85,9 @@ def test_every_single_none_is_tried_with_all_else_given(name, first, kind):
         return tuple(part + 1 for part in result) if isinstance(result, tuple) else result + 1
     report = verify.layer(planted(Quadratic, name, change)(3))
     assert wrong_passes(report) == {name}
-    assert "None against zeros in its place" in str(report) or "=None: NoneType has no shape" in str(report)
+    assert "None against zeros in its place" in str(
+        report
+    ) or "=None: NoneType has no shape" in str(report)
 
 
 def test_none_for_two_of_three_tangents():
@@ -84,7 +96,9 @@ def test_none_for_two_of_three_tangents():
         return result + 1 if x_t is None and x_2 is not None and theta_t is None else result
     report = verify.layer(planted(Quadratic, "second_tangent", change)(3))
     assert wrong_passes(report) == {"second_tangent"}
-    assert "y_second with x_tangent=None, theta_tangent=None against zeros in their place" in str(report)
+    assert "y_second with x_tangent=None, theta_tangent=None against zeros in their place" in str(
+        report
+    )
 
 
 def test_a_layer_without_parameters_is_asked_without_theta_tangent_only():
@@ -95,15 +109,17 @@ def test_a_layer_without_parameters_is_asked_without_theta_tangent_only():
     assert report, str(report)
 
 
-# -- rates ---------------------------------------------------------------------------------------------------
+# -- rates -----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("layer, seed", [(Activation("softplus"), 19), (Activation("softplus"), 66)], ids=str)
+@pytest.mark.parametrize("layer, seed",
+                         [(Activation("softplus"), 19), (Activation("softplus"), 66)], ids=str)
 def test_terms_that_cancel_on_one_line_are_no_finding(layer, seed):
     report = verify.layer(layer, rng=seed)
     assert report, str(report)
 
 
-@pytest.mark.parametrize("bad, ok, drawn", [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
+@pytest.mark.parametrize("bad, ok, drawn",
+                         [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
 def test_three_lines_are_drawn_before_a_rate_is_wrong(bad, ok, drawn):
     """The first `bad` lines have remainders that fall too slowly."""
     recorder, lines = Recorder("a layer", 1e-8), []
@@ -121,7 +137,7 @@ def test_a_line_that_cannot_be_drawn_is_told():
     assert not check_slopes(Recorder("a layer", 1e-8), {"tangent": 2}, lambda: None, scale=1.0)
 
 
-# -- hints that must not be wrong ----------------------------------------------------------------------------
+# -- hints that must not be wrong ------------------------------------------------------------------
 
 def test_stale_parameters_are_no_hint_for_what_was_not_run_again():
     class Plain(Linear):
@@ -133,7 +149,7 @@ def test_stale_parameters_are_no_hint_for_what_was_not_run_again():
     assert "stale parameters" not in str(report)
 
 
-# -- a layer that was not made -------------------------------------------------------------------------------
+# -- a layer that was not made ---------------------------------------------------------------------
 
 class Unmade(Activation):
     """Forgets super().__init__()."""
@@ -145,7 +161,9 @@ class Unmade(Activation):
 def test_a_forgotten_init_is_said_in_one_sentence():
     report = verify.layer(Unmade())
     assert wrong_passes(report) == {"__init__"}
-    assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(report)
+    assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(
+        report
+    )
 
 
 def test_a_forgotten_init_inside_another_layer():
@@ -153,10 +171,11 @@ def test_a_forgotten_init_inside_another_layer():
     assert "Layer.__init__ was not called: begin Unmade.__init__" in str(verify.layer(layer))
 
 
-# -- float32 -------------------------------------------------------------------------------------------------
+# -- float32 ---------------------------------------------------------------------------------------
 
 class TwoFeatures(Layer):
-    """Each row over its own size: (c, -c) / sqrt(c^2 + eps) with c half the difference, so that terms cancel."""
+    """Each row over its own size: (c, -c) / sqrt(c^2 + eps) with c half the difference, so that
+    terms cancel."""
 
     def __init__(self):
         super().__init__(trainable=False)
@@ -185,12 +204,14 @@ class TwoFeatures(Layer):
         """Second derivative of y along u and w."""
         hat, size = self._parts(x)
         u, w = (v - v.mean(axis=1, keepdims=True) for v in (u, w))
-        a, b, uw = ((left * right).mean(axis=1, keepdims=True) for left, right in ((hat, u), (hat, w), (u, w)))
+        a, b, uw = ((left * right).mean(axis=1, keepdims=True)
+                    for left, right in ((hat, u), (hat, w), (u, w)))
         return (hat * (3 * a * b - uw) - u * b - w * a) / size**2
 
     def _curved(self, x, g, u):
         units = np.eye(2, dtype=g.dtype)
-        return np.stack([np.sum(g * self._second(x, u, np.broadcast_to(e, g.shape)), axis=1) for e in units], axis=1)
+        return np.stack([np.sum(g * self._second(x, u, np.broadcast_to(e, g.shape)), axis=1)
+                         for e in units], axis=1)
 
     def backward(self, saved, y_bar):
         return self._first(saved.input, y_bar), np.empty(0, dtype=y_bar.dtype)
@@ -199,20 +220,30 @@ class TwoFeatures(Layer):
         return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
 
     def tangent(self, saved, x_tangent, theta_tangent):
-        return np.zeros_like(saved.output) if x_tangent is None else self._first(saved.input, x_tangent)
+        return (
+            np.zeros_like(saved.output)
+            if x_tangent is None
+            else self._first(saved.input, x_tangent)
+        )
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         y_second = self.tangent(saved, x_second, None)
-        return y_second if x_tangent is None else y_second + self._second(saved.input, x_tangent, x_tangent)
+        return (
+            y_second
+            if x_tangent is None
+            else y_second + self._second(saved.input, x_tangent, x_tangent)
+        )
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         x_part, none = self.backward(saved, y_bar_tangent)
-        return x_part if x_tangent is None else x_part + self._curved(saved.input, y_bar, x_tangent), none
+        return x_part if x_tangent is None else x_part + self._curved(saved.input, y_bar,
+                                                                      x_tangent), none
 
     def input_hessian(self, saved, y_bar, H_y):
         units = [np.broadcast_to(e, y_bar.shape) for e in np.eye(2, dtype=y_bar.dtype)]
         J = np.stack([self._first(saved.input, e) for e in units], axis=2)
-        return J.transpose(0, 2, 1) @ H_y @ J + np.stack([self._curved(saved.input, y_bar, e) for e in units], axis=2)
+        return J.transpose(0, 2, 1) @ H_y @ J + np.stack([self._curved(saved.input, y_bar, e)
+                                                          for e in units], axis=2)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -237,5 +268,6 @@ def test_a_steady_error_in_float32_is_a_finding(name):
 def test_cancelling_terms_do_not_hide_a_wrong_factor(name):
     def change(original, self, *args):
         result = original(self, *args)
-        return tuple(1.001 * part for part in result) if isinstance(result, tuple) else 1.001 * result
+        return tuple(1.001 * part for part in result) if isinstance(result,
+                                                                    tuple) else 1.001 * result
     assert name in wrong_passes(verify.layer(planted(TwoFeatures, name, change)(), rng=1))

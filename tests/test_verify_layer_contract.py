@@ -1,4 +1,5 @@
-"""The checker holds a layer to its contract: purity, live parameters, `forward`, copies, and what a report draws."""
+"""The checker holds a layer to its contract: purity, live parameters, `forward`, copies, and what a
+report draws."""
 
 import copy
 
@@ -12,19 +13,22 @@ from secondorder.verify.findings import Recorder
 from secondorder.verify.subject import Subject
 
 from shaped_layers import Mixing
-from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale, on_result, planted,
+from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale,
+                                     on_result, planted,
                                      text_of, wrong_passes)
 
-# -- planted bugs: changes in place --------------------------------------------------------------------------
+# -- planted bugs: changes in place ----------------------------------------------------------------
 
-ARGUMENTS = {"forward": ("x",), "backward": ("saved", "y_bar"), "tangent": ("saved", "x_tangent", "theta_tangent"),
+ARGUMENTS = {"forward": ("x",), "backward": ("saved", "y_bar"),
+             "tangent": ("saved", "x_tangent", "theta_tangent"),
              "parameter_gradients": ("saved", "y_bar"),
              "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
              "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
              "input_hessian": ("saved", "y_bar", "H_y")}
 
 
-@pytest.mark.parametrize("name, argument", [(name, arg) for name, names in ARGUMENTS.items() for arg in names])
+@pytest.mark.parametrize("name, argument",
+                         [(name, arg) for name, names in ARGUMENTS.items() for arg in names])
 def test_changes_in_place_are_named(name, argument):
     position = ARGUMENTS[name].index(argument)
 
@@ -38,7 +42,10 @@ def test_changes_in_place_are_named(name, argument):
     assert wrong_passes(report) == {name}
     label = "saved.output" if argument == "saved" else argument
     finding = report.findings[0]
-    assert finding.compared == f"changes its argument {label} in place" and "ratio -2" in finding.entries
+    assert (
+        finding.compared == f"changes its argument {label} in place"
+        and "ratio -2" in finding.entries
+    )
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -52,7 +59,7 @@ def test_changes_of_parameters_are_named(name):
     assert "changes the parameter weight in place" in text_of(report, name)
 
 
-# -- planted bugs: stale parameters, stale state -------------------------------------------------------------
+# -- planted bugs: stale parameters, stale state ---------------------------------------------------
 
 class Stale(Quadratic):
     """Keeps a copy of its weight from construction, for `stale` below."""
@@ -81,7 +88,9 @@ def test_stale_parameters_in_a_pass_are_named(name):
 def test_a_forward_with_stale_parameters_stops_the_rest():
     report = verify.layer(planted(Stale, "forward", stale)(3))
     assert wrong_passes(report) == {"forward"}
-    assert "does not follow the parameter weight" in str(report) and "stale parameters" in str(report)
+    assert "does not follow the parameter weight" in str(report) and "stale parameters" in str(
+        report
+    )
     assert "the other passes were not judged" in str(report)
 
 
@@ -95,7 +104,9 @@ def test_fixed_parameters_can_go_stale_too():
             y = x @ self.kernel.T
             return y, nets.LinearSaved(x, y)
     report = verify.layer(Frozen())
-    assert wrong_passes(report) == {"forward"} and "does not follow the fixed parameters weight, bias" in str(report)
+    assert wrong_passes(report) == {
+        "forward"
+    } and "does not follow the fixed parameters weight, bias" in str(report)
 
 
 def test_an_alias_of_the_weight_goes_stale_when_the_array_moves():
@@ -142,7 +153,8 @@ def test_a_pass_that_uses_the_last_forward_instead_of_saved(name):
         def forward(self, x):
             y, self.last = super().forward(x)
             return y, self.last
-    bad = planted(Remembers, name, lambda original, self, saved, *args: original(self, self.last, *args))
+    bad = planted(Remembers, name,
+                  lambda original, self, saved, *args: original(self, self.last, *args))
     report = verify.layer(bad(3))
     assert wrong_passes(report) == {name}
     text = text_of(report, name)
@@ -164,18 +176,22 @@ def test_a_buffer_that_is_used_again_is_found(name):
     assert wrong_passes(report) == {name} and "a later call overwrites" in str(report)
 
 
-# -- forward and its contract --------------------------------------------------------------------------------
+# -- forward and its contract ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("change, expected", [
     (lambda f, self, x: f(self, x)[0], "must return the pair"),
     (lambda f, self, x: (f(self, x)[0].sum(axis=0), f(self, x)[1]), "one row per sample"),
     (lambda f, self, x: (f(self, x)[0] / 0.0, f(self, x)[1]), "non-finite"),
     (lambda f, self, x: f(self, x - x.mean(axis=0)), "a sample leaks"),
-    (lambda f, self, x: f(self, x + np.random.default_rng().standard_normal(x.shape)), "deterministic"),
-    (lambda f, self, x: (f(self, x)[0].astype(np.float32), f(self, x)[1]), "float64 inputs into float32"),
+    (lambda f, self, x: f(self, x + np.random.default_rng().standard_normal(x.shape)),
+     "deterministic"),
+    (lambda f, self, x: (f(self, x)[0].astype(np.float32), f(self, x)[1]),
+     "float64 inputs into float32"),
     (lambda f, self, x: (f(self, x)[0], (x,)), "saved has no field"),
-    (lambda f, self, x: (f(self, x)[0], f(self, x)[1]._replace(input=2 * x)), "saved.input against x"),
-    (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])), "output_shape"),
+    (lambda f, self, x: (f(self, x)[0], f(self, x)[1]._replace(input=2 * x)),
+     "saved.input against x"),
+    (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])),
+     "output_shape"),
     (lambda f, self, x: [][0], "raised IndexError"),
 ])
 @pytest.mark.filterwarnings("ignore:divide by zero")
@@ -242,7 +258,7 @@ def test_halves_of_backward_must_agree_with_it():
     assert wrong_passes(report) == {"input_gradient"} and "ratio -1" in str(report)
 
 
-# -- the layer that was passed in ----------------------------------------------------------------------------
+# -- the layer that was passed in ------------------------------------------------------------------
 
 def test_the_layer_is_not_changed():
     layer = Quadratic(3)
@@ -292,7 +308,9 @@ class Duck:
         self.input_shape, self.size = (3,), 3
 
     _a, _rows = Scale._a, Scale._rows
-    forward, backward, parameter_gradients = Scale.forward, Scale.backward, Scale.parameter_gradients
+    forward = Scale.forward
+    backward = Scale.backward
+    parameter_gradients = Scale.parameter_gradients
     tangent, second_tangent = Scale.tangent, Scale.second_tangent
     backward_tangent, input_hessian = Scale.backward_tangent, Scale.input_hessian
 
@@ -308,7 +326,9 @@ def test_a_duck_typed_layer_is_checked():
 def test_missing_passes_are_named():
     class Partial(Layer):
         forward, backward = Scale.forward, Scale.backward
-    with pytest.raises(TypeError, match=r"Partial lacks the passes tangent\(saved, x_tangent, theta_tangent\), param"):
+    with pytest.raises(TypeError,
+                       match=r"Partial lacks the passes tangent\(saved, x_tangent, "
+                             r"theta_tangent\), param"):
         verify.layer(Partial())
     with pytest.raises(TypeError, match=r"object lacks the passes forward\(x\)"):
         verify.layer(object())
@@ -319,7 +339,8 @@ def test_missing_passes_are_named():
 
 @pytest.mark.parametrize("options, expected", [
     ({"samples": 1}, "samples"), ({"samples": 2.0}, "samples"), ({"samples": True}, "samples"),
-    ({"tolerance": 0}, "tolerance"), ({"tolerance": np.nan}, "tolerance"), ({"input_shape": (0,)}, "input_shape"),
+    ({"tolerance": 0}, "tolerance"), ({"tolerance": np.nan}, "tolerance"),
+    ({"input_shape": (0,)}, "input_shape"),
     ({"input_shape": ()}, "input_shape"), ({"input_shape": (2.5,)}, "input_shape")])
 def test_bad_options_are_refused(options, expected):
     with pytest.raises(ValueError, match=expected):
@@ -336,26 +357,32 @@ def test_a_class_is_not_an_instance():
 
 
 def test_a_wrong_input_shape_is_reported_as_such():
-    with pytest.raises(ValueError, match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape \(3,\)"):
+    with pytest.raises(ValueError,
+                       match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape "
+                             r"\(3,\)"):
         verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
     layer = Linear(3, 4, rng=0)
     layer.input_shape = None  # it does not say
     report = verify.layer(layer, input_shape=(5,))
-    assert "raised ValueError for x of shape (4, 5)" in str(report) and "is input_shape right?" in str(report)
+    assert "raised ValueError for x of shape (4, 5)" in str(
+        report
+    ) and "is input_shape right?" in str(report)
 
 
-# -- the picture ---------------------------------------------------------------------------------------------
+# -- the picture -----------------------------------------------------------------------------------
 
 def test_curves_fall_with_the_step_for_right_passes_and_stay_for_wrong_ones():
     good = verify.layer(Quadratic(3)).curves
     assert set(good) == {"backward", "tangent", "second_tangent", "backward_tangent"}
-    bad = verify.layer(planted(Quadratic, "tangent", on_result("tangent", 0, lambda part: 2 * part))(3)).curves
+    bad = verify.layer(planted(Quadratic, "tangent",
+                               on_result("tangent", 0, lambda part: 2 * part))(3)).curves
     assert good["tangent"][1].min() < 1e-8 and bad["tangent"][1].min() > 0.1
     for steps, errors in good.values():
         assert steps.shape == errors.shape and np.isfinite(errors).all()
 
 
-@pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)), lambda: verify.activation(nets.Tanh()),
+@pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
+                                  lambda: verify.activation(nets.Tanh()),
                                   lambda: verify.loss(SoftmaxCrossEntropy())])
 def test_plot_draws_every_curve(make):
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -372,12 +399,14 @@ def test_plot_without_curves_says_why():
         verify.layer(planted(Stale, "forward", stale)(3)).plot()
 
 
-# -- images and sequences ------------------------------------------------------------------------------------
+# -- images and sequences --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("made", [lambda: Mixing((2, 3, 2), 3, rng=0), lambda: Mixing((3, 2), 4, axis=-1, rng=0),
+@pytest.mark.parametrize("made", [lambda: Mixing((2, 3, 2), 3, rng=0),
+                                  lambda: Mixing((3, 2), 4, axis=-1, rng=0),
                                   lambda: nets.Reshape((2, 3, 2), (4, 3)),
-                                  lambda: nets.Skip([Mixing((2, 2, 2), 2, rng=0), nets.Activation("sin")])])
+                                  lambda: nets.Skip([Mixing((2, 2, 2), 2, rng=0),
+                                                     nets.Activation("sin")])])
 def test_layers_for_images_and_sequences(made):
     report = verify.layer(made())
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
@@ -401,4 +430,7 @@ def test_a_layer_that_takes_no_shape_is_reported():
     class Picky(nets.Activation):
         def forward(self, x):
             raise ValueError("none of these")
-    assert "raised ValueError for x of shape (4, 5): none of these" in str(verify.layer(Picky("sin")))
+
+    assert "raised ValueError for x of shape (4, 5): none of these" in str(
+        verify.layer(Picky("sin"))
+    )

@@ -10,7 +10,8 @@ from secondorder.nets import DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredErr
 
 from test_verify_derivatives import FACTORS, changed, text_of, wrong_passes
 
-LOSSES = [SquaredError(), SoftmaxCrossEntropy(), nets.BoundedCriterion(), nets.TukeyBiweight(), nets.TukeyBiweight(0.8)]
+LOSSES = [SquaredError(), SoftmaxCrossEntropy(), nets.BoundedCriterion(), nets.TukeyBiweight(),
+          nets.TukeyBiweight(0.8)]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -50,7 +51,8 @@ class Coupled(Loss):
     def hessian(self, p, target):
         r = p - target
         outer = r[:, :, None] * r[:, None, :] / 4
-        return self.value(p, target)[:, None, None] * (outer + np.eye(p.shape[1], dtype=p.dtype) / 2)
+        return self.value(p, target)[:, None, None] * (outer + np.eye(p.shape[1], dtype=p.dtype)
+                                                       / 2)
 
 
 def test_losses_from_scratch_are_ok():
@@ -67,8 +69,10 @@ def test_targets_of_the_user_are_used():
 
 
 @pytest.mark.parametrize("bug", FACTORS)
-@pytest.mark.parametrize("base, name", [(LogCosh, "gradient"), (LogCosh, "hessian_diagonal"), (Coupled, "gradient"),
-                                        (SoftmaxCrossEntropy, "gradient"), (SoftmaxCrossEntropy, "hessian"),
+@pytest.mark.parametrize("base, name", [(LogCosh, "gradient"), (LogCosh, "hessian_diagonal"),
+                                        (Coupled, "gradient"),
+                                        (SoftmaxCrossEntropy, "gradient"),
+                                        (SoftmaxCrossEntropy, "hessian"),
                                         (SoftmaxCrossEntropy, "hessian_product"),
                                         (SoftmaxCrossEntropy, "hessian_diagonal")])
 def test_wrong_loss_derivatives_are_named(base, name, bug):
@@ -76,7 +80,11 @@ def test_wrong_loss_derivatives_are_named(base, name, bug):
     original = getattr(base, name)
     bad = changed(base, **{name: lambda self, *args: factor * original(self, *args)})
     report = verify.loss(bad, outputs=3)
-    forms = {name} if base is SoftmaxCrossEntropy or name == "gradient" else {"hessian", "hessian_product", name}
+    forms = (
+        {name}
+        if base is SoftmaxCrossEntropy or name == "gradient"
+        else {"hessian", "hessian_product", name}
+    )
     assert wrong_passes(report) == forms
     assert ratio in text_of(report, name) and hint in text_of(report, name)
 
@@ -84,11 +92,14 @@ def test_wrong_loss_derivatives_are_named(base, name, bug):
 def test_a_mean_over_the_batch_in_the_gradient():
     bad = changed(LogCosh, gradient=lambda self, p, target: np.tanh(p - target) / len(p))
     report = verify.loss(bad, samples=5)
-    assert "gradient" in wrong_passes(report) and "averaged over the batch" in text_of(report, "gradient")
+    assert "gradient" in wrong_passes(report) and "averaged over the batch" in text_of(
+        report, "gradient"
+    )
 
 
 def test_a_batch_that_leaks_is_found():
-    bad = changed(LogCosh, value=lambda self, p, target: LogCosh.value(self, p - p.mean(axis=0), target))
+    bad = changed(LogCosh,
+                  value=lambda self, p, target: LogCosh.value(self, p - p.mean(axis=0), target))
     report = verify.loss(bad)
     assert wrong_passes(report) == {"value"} and "a sample leaks" in str(report)
 
@@ -114,10 +125,13 @@ def test_flags_of_a_loss_must_be_true(base, flag, wrong):
 
 
 @pytest.mark.parametrize("methods, name, expected", [
-    ({"value": lambda self, p, t: LogCosh.value(self, p, t).mean()}, "value", "shape (), expected (5,)"),
+    ({"value": lambda self, p, t: LogCosh.value(self, p, t).mean()}, "value",
+     "shape (), expected (5,)"),
     ({"gradient": lambda self, p, t: np.tanh(p - t).sum(axis=0)}, "gradient", "expected (5, 4)"),
-    ({"gradient": lambda self, p, t: np.tanh(np.subtract(p, t, out=p))}, "gradient", "changes its argument p in place"),
-    ({"value": lambda self, p, t: LogCosh.value(self, p, t).astype(np.float64)}, "value", "turns float32 into float64"),
+    ({"gradient": lambda self, p, t: np.tanh(np.subtract(p, t, out=p))}, "gradient",
+     "changes its argument p in place"),
+    ({"value": lambda self, p, t: LogCosh.value(self, p, t).astype(np.float64)}, "value",
+     "turns float32 into float64"),
     ({"gradient": lambda self, p, t: [][0]}, "gradient", "raised IndexError"),
     ({"value": lambda self, p, t: np.full(len(p), np.inf)}, "value", "not finite"),
 ])
@@ -136,10 +150,12 @@ def test_missing_loss_methods_are_named():
     with pytest.raises(TypeError, match=r"Bare lacks gradient\(p, target\), hessian\(p, target\)"):
         verify.loss(type("Bare", (Loss,), {"value": LogCosh.value})())
     with pytest.raises(TypeError, match=r"lacks hessian_diagonal\(p, target\)"):
-        verify.loss(type("Half", (DiagonalLoss,), {"value": LogCosh.value, "gradient": LogCosh.gradient})())
+        verify.loss(type("Half", (DiagonalLoss,),
+                         {"value": LogCosh.value, "gradient": LogCosh.gradient})())
 
 
-@pytest.mark.parametrize("options", [{"outputs": 0}, {"samples": 1}, {"outputs": 2.0}, {"tolerance": -1}])
+@pytest.mark.parametrize("options",
+                         [{"outputs": 0}, {"samples": 1}, {"outputs": 2.0}, {"tolerance": -1}])
 def test_bad_loss_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         verify.loss(SquaredError(), **options)
@@ -153,12 +169,13 @@ def test_a_loss_that_takes_no_default_target():
         verify.loss(Picky())
 
 
-# -- branches that are far out -------------------------------------------------------------------------------
+# -- branches that are far out ---------------------------------------------------------------------
 
 def tukey_with(name, change):
     """A biweight whose `name` is change(residual, right result)."""
     original = getattr(nets.TukeyBiweight, name)
-    return changed(nets.TukeyBiweight, **{name: lambda self, p, t: change(p - t, original(self, p, t))})
+    return changed(nets.TukeyBiweight,
+                   **{name: lambda self, p, t: change(p - t, original(self, p, t))})
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -166,24 +183,27 @@ def tukey_with(name, change):
                          ids=["outliers", "below -3", "above 10"])
 @pytest.mark.parametrize("name", ["gradient", "hessian_diagonal"])
 def test_a_branch_for_outliers_that_is_wrong(name, where, seed):
-    report = verify.loss(tukey_with(name, lambda r, right: np.where(where(r), right + 0.1, right)), rng=seed)
+    report = verify.loss(tukey_with(name, lambda r, right: np.where(where(r), right + 0.1, right)),
+                         rng=seed)
     assert name in wrong_passes(report)
     assert "the largest difference is at p = [" in text_of(report, name)
 
 
 def test_a_wrong_branch_is_found_with_one_output_too():
     bad = tukey_with("gradient", lambda r, right: np.where(r < -3, 1.5 * r, right))
-    assert all("gradient" in wrong_passes(verify.loss(bad, outputs=1, samples=2, rng=seed)) for seed in range(5))
+    assert all("gradient" in wrong_passes(verify.loss(bad, outputs=1, samples=2, rng=seed))
+               for seed in range(5))
 
 
-@pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)], ids=repr)
+@pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)],
+                         ids=repr)
 @pytest.mark.parametrize("seed", [5, 46, 49, 59])
 def test_flat_losses_are_no_false_alarm(loss, seed):
     report = verify.loss(loss, rng=seed)
     assert report, str(report)
 
 
-# -- far outputs ---------------------------------------------------------------------------------------------
+# -- far outputs -----------------------------------------------------------------------------------
 
 class NaiveEntropy(SoftmaxCrossEntropy):
     """Right in the middle; -log(exp / sum) overflows far out."""
@@ -194,7 +214,8 @@ class NaiveEntropy(SoftmaxCrossEntropy):
 
 @pytest.mark.parametrize("loss, name", [
     (NaiveEntropy(), "value"),
-    (changed(SoftmaxCrossEntropy, gradient=lambda self, p, t: np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
+    (changed(SoftmaxCrossEntropy, gradient=lambda self, p, t: np.exp(p)
+             / np.exp(p).sum(axis=1, keepdims=True)
              * t.sum(axis=1, keepdims=True) - t), "gradient"),
     (changed(LogCosh, value=lambda self, p, t: np.sum(np.log(np.cosh(p - t)), axis=1)), "value"),
     (changed(SquaredError, fisher=lambda self, p: SquaredError.fisher(self, p) * (
@@ -208,7 +229,11 @@ def test_overflow_for_far_outputs_is_found(loss, name):
 
 def test_a_loss_that_is_too_large_by_right_gets_a_note():
     report = verify.loss(Coupled(), outputs=2, targets=0.1 * np.arange(6.0).reshape(3, 2))
-    assert report and "value is too large for float64 at outputs of 1000 and was not judged there" in report.notes
+    assert (
+        report
+        and "value is too large for float64 at outputs of 1000 and was not judged there"
+        in report.notes
+    )
 
 
 @pytest.mark.parametrize("limit", [6, 500])
@@ -222,7 +247,7 @@ def test_what_far_outputs_raise_is_told(name, limit):
     assert wrong_passes(report) == {name} and "raised OverflowError" in str(report)
 
 
-# -- the model of the targets --------------------------------------------------------------------------------
+# -- the model of the targets ----------------------------------------------------------------------
 
 def label_of(rows):
     return np.argmax(rows, axis=1)
@@ -232,27 +257,37 @@ SCORES = "is not the mean of score score^T"
 MODEL_BUGS = {
     "doubled": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: 2 * f(self, p), "ratio 2"),
     "half": (SquaredError, "fisher", lambda f, self, p: f(self, p) / 2, "ratio 0.5"),
-    "asymmetric": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: np.tril(f(self, p)), "against its transpose"),
+    "asymmetric": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: np.tril(f(self, p)),
+                   "against its transpose"),
     "diagonal only": (SoftmaxCrossEntropy, "fisher",
                       lambda f, self, p: f(self, p) * np.eye(p.shape[1], dtype=p.dtype), SCORES),
     "negative": (SquaredError, "fisher", lambda f, self, p: -f(self, p), "has the eigenvalue -1"),
     "mean over the batch": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: f(self, p) / len(p),
                             "row 0 of the batch"),
-    "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0), "one matrix a sample"),
-    "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float), "turns float32 into float64"),
+    "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0),
+              "one matrix a sample"),
+    "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float),
+                "turns float32 into float64"),
     "in place": (SquaredError, "fisher",
                  lambda f, self, p: f(self, np.multiply(p, 2, out=p)), "changes its argument p"),
     "fisher raises": (SquaredError, "fisher", lambda f, self, p: [][0], "raised IndexError"),
-    "wide": (SquaredError, "sample_targets", lambda f, self, p, rng: p + 2 * (f(self, p, rng) - p), "ratio 0.25"),
-    "uniform": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: f(self, 0 * p, rng), SCORES),
-    "global seed": (SquaredError, "sample_targets", lambda f, self, p, rng: f(self, p, np.random.default_rng()),
+    "wide": (SquaredError, "sample_targets", lambda f, self, p, rng: p + 2 * (f(self, p, rng) - p),
+             "ratio 0.25"),
+    "uniform": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: f(self, 0 * p, rng),
+                SCORES),
+    "global seed": (SquaredError, "sample_targets",
+                    lambda f, self, p, rng: f(self, p, np.random.default_rng()),
                     "in the same state"),
-    "refused": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: label_of(f(self, p, rng)) + 7,
+    "refused": (SoftmaxCrossEntropy, "sample_targets",
+                lambda f, self, p, rng: label_of(f(self, p, rng)) + 7,
                 "prepare_target refuses"),
-    "weights": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: 1.5 * f(self, p, rng), SCORES),
-    "draws float64": (SquaredError, "sample_targets", lambda f, self, p, rng: f(self, p, rng).astype(float),
+    "weights": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: 1.5
+                * f(self, p, rng), SCORES),
+    "draws float64": (SquaredError, "sample_targets",
+                      lambda f, self, p, rng: f(self, p, rng).astype(float),
                       "turns float32 into float64"),
-    "sampler raises": (SquaredError, "sample_targets", lambda f, self, p, rng: [][0], "raised IndexError")}
+    "sampler raises": (SquaredError, "sample_targets", lambda f, self, p, rng: [][0],
+                       "raised IndexError")}
 
 
 @pytest.mark.parametrize("bug", MODEL_BUGS)

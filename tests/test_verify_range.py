@@ -9,7 +9,8 @@ from secondorder.verify import activation_checks
 
 
 class LogCosh(so.Loss):
-    """Right in float64; promotes float32 in value (np.log) and hessian (np.eye); `factor` is the planted error."""
+    """Right in float64; promotes float32 in value (np.log) and hessian (np.eye); `factor` is the
+    planted error."""
 
     convex = True
     diagonal_hessian = True
@@ -32,7 +33,10 @@ class LogCosh(so.Loss):
 def test_a_mismatch_comes_before_findings_about_single_precision():
     text = str(verify.loss(LogCosh(2.0)))
     assert "factor 2 too much" in text
-    assert "wrong in hessian, hessian_product, hessian_diagonal; promotes float32 in value, hessian" in text
+    assert (
+        "wrong in hessian, hessian_product, hessian_diagonal; promotes float32 in value, hessian"
+        in text
+    )
     assert text.index("factor 2") < text.index("turns float32 into float64")
     assert text.index("turns float32") < len(text) and text.count("turns float32") >= 2
 
@@ -40,7 +44,9 @@ def test_a_mismatch_comes_before_findings_about_single_precision():
 def test_a_loss_that_only_promotes_is_right_in_float64():
     report = verify.loss(LogCosh())
     assert not report and "right in float64; promotes float32 in value, hessian" in str(report)
-    assert "wrong in" not in str(report) and {finding.kind for finding in report.findings} == {"promotes float32"}
+    assert "wrong in" not in str(report) and {finding.kind for finding in report.findings} == {
+        "promotes float32"
+    }
 
 
 def test_one_finding_of_every_kind_is_shown():
@@ -52,7 +58,12 @@ def test_one_finding_of_every_kind_is_shown():
         recorder.find("gradient", f"mismatch {k}", kind="mismatch")
     recorder.find("gradient", "a fact")
     text = str(recorder.sorted_report())
-    assert "mismatch 3" in text and "mismatch 4" not in text and "a fact" in text and "turns float32" in text
+    assert (
+        "mismatch 3" in text
+        and "mismatch 4" not in text
+        and "a fact" in text
+        and "turns float32" in text
+    )
     assert "and 2 more in this pass" in text
 
 
@@ -131,7 +142,8 @@ def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
     assert report and "looked at x from -768 to 384" in str(report), str(report)
 
 
-@pytest.mark.parametrize("interval, error", [(3, TypeError), ((1, 2, 3), TypeError), ("ab", TypeError),
+@pytest.mark.parametrize("interval, error",
+                         [(3, TypeError), ((1, 2, 3), TypeError), ("ab", TypeError),
                                              ((2, 1), ValueError), ((0, np.inf), ValueError)])
 def test_bad_intervals(interval, error):
     with pytest.raises(error, match="interval"):
@@ -162,12 +174,15 @@ def test_a_layer_that_is_wrong_far_out():
     assert near and "inputs up to |x| = " in str(near)
 
 
-@pytest.mark.parametrize("sizes, error", [(3, TypeError), ((), TypeError), ((1, -1), ValueError), ((1, "x"), TypeError)])
+@pytest.mark.parametrize("sizes, error", [(3, TypeError), ((), TypeError), ((1, -1), ValueError),
+                                          ((1, "x"), TypeError)])
 def test_bad_sizes(sizes, error):
     with pytest.raises(error, match="sizes"):
         verify.layer(so.Linear(2, 2), sizes=sizes)
 
 
 def test_input_shape_that_is_not_the_layers():
-    with pytest.raises(ValueError, match=r"input_shape is \(4,\), but Linear\(3, 2\) takes inputs of shape \(3,\)"):
+    with pytest.raises(ValueError,
+                       match=r"input_shape is \(4,\), but Linear\(3, 2\) takes inputs of shape "
+                             r"\(3,\)"):
         verify.layer(so.Linear(3, 2), input_shape=(4,))

@@ -1,4 +1,5 @@
-"""Arrays that are used again must never show: in results, in the next batch, in another optimizer's step."""
+"""Arrays that are used again must never show: in results, in the next batch, in another optimizer's
+step."""
 
 import copy
 import pickle
@@ -9,14 +10,17 @@ import pytest
 import secondorder as so
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip, Workspace
 
-METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton, "partitioning": so.ResidualPartitioning}
+METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton,
+           "partitioning": so.ResidualPartitioning}
 
 
 def network(dtype="float64"):
     rng = np.random.default_rng(0)
-    return Network([Linear(3, 5, rng=rng), Activation("tanh"), Skip([Linear(5, 4, rng=rng), Activation("softplus"),
+    return Network([Linear(3, 5, rng=rng), Activation("tanh"),
+                    Skip([Linear(5, 4, rng=rng), Activation("softplus"),
                                                                     Linear(4, 5, rng=rng)]),
-                    Activation("relu"), Linear(5, 4, trainable=False, rng=rng), Chain([Activation("sigmoid")]),
+                    Activation("relu"), Linear(5, 4, trainable=False, rng=rng),
+                    Chain([Activation("sigmoid")]),
                     Linear(4, 2, bias=False, rng=rng), Activation("sin")], dtype=dtype)
 
 
@@ -34,7 +38,8 @@ def without_reuse(opt, x, y):
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_are_the_same_bit_for_bit(method, dtype):
     """Batches of many lengths, the same one again, a shorter last one."""
-    reusing, fresh = (METHODS[method](network(dtype), so.SquaredError(), learning_rate=0.01, l2=0.01) for _ in range(2))
+    reusing, fresh = (METHODS[method](network(dtype), so.SquaredError(), learning_rate=0.01,
+                                      l2=0.01) for _ in range(2))
     for x, y in batches([6, 6, 4, 9, 1, 6, 9, 4]):
         assert reusing.step(x, y) == without_reuse(fresh, x, y)
         assert np.array_equal(reusing.network.theta, fresh.network.theta)
@@ -44,7 +49,8 @@ def test_steps_are_the_same_bit_for_bit(method, dtype):
 def test_two_optimizers_take_turns_on_one_network(method):
     def turns(step):
         net = network()
-        one, two = METHODS[method](net, so.SquaredError(), learning_rate=0.01), so.Adam(net, so.SquaredError())
+        one = METHODS[method](net, so.SquaredError(), learning_rate=0.01)
+        two = so.Adam(net, so.SquaredError())
         for k, (x, y) in enumerate(batches([5, 5, 3, 3, 5, 5])):
             step(one if k % 2 else two, x, y)
         return net.theta
@@ -57,9 +63,12 @@ def test_nothing_that_is_returned_changes_later():
     opt = so.ResidualPartitioning(net, so.SquaredError(), learning_rate=0.01)
     opt.step(x, y)
     evaluation = opt.evaluate(x, y)
-    direction, bound = opt.direction(evaluation), so.residual_partitioning.bound(net, so.SquaredError(), x, y)
-    kept = [net(x), evaluation.outputs, evaluation.gradient, direction, bound.gradient, bound.curvature,
-            *[a for a in (*bound.total_gradients, *bound.carried, *evaluation.deltas) if a is not None]]
+    direction = opt.direction(evaluation)
+    bound = so.residual_partitioning.bound(net, so.SquaredError(), x, y)
+    kept = [net(x), evaluation.outputs, evaluation.gradient, direction, bound.gradient,
+            bound.curvature,
+            *[a for a in (*bound.total_gradients, *bound.carried, *evaluation.deltas)
+              if a is not None]]
     before = [a.copy() for a in kept]
     opt.step(x2, y2)
     opt.evaluate(x2, y2), opt.direction(opt.evaluate(x2, y2))
@@ -83,11 +92,16 @@ def test_workspace_hands_out_what_fits():
     workspace, owner, other = Workspace(), Linear(2, 2, rng=0), Linear(2, 2, rng=0)
     new = workspace.of(owner)
     first = new("a", (4, 3), np.float64)
-    assert first.shape == (4, 3) and first.dtype == np.float64 and new("a", (4, 3), np.float64) is first
+    assert (
+        first.shape == (4, 3)
+        and first.dtype == np.float64
+        and new("a", (4, 3), np.float64) is first
+    )
     assert np.shares_memory(new("a", (2, 3), np.float64), first)
     larger = new("a", (5, 3), np.float64)
     assert larger.shape == (5, 3) and np.shares_memory(new("a", (4, 3), np.float64), larger)
-    for different in (new("b", (4, 3), np.float64), new("a", (4, 3), np.float32), workspace.of(other)("a", (4, 3), np.float64)):
+    for different in (new("b", (4, 3), np.float64), new("a", (4, 3), np.float32),
+                      workspace.of(other)("a", (4, 3), np.float64)):
         assert not np.shares_memory(different, larger)
 
 

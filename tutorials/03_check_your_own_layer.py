@@ -2,8 +2,9 @@
 
 Run it as it stands:  python tutorials/03_check_your_own_layer.py [DIRECTORY FOR THE FIGURES]
 
-We write a layer (a trainable scale for every unit), an activation (swish), plant the mistakes that people really make,
-and let the checker find them: it names the pass, the entries, and the ratio to what they should be.
+We write a layer (a trainable scale for every unit), an activation (swish), plant the mistakes that
+people really make, and let the checker find them: it names the pass, the entries, and the ratio to
+what they should be.
 """
 
 import sys
@@ -19,8 +20,9 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="sec
 folder.mkdir(parents=True, exist_ok=True)
 
 
-# 1. A layer: y = s * x, one trainable number per unit. Seven passes, each a line or two. It is linear in x and in s,
-#    but not in both together: the mixed second derivative is what one forgets.
+# 1. A layer: y = s * x, one trainable number per unit. Seven passes, each a line or two. It is
+#    linear in x and in s, but not in both together: the mixed second derivative is what one
+#    forgets.
 class Scale(so.Layer):
     """y_i = s_i x_i."""
 
@@ -76,7 +78,8 @@ print(right, "\n")
 assert right.ok
 
 
-# 2. The same layer with a forgotten factor: d2y/dt2 of a product of two moving things has a 2 in it.
+# 2. The same layer with a forgotten factor: d2y/dt2 of a product of two moving things has a 2 in
+#    it.
 class ForgottenTwo(Scale):
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         half = None if theta_tangent is None else theta_tangent / 2
@@ -102,8 +105,8 @@ for broken in (ForgottenTwo, MeanForSum, MissingTerm):
     print(report, "\n")
 
 
-# 3. An activation needs its value and two derivatives. Swish: x times sigmoid(x); the sign in its second derivative is
-#    planted wrong.
+# 3. An activation needs its value and two derivatives. Swish: x times sigmoid(x); the sign in its
+#    second derivative is planted wrong.
 class Swish(so.ActivationFunction):
     name = "swish"
 
@@ -135,10 +138,12 @@ x, y, v = rng.standard_normal((8, 4)), rng.integers(0, 3, 8), rng.standard_norma
 loss = so.SoftmaxCrossEntropy()
 by_products = so.exact.hessian(net, loss, x, y, method="products")
 by_polarisation = so.exact.hessian(net, loss, x, y, method="polarisation")
-print(f"Hessian of a network with both: two routes differ by {np.abs(by_products - by_polarisation).max():.1e}")
+print(f"Hessian of a network with both: two routes differ by "
+      f"{np.abs(by_products - by_polarisation).max():.1e}")
 
-# 5. The picture behind a finding: where a derivative is right, the error of central differences falls with the square
-#    of the step until rounding takes over; where it is wrong, the error stays.
+# 5. The picture behind a finding: where a derivative is right, the error of central differences
+#    falls with the square of the step until rounding takes over; where it is wrong, the error
+#    stays.
 figure = Figure(figsize=(13, 5), layout="constrained")
 axes = figure.subplots(1, 2, sharey=True)
 good.plot(axes[0])

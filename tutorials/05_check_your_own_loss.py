@@ -1,4 +1,5 @@
-"""You derived a loss. Are its gradient and Hessian right, does it keep its promises, and does it train?
+"""You derived a loss. Are its gradient and Hessian right, does it keep its promises, and does it
+train?
 
 Run it as it stands:  python tutorials/05_check_your_own_loss.py [DIRECTORY FOR THE FIGURES]
 
@@ -128,7 +129,8 @@ for loss in (so.SquaredError(), LogCosh()):
     method = so.TruncatedNewton(net, loss, l2=0.01)
     so.train(method, x[:300], spoiled[:300], epochs=40, batch_size="all", rng=0)
     errors[repr(loss)] = np.median(np.abs(net(x[300:]) - clean[300:]))
-print("median error on patients not seen:", {name: round(float(e), 3) for name, e in errors.items()})
+print("median error on patients not seen:",
+      {name: round(float(e), 3) for name, e in errors.items()})
 assert errors["LogCosh()"] < 0.5 * errors["SquaredError()"]
 
 #    The promise `diagonal_hessian` makes it fit for residual partitioning as well.

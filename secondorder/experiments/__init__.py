@@ -1,4 +1,5 @@
-"""The attic: one file a family of figures or tables. Nothing else in the package knows it but the command line."""
+"""The attic: one file a family of figures or tables. Nothing else in the package knows it but the
+command line."""
 
 import os
 import platform

@@ -44,12 +44,16 @@ def compare(methods, make_network, loss, training, validation, l2, seed, say):
 def _train(name, method, network, loss, training, validation, l2, seed, say):
     optimizer = method.optimizer(network, loss, l2=l2, **method.options)
     history = so.train(
-        optimizer, *training, epochs=method.epochs, batch_size=method.batch_size, validation=validation, rng=seed
+        optimizer, *training, epochs=method.epochs, batch_size=method.batch_size,
+        validation=validation, rng=seed
     )
     last = history.records[-1]
-    accuracy = f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last else ""
+    accuracy = (
+        f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last else ""
+    )
     say(
-        f"  {name:<32} train {last.train_loss:7.4f} validation {last.validation_loss:7.4f}{accuracy}"
+        f"  {name:<32} train {last.train_loss:7.4f} validation "
+        f"{last.validation_loss:7.4f}{accuracy}"
         f"   {last.epoch:3} epochs, {1e3 * last.seconds / last.step:5.2f} ms a step"
     )
     return {
@@ -62,11 +66,13 @@ def _train(name, method, network, loss, training, validation, l2, seed, say):
 
 
 def with_work(records):
-    """Records of a first-order method or truncated Newton with ``work`` added, in gradients over the training set.
+    """Records of a first-order method or truncated Newton with ``work`` added, in gradients over
+    the training set.
 
-    A gradient is three matrix products a layer, a Hessian-vector product six and a forward pass one; an epoch of a
-    first-order method is therefore one unit. Truncated Newton adds its conjugate gradient iterations, one product for
-    the predicted decrease, and a forward pass for every trial of its step length.
+    A gradient is three matrix products a layer, a Hessian-vector product six and a forward pass
+    one; an epoch of a first-order method is therefore one unit. Truncated Newton adds its conjugate
+    gradient iterations, one product for the predicted decrease, and a forward pass for every trial
+    of its step length.
     """
     work, before, result = 0.0, 0, []
     for record in records:

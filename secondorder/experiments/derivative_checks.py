@@ -1,7 +1,9 @@
-"""How each exact derivative of a network is checked: the error that was measured beside what was to be expected.
+"""How each exact derivative of a network is checked: the error that was measured beside what was to
+be expected.
 
-Every row compares a hand-derived quantity with a channel that shares no code with it: differences of function values,
-the rate of a Taylor remainder, or a second hand-derived route through other passes.
+Every row compares a hand-derived quantity with a channel that shares no code with it: differences
+of function values, the rate of a Taylor remainder, or a second hand-derived route through other
+passes.
 """
 
 from dataclasses import asdict, dataclass
@@ -9,7 +11,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from secondorder import exact
-from secondorder.exact.finite_differences import central, complex_step, taylor_remainders, taylor_slope
+from secondorder.exact.finite_differences import (
+    central,
+    complex_step,
+    taylor_remainders,
+    taylor_slope,
+)
 from secondorder.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
@@ -37,7 +44,8 @@ class Check:
 
 
 def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
-    """Check gradient, Jacobian, Hessian, Hessian-vector product and Gauss-Newton matrix of one network.
+    """Check gradient, Jacobian, Hessian, Hessian-vector product and Gauss-Newton matrix of one
+    network.
 
     Parameters
     ----------
@@ -111,16 +119,19 @@ def _first_order(network, functions, gradient, v):
         _predicted("gradient", "central differences of the loss", by_differences, gradient),
         _relative("gradient", "one complex step in every parameter", gradient, by_complex_step),
         _rate("gradient", "Taylor remainder of the loss", remainders, 2),
-        _predicted("Jacobian of the outputs", "central differences of the outputs", jacobian_differences, jacobian),
+        _predicted("Jacobian of the outputs", "central differences of the outputs",
+                   jacobian_differences, jacobian),
     ]
 
 
 def _second_order(functions, gradient, hessian, v, theta):
     value = functions.value(functions.theta)
-    remainders = taylor_remainders(functions.value, functions.theta, v, [value, gradient @ v, v @ hessian @ v], STEPS)
+    remainders = taylor_remainders(functions.value, functions.theta, v,
+                                   [value, gradient @ v, v @ hessian @ v], STEPS)
     return [
         _predicted(
-            "Hessian, by blocks", "central differences of the gradient", central(functions.gradient, theta), hessian
+            "Hessian, by blocks", "central differences of the gradient",
+            central(functions.gradient, theta), hessian
         ),
         _rate("Hessian, by blocks", "Taylor remainder of the loss", remainders, 3),
     ]
@@ -151,12 +162,14 @@ def _routes(functions, hessian, v):
         )
     )
     curvature = exact.two_jet(functions.restored(), *rest, v, l2=functions.l2)[2]
-    rows.append(_relative("v'Hv, forward passes only", "v' times the Hessian-vector product", curvature, v @ product))
+    rows.append(_relative("v'Hv, forward passes only", "v' times the Hessian-vector product",
+                          curvature, v @ product))
     return rows
 
 
 def _gauss_newton(functions):
-    """J'FJ with J from differences of the outputs and F from differences of the loss's gradient in the outputs."""
+    """J'FJ with J from differences of the outputs and F from differences of the loss's gradient in
+    the outputs."""
     jacobian = central(functions.outputs, functions.theta)
     outputs = functions.restored()(functions.x)
     targets = functions.loss.prepare_target(functions.y, outputs.shape, outputs.dtype)
@@ -165,12 +178,15 @@ def _gauss_newton(functions):
         central(lambda p, s=s: functions.loss.gradient(p[None], targets[s : s + 1])[0], outputs[s])
         for s in range(samples)
     ]
-    form = sum(jacobian.value[s].T @ curvatures[s].value @ jacobian.value[s] for s in range(samples)) / samples
+    form = sum(jacobian.value[s].T @ curvatures[s].value @ jacobian.value[s]
+               for s in range(samples)) / samples
     error = sum(_product_error(jacobian, curvatures[s], s) for s in range(samples)) / samples
-    matrix = exact.gauss_newton(functions.network, functions.loss, functions.x, functions.y, l2=functions.l2)
+    matrix = exact.gauss_newton(functions.network, functions.loss, functions.x, functions.y,
+                                l2=functions.l2)
     matrix = matrix - functions.l2 * np.eye(len(matrix))
     return _predicted(
-        "Gauss-Newton matrix", "J'FJ with J and F from central differences", type(jacobian)(form, error), matrix
+        "Gauss-Newton matrix", "J'FJ with J and F from central differences",
+        type(jacobian)(form, error), matrix
     )
 
 
@@ -187,20 +203,24 @@ def _predicted(quantity, against, difference, reference):
 
 def _relative(quantity, against, value, reference):
     scale = np.max(np.abs(reference))
-    return Check(quantity, against, float(np.max(np.abs(value - reference)) / scale), ROUNDING, "relative")
+    return Check(quantity, against, float(np.max(np.abs(value - reference)) / scale), ROUNDING,
+                 "relative")
 
 
 def _rate(quantity, against, remainders, order):
-    return Check(quantity, against, abs(taylor_slope(remainders, STEPS) - order), RATE, f"slope, from {order}")
+    return Check(quantity, against, abs(taylor_slope(remainders, STEPS) - order), RATE,
+                 f"slope, from {order}")
 
 
 def table(checks):
     """The checks as lines of text."""
     head = ("quantity", "checked against", "error", "allowed", "measured as", "")
     rows = [
-        (c.quantity, c.against, f"{c.error:.1e}", f"{c.tolerance:.0e}", c.measure, "ok" if c.ok else "FAILED")
+        (c.quantity, c.against, f"{c.error:.1e}", f"{c.tolerance:.0e}", c.measure, "ok" if c.ok
+         else "FAILED")
         for c in checks
     ]
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows]]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+             for row in [head, *rows]]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

@@ -1,6 +1,8 @@
-"""The tour: real digits, exact curvature, every derivative checked, and a first paper's method, in under a minute.
+"""The tour: real digits, exact curvature, every derivative checked, and a first paper's method, in
+under a minute.
 
-`run` does all of it and writes figures and numbers; each section is a function that returns plain results.
+`run` does all of it and writes figures and numbers; each section is a function that returns plain
+results.
 """
 
 import time
@@ -53,7 +55,8 @@ def run(out, seed=0, say=print):
         results[name] = outcome | {"seconds": time.perf_counter() - before}
     results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
     results["figures"] = [
-        figure for value in results.values() if isinstance(value, dict) for figure in value.get("figures", [])
+        figure for value in results.values() if isinstance(value, dict)
+        for figure in value.get("figures", [])
     ]
     results["seconds"] = time.perf_counter() - started
     files.write_json(out / "tour.json", results)
@@ -70,7 +73,8 @@ def _digits(seed):
 
 
 def _pooled(data):
-    """Digits at 4 x 4 pixels, (N, 16): means of 2 x 2 pixels, so that a whole Hessian fits on the screen."""
+    """Digits at 4 x 4 pixels, (N, 16): means of 2 x 2 pixels, so that a whole Hessian fits on the
+    screen."""
     return data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
 
 
@@ -96,7 +100,8 @@ def derivatives(out, training, validation, seed, say):
     figure = Figure(figsize=(13, 5.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     plots.hessian_heat_map(
-        hessian, network, left, f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}"
+        hessian, network, left,
+        f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}"
     )
     plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
     files.write_figure(out / "exact-hessian.png", figure)
@@ -118,7 +123,8 @@ def derivatives(out, training, validation, seed, say):
         "eigenvalues": eigenvalues,
         "settings": {"network": [16, 6, 10], "activation": "tanh", "l2": 1e-3, "samples": 40},
         "figures": [
-            {"file": "exact-hessian.png", "shows": "exact Hessian of a small network, block by block, and its spectrum"}
+            {"file": "exact-hessian.png",
+             "shows": "exact Hessian of a small network, block by block, and its spectrum"}
         ],
     }
 
@@ -131,9 +137,11 @@ def classifier(out, training, validation, seed, say):
         "truncated Newton": Method(so.TruncatedNewton, {}, len(training), EPOCHS),
     }
     say(
-        f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in every step, "
+        f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in "
+        f"every step, "
         f"the others batches of {BATCH}.\n"
-        f"A step of truncated Newton costs about ten gradients, so the others train ten times as long."
+        f"A step of truncated Newton costs about ten gradients, so the others train ten times as "
+        f"long."
     )
     runs = compare(
         methods,
@@ -155,16 +163,19 @@ def classifier(out, training, validation, seed, say):
         + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items())
     )
     start = {name: records[: EPOCHS + 1] for name, records in histories.items()}
-    plots.learning_curves(start, left, x_label="epochs (passes over the training set)", y_label="cross-entropy")
+    plots.learning_curves(start, left, x_label="epochs (passes over the training set)",
+                          y_label="cross-entropy")
     plots.learning_curves(
-        histories, right, x="work", y_label="", x_label="work: full gradients, a Hessian-vector product counted as two"
+        histories, right, x="work", y_label="",
+        x_label="work: full gradients, a Hessian-vector product counted as two"
     )
     files.write_figure(out / "learning-curves.png", figure)
     return "classifier", {
         "runs": runs,
         "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
         "figures": [
-            {"file": "learning-curves.png", "shows": "SGD, Adam and truncated Newton on digits, by epochs and by work"}
+            {"file": "learning-curves.png",
+             "shows": "SGD, Adam and truncated Newton on digits, by epochs and by work"}
         ],
     }
 
@@ -174,14 +185,16 @@ def residual_partitioning(out, training, validation, seed, say):
     figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     sizes, loss = [64, 64, 2, 64, 64], so.SquaredError()
-    say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 {L2}")
+    say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 "
+        f"{L2}")
     autoencoder = compare(
         {
             "residual partitioning, rate 10": Method(
                 so.ResidualPartitioning, {"learning_rate": 10.0}, BATCH, AUTOENCODER_EPOCHS
             ),
             "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, AUTOENCODER_EPOCHS),
-            "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, AUTOENCODER_EPOCHS),
+            "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH,
+                                       AUTOENCODER_EPOCHS),
         },
         lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"),
         loss,
@@ -198,7 +211,8 @@ def residual_partitioning(out, training, validation, seed, say):
     classes = compare(
         {
             "residual partitioning, rate 100": Method(
-                so.ResidualPartitioning, {"learning_rate": 100.0, "output": "jensen"}, BATCH, CLASSIFIER_EPOCHS
+                so.ResidualPartitioning, {"learning_rate": 100.0, "output": "jensen"}, BATCH,
+                CLASSIFIER_EPOCHS
             ),
             "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, CLASSIFIER_EPOCHS),
             "Adam, rate 0.001": Method(so.Adam, {"learning_rate": 0.001}, BATCH, CLASSIFIER_EPOCHS),
@@ -217,7 +231,8 @@ def residual_partitioning(out, training, validation, seed, say):
     return "residual_partitioning", {
         "autoencoder": autoencoder,
         "classifier": classes,
-        "settings": {"autoencoder": sizes, "classifier": widths, "l2": L2, "batch": BATCH, "dtype": "float32"},
+        "settings": {"autoencoder": sizes, "classifier": widths, "l2": L2, "batch": BATCH,
+                     "dtype": "float32"},
         "figures": [
             {
                 "file": "residual-partitioning.png",
@@ -240,7 +255,8 @@ def bound(out, training, validation, seed, say):
     files.write_figure(out / "diagonal-bound.png", figure)
     ok = bool(smallest >= NOT_BELOW * largest)
     say(
-        f"bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
+        f"bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
+        f"network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
         f"{'ok, a bound for every step' if ok else 'FAILED'}"
     )
     return "bound", {
@@ -248,7 +264,8 @@ def bound(out, training, validation, seed, say):
         "smallest_eigenvalue": smallest,
         "largest_curvature": largest,
         "settings": {"output": "pairwise", "samples": 200},
-        "figures": [{"file": "diagonal-bound.png", "shows": "the diagonal bound beside the Hessian that it bounds"}],
+        "figures": [{"file": "diagonal-bound.png",
+                     "shows": "the diagonal bound beside the Hessian that it bounds"}],
     }
 
 
