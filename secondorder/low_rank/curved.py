@@ -6,6 +6,7 @@ wrong, see `printed`.
 
 import numpy as np
 
+from .first_derivatives import dv_dw
 from .quantities import alpha, eta, eta_bar, gamma, lambda_
 from .relu import through_outputs
 
@@ -116,8 +117,23 @@ def deta_dw(sample, n, k, q):
     return np.einsum("jsl,t->jlst", bends_above(sample, n, k, q, k + 1) + own, v)
 
 
+def d2v_dw_dw_product_rule(sample, k, q):
+    """[low-rank] Eq. (76): d2 v^(n),j / d w_i^(k),l d w_t^(q),s by the product rule on eta v.
+
+    (d eta_l^(n,k),j / d w_t^(q),s) v^(k-1),i, and for q < k also
+    eta_l^(n,k),j d v^(k-1),i / d w_t^(q),s; indices j, l, i, s, t.
+    """
+    n = sample.n
+    moved = deta_dw_product_rule(sample, n, k, q)
+    result = np.einsum("jlst,i->jlist", moved, sample.v_bar[k - 1])
+    if q < k:
+        below = dv_dw(sample, k - 1, q)
+        result[:, :, : below.shape[0]] += np.einsum("jl,ist->jlist", eta(sample, n, k), below)
+    return result
+
+
 def d2v_dw_dw(sample, k, q):
-    """[low-rank] Eq. (76)-(77), corrected: d2 v^(n),j / d w_i^(k),l d w_t^(q),s, indices j, l, i,
+    """[low-rank] Eq. (77), corrected: d2 v^(n),j / d w_i^(k),l d w_t^(q),s, indices j, l, i,
     s, t.
 
     (d eta_l^(n,k),j / d w_t^(q),s) v^(k-1),i, and for q < k also eta_l^(n,k),j eta_s^(k-1,q),i

@@ -1,0 +1,136 @@
+"""All labels of the low-rank paper are there, come out as their verdicts say, and are on the page."""
+
+import functools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import secondorder as so
+from secondorder import low_rank
+from secondorder.ledger import registry
+
+PAPER = low_rank.PAPER
+LABELS = [
+    *map(str, range(1, 81)),
+    "table-1",
+    "table-2",
+    "claim-low-rank",
+    "option-1",
+    "option-2",
+    "option-3",
+    *(
+        f"extension-{name}"
+        for name in (
+            "biases",
+            "blocks",
+            "tangent",
+            "jet",
+            "diagonal",
+            "rank",
+            "per-sample",
+            "layer-rates",
+            "channels",
+            "stable-step",
+        )
+    ),
+]
+ERRATA = {
+    "2",
+    "21",
+    "23",
+    "25",
+    "38",
+    "39",
+    "41",
+    "44",
+    "45",
+    "47",
+    "48",
+    "54",
+    "56",
+    "57",
+    "60",
+    "61",
+    "63",
+    "65",
+    "74",
+    "75",
+    "77",
+    "table-2",
+}
+CONDITIONAL = {
+    "5",
+    "8",
+    "9",
+    "22",
+    "29",
+    "30",
+    "31",
+    "32",
+    "33",
+    "36",
+    "37",
+    "64",
+    "69",
+    "78",
+    "79",
+    "80",
+}
+
+
+@functools.cache
+def results():
+    return so.verify.run(PAPER)
+
+
+def labels_of(verdict):
+    return {
+        label
+        for result in results()
+        if result.verdict == verdict
+        for label in result.labels
+    }
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_check_comes_out_as_its_verdict_says(seed):
+    for result in so.verify.run(PAPER, seed=seed):
+        assert result.ok, f"{result.labels}: {result.message}"
+
+
+def test_every_label_is_executed_once():
+    seen = Counter(label for result in results() for label in result.labels)
+    assert set(seen) == set(LABELS) and set(seen.values()) == {1}
+    assert so.verify.run(PAPER, "36")[0].labels == ("5", "36")
+
+
+def test_errata_and_conditions_are_shown_and_no_others():
+    assert labels_of("erratum") == ERRATA and labels_of("conditional") == CONDITIONAL
+    for result in results():
+        as_printed = result.printed_error is not None or result.printed_failure is not None
+        assert as_printed == (result.verdict == "erratum"), result.labels
+
+
+def test_implementations_are_in_the_package_and_cases_are_live():
+    for entry in registry.REGISTRY.select(PAPER):
+        for value in entry.implements:
+            name = registry.qualified_name(value)
+            assert name.startswith("secondorder.") and ".equations" not in name, (
+                f"{entry.labels}: {name}"
+            )
+    for result in results():
+        assert any(isinstance(claim, so.ledger.Case) for claim in result.claims), result.labels
+
+
+def test_whole_paper_is_quick():
+    assert sum(result.seconds for result in results()) < 15
+
+
+def test_page_is_up_to_date():
+    page = Path(low_rank.__file__).with_name("EQUATIONS.md")
+    command = f"python -m secondorder verify {PAPER} --markdown --write"
+    assert page.exists(), f"{page.name} is missing; make it with: {command}"
+    assert page.read_text(encoding="utf-8") == so.ledger.markdown(PAPER), (
+        f"out of date; make it with: {command}"
+    )
