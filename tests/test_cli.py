@@ -457,7 +457,8 @@ def test_tour_in_short(run, monkeypatch):
     results = json.loads(out)
     assert status == 0 and results == json.loads(Path("made/tour.json").read_text()) and results["ok"] is True
     drawn = {figure["file"] for figure in results["figures"]}
-    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png"}
+    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png",
+                     "reversible-gauss-newton.png"}
     assert set(os.listdir("made")) == drawn | {"tour.json"}
     checks = results["derivatives"]["checks"]
     assert {check["quantity"].split(",")[0] for check in checks} >= {

@@ -209,6 +209,9 @@ NETWORKS = {
     "skip": lambda rng: so.Network([so.Linear(5, 6, trainable=False, rng=rng), so.Activation("tanh"),
                                     so.Skip([so.Linear(6, 4, rng=rng), so.Activation("sin"), so.Linear(4, 6, rng=rng)]),
                                     so.nets.Chain([so.Activation("softplus"), so.Linear(6, 3, rng=rng)])]),
+    "skip above": lambda rng: so.Network([so.Linear(5, 4, rng=rng), so.Activation("tanh"),
+                                          so.Skip([so.Linear(4, 4, rng=rng), so.Activation("sin")]),
+                                          so.Linear(4, 3, rng=rng)]),
     "reversible": lambda rng: network(rng, d=5, outputs=3, bias=True, activation="tanh"),
     "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh"),
 }

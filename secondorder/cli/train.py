@@ -24,6 +24,8 @@ EXAMPLES = """\
       --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
   secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
   secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed --set curvature=pch-2
+  secondorder train --reversible 2 --hidden 600 --activation relu --optimizer gauss-newton --batch-size 256
+  secondorder train --optimizer gauss-newton --set inverse=moore-penrose --learning-rate 0.5
   secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
 
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
@@ -33,7 +35,7 @@ before an interrupt (Ctrl-C) or a loss that is no longer finite.
 OPTIMIZERS = {
     "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
     "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
-    "cubic-regularization": "CubicRegularization",
+    "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton",
 }
 LOSSES = {
     "cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
@@ -44,6 +46,8 @@ ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default
 WITH_VALUE = {
     "--data": {"default": "digits", "metavar": "DATA", "help": DATA},
     "--hidden": {"type": positive, "nargs": "*", "default": [32], "help": "widths of the hidden layers (default: 32)"},
+    "--reversible": {"type": positive, "metavar": "BLOCKS",
+                     "help": "a reversible network of so many blocks; --hidden gives its bottleneck"},
     "--activation": {"default": "tanh", "help": ACTIVATIONS},
     "--output": {"default": "identity", "help": "activation after the last layer (default: identity)"},
     "--loss": {"help": f"{', '.join(LOSSES)} (default: cross-entropy for classes, else squared-error)"},
@@ -89,13 +93,7 @@ def run(options):
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
     outputs = y.shape[1] if y.ndim == 2 else classes
-    network = so.mlp(
-        [x.shape[1], *options.hidden, outputs],
-        activation=options.activation,
-        output=options.output,
-        rng=for_weights,
-        dtype=options.dtype,
-    )
+    network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
     out = files.output_directory(options.out) if options.out else None
 
@@ -171,6 +169,32 @@ def _standardise(pairs, place):
     rule = Standardisation.fit(pairs[0][place])
     for pair in pairs:
         pair[place] = rule.apply(pair[place])
+
+
+def _network(options, inputs, outputs, rng):
+    """A fully-connected network, or a reversible one."""
+    import secondorder as so
+
+    if options.reversible is None:
+        return so.mlp(
+            [inputs, *options.hidden, outputs],
+            activation=options.activation,
+            output=options.output,
+            rng=rng,
+            dtype=options.dtype,
+        )
+    if len(options.hidden) > 1 or options.output != "identity":
+        raise ValueError("--reversible takes one number after --hidden, its bottleneck (or none), and no --output")
+    return so.reversible_gauss_newton.RevMLP(
+        inputs,
+        options.reversible,
+        options.hidden[0] if options.hidden else None,
+        activation=options.activation,
+        outputs=outputs,
+        bias=True,
+        rng=rng,
+        dtype=options.dtype,
+    )
 
 
 def _loss(options, classes):

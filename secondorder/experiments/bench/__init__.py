@@ -53,6 +53,7 @@ CASES = (
     "curvature",
     "steps",
     "low_rank",
+    "reversible_gauss_newton",
 )
 
 __all__ = [

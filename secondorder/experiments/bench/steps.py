@@ -25,6 +25,7 @@ IN_PYTORCH = {
     "ResidualPartitioning": ("Adam", {}),  # no counterpart: what else one would train with
 }
 PENALTY = 1e-3
+ELSEWHERE = {so.GaussNewton}  # it takes any network, but its step grows with batch times outputs
 
 
 def optimizers():
@@ -40,7 +41,9 @@ def optimizers():
         for value in exported
         if inspect.isclass(value) and issubclass(value, so.optimizers.Optimizer)
     ]
-    return [cls for cls in classes if _needed(cls) == ["network", "loss"]]
+    return [
+        cls for cls in classes if _needed(cls) == ["network", "loss"] and cls not in ELSEWHERE
+    ]
 
 
 def _needed(cls):
