@@ -241,65 +241,67 @@ def test_bends_may_be_bounded_by_their_size():
     assert verify.rule(Curved()).ok
 
 
+class Power(so.Layer):
+    """y = x exp(t), with one trained number for all units."""
+
+    def __init__(self):
+        super().__init__()
+        self.declare("t", np.zeros(1))
+
+    def forward(self, x):
+        y = x * np.exp(self.parameters["t"])
+        return y, so.nets.LinearSaved(x, y)
+
+    def backward(self, saved, y_bar):
+        return y_bar * np.exp(self.parameters["t"]), np.sum(y_bar * saved.output).reshape(1)
+
+    def parameter_gradients(self, saved, y_bar):
+        return np.sum(y_bar * saved.output, axis=1, keepdims=True)
+
+    def tangent(self, saved, x_tangent, theta_tangent):
+        e = np.exp(self.parameters["t"])
+        return ((0 if x_tangent is None else x_tangent) * e
+                + saved.output * (0 if theta_tangent is None else theta_tangent))
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        t, e = 0 if theta_tangent is None else theta_tangent, np.exp(self.parameters["t"])
+        return ((0 if x_second is None else x_second) * e + 2
+                * (0 if x_tangent is None else x_tangent) * e * t
+                + saved.output * t**2)
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        t, e = 0 if theta_tangent is None else theta_tangent, np.exp(self.parameters["t"])
+        moved = (0 if x_tangent is None else x_tangent) * e + saved.output * t
+        theta_part = np.sum(y_bar_tangent * saved.output + y_bar * moved).reshape(1)
+        return y_bar_tangent * e + y_bar * e * t, theta_part
+
+    def input_hessian(self, saved, y_bar, H_y):
+        return H_y * np.exp(2 * self.parameters["t"])
+
+
+def power_rule(own):
+    class PowerRule(Rule):
+        @staticmethod
+        def forward(layer, saved, u, new):
+            return np.abs(saved.output) + (0 if u is None else u
+                                           * np.exp(layer.parameters["t"])), None
+
+        @staticmethod
+        def backward(layer, saved, kept, u, g, Z, new, options):
+            e = np.exp(layer.parameters["t"])
+            curvature = np.sum(Z * np.abs(saved.output)).reshape(1) + own * abs(
+                np.sum(g * saved.output)
+            )
+            if u is None:
+                return None, curvature
+            Z_in = Z * e
+            if options.cross:
+                Z_in, curvature = Z_in + np.abs(g) * e, curvature + np.sum(np.abs(g) * u) * e
+            return Z_in, curvature
+    return PowerRule
+
+
 def test_a_layer_that_bends_along_its_parameters():
-    class Power(so.Layer):
-        """y = x exp(t), with one trained number for all units."""
-
-        def __init__(self):
-            super().__init__()
-            self.declare("t", np.zeros(1))
-
-        def forward(self, x):
-            y = x * np.exp(self.parameters["t"])
-            return y, so.nets.LinearSaved(x, y)
-
-        def backward(self, saved, y_bar):
-            return y_bar * np.exp(self.parameters["t"]), np.sum(y_bar * saved.output).reshape(1)
-
-        def parameter_gradients(self, saved, y_bar):
-            return np.sum(y_bar * saved.output, axis=1, keepdims=True)
-
-        def tangent(self, saved, x_tangent, theta_tangent):
-            e = np.exp(self.parameters["t"])
-            return ((0 if x_tangent is None else x_tangent) * e
-                    + saved.output * (0 if theta_tangent is None else theta_tangent))
-
-        def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-            t, e = 0 if theta_tangent is None else theta_tangent, np.exp(self.parameters["t"])
-            return ((0 if x_second is None else x_second) * e + 2
-                    * (0 if x_tangent is None else x_tangent) * e * t
-                    + saved.output * t**2)
-
-        def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-            t, e = 0 if theta_tangent is None else theta_tangent, np.exp(self.parameters["t"])
-            moved = (0 if x_tangent is None else x_tangent) * e + saved.output * t
-            theta_part = np.sum(y_bar_tangent * saved.output + y_bar * moved).reshape(1)
-            return y_bar_tangent * e + y_bar * e * t, theta_part
-
-        def input_hessian(self, saved, y_bar, H_y):
-            return H_y * np.exp(2 * self.parameters["t"])
-
-    def power_rule(own):
-        class PowerRule(Rule):
-            @staticmethod
-            def forward(layer, saved, u, new):
-                return np.abs(saved.output) + (0 if u is None else u
-                                               * np.exp(layer.parameters["t"])), None
-
-            @staticmethod
-            def backward(layer, saved, kept, u, g, Z, new, options):
-                e = np.exp(layer.parameters["t"])
-                curvature = np.sum(Z * np.abs(saved.output)).reshape(1) + own * abs(
-                    np.sum(g * saved.output)
-                )
-                if u is None:
-                    return None, curvature
-                Z_in = Z * e
-                if options.cross:
-                    Z_in, curvature = Z_in + np.abs(g) * e, curvature + np.sum(np.abs(g) * u) * e
-                return Z_in, curvature
-        return PowerRule
-
     assert verify.layer(Power(), (3,)).ok
     room.register(Power)(power_rule(1))
     assert verify.rule(Power(), (3,)).ok
@@ -308,6 +310,58 @@ def test_a_layer_that_bends_along_its_parameters():
     assert (
         not report.ok and "no bound (bends of the layer" in str(report) and "|B|^T Z" in str(report)
     )
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_bounded_hessian_of_layers_of_ones_own(nested):
+    """It lies between the bound and, with the products of changes put back, the true Hessian."""
+    room.register(Power)(power_rule(1))
+    room.register(Mixing)(MixingRule)
+    rng = np.random.default_rng(3)
+    inner = [Linear(4, 4, rng=0), Power(), Reshape(4, (2, 2)), Mixing((2, 2), 2, axis=-1, rng=1),
+             Reshape((2, 2), 4)]
+    layers = [Linear(3, 4, rng=2), *([Skip([Chain(inner)])] if nested else inner),
+              Activation("tanh"), Linear(4, 2, rng=3)]
+    net = so.Network(layers)
+    net.theta += rng.normal(size=net.size) / 3
+    case = so.SoftmaxCrossEntropy(), rng.normal(size=(5, 3)), rng.integers(0, 2, 5)
+    H = so.residual_partitioning.bounded_hessian(net, *case)
+    b = so.residual_partitioning.bound(net, *case, output="pairwise")
+    assert np.linalg.eigvalsh(np.diag(b.curvature) - H)[0] > -1e-12 * b.curvature.max()
+    assert np.abs(H - H.T).max() < 1e-13
+
+    def objective(delta):
+        """The loss where every change of a weight meets the input of its layer as it was."""
+        at = net.evaluate(*case)
+        outputs = without_products(net.layers, at.saved, at.x, delta)
+        return np.mean(case[0].value(outputs, at.y))
+
+    for v in rng.normal(size=(4, net.size)):
+        step = 1e-4
+        second = (objective(step * v) - 2 * objective(0 * v) + objective(-step * v)) / step**2
+        assert second == pytest.approx(v @ H @ v, rel=1e-5, abs=1e-6)
+
+
+def without_products(layers, saved, moved, delta):
+    """Outputs where the inputs have moved to `moved` and the parameters by `delta`, no products."""
+    for layer, kept in zip(layers, saved):
+        size, delta_of = layer.size, delta[:layer.size]
+        delta = delta[size:]
+        if isinstance(layer, Skip):
+            moved = moved + without_products(layer.layers, kept.inner, moved, delta_of)
+        elif isinstance(layer, Chain):
+            moved = without_products(layer.layers, kept, moved, delta_of)
+        else:
+            there = layer.forward(moved)[0]
+            if size:
+                home = {name: value.copy() for name, value in layer.parameters.items()}
+                for name, change in zip(layer.parameters, layer.split(delta_of)):
+                    layer.parameters[name][...] += change
+                there = there + layer.forward(kept.input)[0] - kept.output
+                for name, value in home.items():
+                    layer.parameters[name][...] = value
+            moved = there
+    return moved
 
 
 # -- what does not run -----------------------------------------------------------------------------
