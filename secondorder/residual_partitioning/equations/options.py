@@ -125,7 +125,7 @@ def added_by_products(at):
                   w + \Delta w &= \frac{\ddot{W}}{\ddot{W} + \lambda \mu}
                   \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
                   \end{aligned}""",
-          kind="identity", verdict="holds", implements=(Bound.value, ResidualPartitioning.direction))
+          kind="identity", verdict="holds", implements=(Bound.value, ResidualPartitioning._direction))
 def extension_penalty(rng):
     at = cases.evaluation(rng, rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES)), samples=3)
     net, l2, rate = at.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)

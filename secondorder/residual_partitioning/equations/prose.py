@@ -51,7 +51,7 @@ def rates(a, eps, phi):
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial \varepsilon_{sij}^{(\ell)}} "
                   r"\frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds",
-          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning.direction))
+          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
@@ -88,7 +88,7 @@ def claim_learning_rate(rng):
                   \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim", verdict="conditional",
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself may rise."),
-          implements=(Bound.value, ResidualPartitioning.direction))
+          implements=(Bound.value, ResidualPartitioning._direction))
 def claim_decrease(rng):
     claims = []
     for (name, at), rate in product(cases.variety(rng, samples=3, scale=1.5).items(), (0.3, 1.0, 1.7)):
