@@ -142,6 +142,18 @@ def path(value, name):
     return pathlib.Path(value)
 
 
+LARGE = 2**12  # entries from which an array of flags is worth avoiding
+
+
+def all_finite(array):
+    """Whether an array holds neither NaN nor infinite entries; makes no array of flags of a large one."""
+    if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
+        return bool(np.isfinite(array).all())
+    from . import kernels  # here, so that numba is loaded by the first large array, not by an import
+
+    return np.isfinite(kernels.extremes(array.reshape(-1))[1])
+
+
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
@@ -165,7 +177,7 @@ def plain_array(value, name):
 
 def finite(array, name, verb="holds"):
     """Return `array`; ValueError if it holds NaN or infinite entries."""
-    if not np.isfinite(array).all():
+    if not all_finite(array):
         raise ValueError(f"{name} {verb} NaN or infinite entries")
     return array
 
@@ -210,7 +222,7 @@ def batch(x, shape, dtype):
         raise ValueError(f"x is an empty batch, shape {x.shape}")
     with np.errstate(over="ignore"):
         converted = x.astype(dtype, copy=False)
-    if not np.isfinite(converted).all():
+    if not all_finite(converted):
         what = f"numbers too large for {dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
         raise ValueError(f"x holds {what}")
     return converted

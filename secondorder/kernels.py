@@ -1,21 +1,25 @@
 """Hot loops compiled by numba, each with its plain NumPy twin: the same arithmetic in the same order.
 
-Every loop takes the scalars in the dtype of its arrays; `scalars` converts them. No fast-math rules are used.
+Every loop takes the scalars in the dtype of its arrays; `scalars` converts them. Arrays are flat and contiguous. No
+fast-math rules are used, but for sums that only report something: those may be taken in any order.
+
+The passes that end in ``_step`` take a whole step of a method over all P parameters. They go through the arrays block by
+block: what one loop writes is still in the nearest cache when the next one reads it, and it is read from memory once.
 """
 
 import numpy as np
 from numba import njit
 
 
-def compiled(function):
+def compiled(function, **options):
     """Compile a loop at its first call and keep the result on disk, or only in memory where no folder can be written.
 
     Division follows NumPy's rules: x / 0 is inf or NaN. A test for zero at every division would cost the SIMD code.
     """
     try:
-        return njit(cache=True, error_model="numpy")(function)
+        return njit(cache=True, error_model="numpy", **options)(function)
     except RuntimeError:  # numba found no place for its cache
-        return njit(error_model="numpy")(function)
+        return njit(error_model="numpy", **options)(function)
 
 
 def scalars(dtype, *values):
@@ -23,7 +27,116 @@ def scalars(dtype, *values):
     return tuple(dtype.type(value) for value in values)
 
 
-# -- update loops of the first-order methods ----------------------------------------------------------------------
+# -- sums and extremes --------------------------------------------------------------------------------
+
+
+def summing(function):
+    """Compile a sum whose terms may be added in any order, as NumPy's own sums are."""
+    return compiled(function, fastmath={"reassoc"})
+
+
+@summing
+def squares(v):
+    """sum_i v_i^2, in float64, so that squares of float32 entries do not overflow."""
+    total = 0.0
+    for i in range(v.size):
+        x = np.float64(v[i])
+        total += x * x
+    return total
+
+
+@summing
+def dot(a, b):
+    """sum_i a_i b_i, in float64."""
+    total = 0.0
+    for i in range(a.size):
+        total += np.float64(a[i]) * np.float64(b[i])
+    return total
+
+
+@summing
+def weighted_squares(w, v):
+    """sum_i w_i v_i^2, in float64."""
+    total = 0.0
+    for i in range(v.size):
+        x = np.float64(v[i])
+        total += np.float64(w[i]) * (x * x)
+    return total
+
+
+@compiled
+def bits_of_extremes(v):
+    """Bit patterns of the smallest and the largest |v_i|, as integers.
+
+    Without the bit of the sign, the patterns of floating-point numbers are in the order of their sizes, inf and then NaN
+    after all others; and integers are compared many at a time. `number` turns a pattern into the number again.
+    """
+    if v.itemsize == 4:
+        short = v.view(np.int32)
+        low, high = np.int32(0x7FFFFFFF), np.int32(0)
+        for i in range(short.size):
+            x = np.int32(short[i] & np.int32(0x7FFFFFFF))
+            low, high = min(low, x), max(high, x)
+        return np.int64(low), np.int64(high)
+    wide = v.view(np.int64)
+    least, most = np.int64(0x7FFFFFFFFFFFFFFF), np.int64(0)
+    for i in range(wide.size):
+        y = wide[i] & np.int64(0x7FFFFFFFFFFFFFFF)
+        least, most = min(least, y), max(most, y)
+    return least, most
+
+
+NO_ENDS = np.array([np.iinfo(np.int64).max, 0])  # of no numbers at all
+
+
+def number(bits, dtype):
+    """The floating-point number of `dtype` with a bit pattern, as a float."""
+    return float(np.array(bits, f"i{dtype.itemsize}").view(dtype))
+
+
+def extremes(v):
+    """Smallest and largest |v_i| of a flat vector, as floats. NumPy twin: `extremes_numpy`."""
+    return tuple(number(bits, v.dtype) for bits in bits_of_extremes(v))
+
+
+def extremes_numpy(v):
+    """Twin of `extremes`."""
+    return float(np.abs(v).min()), float(np.abs(v).max())
+
+
+# -- updates of the methods that use gradients only -----------------------------------------------------
+
+
+@compiled
+def sgd(gradient, direction):
+    """direction = -gradient, both (P,). NumPy twin: `sgd_numpy`."""
+    for i in range(gradient.size):
+        direction[i] = -gradient[i]
+
+
+def sgd_numpy(gradient, direction):
+    """Twin of `sgd`."""
+    direction[...] = -gradient
+
+
+@compiled
+def momentum(gradient, buffer, new_buffer, direction, factor, nesterov):
+    """Momentum: `new_buffer` and `direction` (P,) from `gradient` and `buffer`.
+
+    new_buffer = factor buffer + gradient; direction = -new_buffer, or with Nesterov's variant
+    -(gradient + factor new_buffer) (`nesterov` not 0). NumPy twin: `momentum_numpy`.
+    """
+    for i in range(gradient.size):
+        g = gradient[i]
+        b = factor * buffer[i] + g
+        new_buffer[i] = b
+        direction[i] = -(g + factor * b) if nesterov != 0 else -b
+
+
+def momentum_numpy(gradient, buffer, new_buffer, direction, factor, nesterov):
+    """Twin of `momentum`."""
+    new_buffer[...] = factor * buffer + gradient
+    direction[...] = -(gradient + factor * new_buffer) if nesterov else -new_buffer
 
 
 @compiled
@@ -92,6 +205,117 @@ def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1,
     direction[...] = -(scale1 * new_first) / (scale2 * np.sqrt(new_second) + epsilon)
 
 
+# -- whole steps ----------------------------------------------------------------------------------------
+# theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not to be finite can be
+# undone. `total` (P,) is the gradient of the sum of the losses. What is reported goes to `sums` (3,) float64, |g|^2,
+# |theta|^2 before the step and |d|^2, and to `peaks` (3,) int64, bit patterns of the largest |d|, |theta| after the step,
+# and entry of the new memory. NumPy twin of each: `step_numpy` around the twin of the method's update.
+
+BLOCK = 1024
+
+
+@compiled
+def objective_gradient(total, theta, samples, l2, gradient):
+    """gradient = total / samples + l2 theta"""
+    for i in range(total.size):
+        gradient[i] = total[i] / samples + l2 * theta[i]
+
+
+@compiled
+def move(theta, backup, gradient, direction, memory, rate, sums, peaks):
+    """theta += rate direction, for one block, and what is reported of it."""
+    sums[0] += squares(gradient)
+    sums[1] += squares(theta)
+    sums[2] += squares(direction)
+    for i in range(theta.size):
+        old = theta[i]
+        backup[i] = old
+        theta[i] = old + rate * direction[i]
+    peaks[0] = max(peaks[0], bits_of_extremes(direction)[1])
+    peaks[1] = max(peaks[1], bits_of_extremes(theta)[1])
+    peaks[2] = max(peaks[2], bits_of_extremes(memory)[1])
+
+
+def step_numpy(direction_of, total, theta, samples, l2, rate):
+    """What the passes below do, for a function from the gradient to the direction and the memory to look at.
+
+    Returns the new parameters, `sums` and the three largest sizes.
+    """
+    gradient = total / samples + l2 * theta
+    direction, memory = direction_of(gradient)
+    moved = theta + rate * direction
+    sums = [np.sum(v.astype(np.float64) ** 2) for v in (gradient, theta, direction)]
+    return moved, np.array(sums), [float(np.abs(v).max()) for v in (direction, moved, memory)]
+
+
+@compiled
+def sgd_step(total, theta, backup, samples, l2, rate, sums, peaks):
+    """A step of gradient descent."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        sgd(gradient, direction)
+        move(at, backup[start:stop], gradient, direction, direction, rate, sums, peaks)
+
+
+@compiled
+def momentum_step(total, theta, backup, samples, l2, rate, sums, peaks, buffer, new_buffer, factor, nesterov):
+    """A step of gradient descent with momentum."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        new = new_buffer[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        momentum(gradient, buffer[start:stop], new, direction, factor, nesterov)
+        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+
+
+@compiled
+def adagrad_step(total, theta, backup, samples, l2, rate, sums, peaks, square, new_square, epsilon):
+    """A step of Adagrad."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        new = new_square[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        adagrad(gradient, square[start:stop], new, direction, epsilon)
+        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+
+
+@compiled
+def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, change, new_square, new_change,
+                  rho, rest, epsilon):
+    """A step of Adadelta."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        new = new_square[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        adadelta(gradient, square[start:stop], change[start:stop], new, new_change[start:stop], direction, rho, rest,
+                 epsilon)
+        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+
+
+@compiled
+def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, second, new_first, new_second, beta1,
+              rest1, beta2, rest2, scale1, scale2, epsilon):
+    """A step of Adam."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        new = new_second[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        adam(gradient, first[start:stop], second[start:stop], new_first[start:stop], new, direction, beta1, rest1,
+             beta2, rest2, scale1, scale2, epsilon)
+        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+
+
 # -- residual partitioning ------------------------------------------------------------------------------------------------
 
 
@@ -112,3 +336,57 @@ def partition_activation_numpy(g, Z, slope, curvature, u, clip, Z_below):
     """Twin of `partition_activation`."""
     z = np.abs(slope) * Z + g * curvature * u
     Z_below[...] = np.maximum(z, 0) if clip else np.abs(z)
+
+
+@compiled
+def partition(gradient, curvature_sum, curvature, direction, samples, damping, shrink):
+    """Residual partitioning: `curvature` of the data, and `direction`, all (P,), from the curvature summed over samples.
+
+    curvature = curvature_sum / samples; direction = -gradient / (curvature + damping + shrink), or 0 where
+    curvature + damping is 0: the bound says nothing about such a parameter. NumPy twin: `partition_numpy`.
+    """
+    for i in range(gradient.size):
+        c = curvature_sum[i] / samples
+        curvature[i] = c
+        c = c + damping
+        q = -gradient[i] / (c + shrink)
+        direction[i] = q if c > 0 else c * 0
+
+
+def partition_numpy(gradient, curvature_sum, curvature, direction, samples, damping, shrink):
+    """Twin of `partition`."""
+    curvature[...] = curvature_sum / samples
+    damped = curvature + damping
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direction[...] = np.where(damped > 0, -gradient / (damped + shrink), damped * 0)
+
+
+@compiled
+def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, curvature, damping, shrink,
+                   reports, ends):
+    """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as `partition_reports` has them."""
+    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    for start in range(0, total.size, BLOCK):
+        stop = min(start + BLOCK, total.size)
+        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
+        c = curvature[start:stop]
+        objective_gradient(total[start:stop], at, samples, l2, gradient)
+        partition(gradient, curvature_sum[start:stop], c, direction, samples, damping, shrink)
+        partition_reports(gradient, c, direction, damping, reports, ends)
+        move(at, backup[start:stop], gradient, direction, c, rate, sums, peaks)
+
+
+@compiled
+def partition_reports(gradient, curvature, direction, damping, reports, ends):
+    """Add to `reports` sum g d, sum curvature d^2 and the number of parameters without curvature (damping included).
+
+    `ends` holds the bit patterns of the smallest and the largest curvature so far; it starts as `NO_ENDS`.
+    """
+    reports[0] += dot(gradient, direction)
+    reports[1] += weighted_squares(curvature, direction)
+    idle = 0
+    for i in range(curvature.size):
+        idle += curvature[i] + damping == 0
+    reports[2] += idle
+    low, high = bits_of_extremes(curvature)
+    ends[0], ends[1] = min(ends[0], low), max(ends[1], high)

@@ -165,3 +165,48 @@ def test_a_loss_that_lacks_something_is_told_what():
 
     with pytest.raises(TypeError, match="which lacks hessian_product, hessian_diagonal"):
         so.mlp([3, 2], rng=0).evaluate(Bare(), np.ones((4, 3)), np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize("name", ["direction", "_direction", "change"])
+@pytest.mark.parametrize("kind", [so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam, so.ResidualPartitioning])
+def test_a_step_in_one_pass_does_not_go_round_an_override(kind, name):
+    """Subclass or mixin: the step is what was written, not what the parent's compiled loop does."""
+    class Zeroed:
+        pass
+
+    def zeroed(self, *arguments):
+        result = getattr(super(Zeroed, self), name)(*arguments)
+        result[2:] = 0
+        return result
+
+    setattr(Zeroed, name, zeroed)
+    net, rng = so.mlp([3, 2], rng=0), np.random.default_rng(0)
+    x, y = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    twin = kind(net.copy(), so.SquaredError(), learning_rate=0.1)
+    mixed = type("Mixed", (Zeroed, kind), {})(net, so.SquaredError(), learning_rate=0.1)
+    start = net.theta.copy()
+    mixed.step(x, y)
+    twin.step(x, y)
+    assert np.array_equal(net.theta[2:], start[2:])
+    np.testing.assert_allclose(net.theta[:2], twin.network.theta[:2], rtol=1e-14)
+    assert (net.theta[:2] != start[:2]).all()
+
+
+def test_a_layer_of_two_halves():
+    """`backward` follows from them; and a layer with neither says what it lacks."""
+    class Thrice(Layer):
+        def forward(self, x):
+            return 3 * x, SkipSaved(x, 3 * x, None)
+
+    class Halves(Thrice):
+        def input_gradient(self, saved, y_bar):
+            return 3 * y_bar
+
+        def parameter_gradient(self, saved, y_bar):
+            return np.empty(0)
+
+    x = np.ones((2, 4))
+    x_bar, theta_bar = Halves().backward(Halves().forward(x)[1], x)
+    assert (x_bar == 3).all() and theta_bar.shape == (0,)
+    with pytest.raises(TypeError, match="Thrice does not define the pass backward"):
+        Thrice().input_gradient(Thrice().forward(x)[1], x)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from secondorder.nets.workspace import Fresh, given
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip, Workspace
 
 METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton,
@@ -128,7 +129,8 @@ def test_a_subclass_that_knows_nothing_of_it_works():
         def jet(self, x):
             return super().jet(x)
 
-    assert not Doubled.takes_new and not Bent.takes_new and Linear.takes_new
+    assert not given(Doubled(2, 2).forward, new=1) and not given(Bent().jet, new=1)
+    assert given(Linear(2, 2).forward, new=1, other=2) == {"new": 1}
     net = Network([Linear(3, 4, rng=0), Activation(Bent()), Doubled(4, 2, rng=1)])
     opt = so.SGD(net, so.SquaredError(), learning_rate=0.1)
     x, y = batches([5])[0]

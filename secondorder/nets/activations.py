@@ -10,15 +10,11 @@ everywhere (the point mass of the second derivative at 0 is invisible to any poi
 import numpy as np
 
 from ..checks import lookup, number_in
+from .overriding import Follows
 from .workspace import fresh
 
 
-def place(cls, name):
-    """How far from `cls`, in the order in which Python looks names up, the class stands that defines `name`."""
-    return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
-
-
-class ActivationFunction:
+class ActivationFunction(Follows):
     """A scalar function with two derivatives.
 
     A subclass gives :meth:`value`, :meth:`slope` and :meth:`curvature`; all map an array to an array of the same shape
@@ -32,23 +28,12 @@ class ActivationFunction:
         Where the slope jumps; finite differences must stay away from these points.
     piecewise_linear : bool
         True where the curvature is zero off the kinks.
-    takes_new : bool
-        Whether `jet` takes ``new`` (see :mod:`secondorder.nets.workspace`).
     """
 
     name = "activation"
     kinks = ()
     piecewise_linear = False
-    takes_new = False
-
-    def __init_subclass__(cls, **kwargs):
-        """A subclass that changes one of the three functions must not inherit a shared `jet` that bypasses it."""
-        super().__init_subclass__(**kwargs)
-        bypassed = min(place(cls, name) for name in ("value", "slope", "curvature")) < place(cls, "jet")
-        if bypassed or place(cls, "jet") < place(cls, "takes_new"):
-            cls.takes_new = False
-        if bypassed:
-            cls.jet = ActivationFunction.jet
+    follows = {"jet": ("value", "slope", "curvature")}
 
     def value(self, x):
         """Value, same shape as `x`."""
@@ -142,7 +127,6 @@ class Tanh(ActivationFunction):
     """s = tanh(x); s' = 1 - s^2; s'' = -2 s s'."""
 
     name = "tanh"
-    takes_new = True
 
     def value(self, x):
         return np.tanh(x)
@@ -194,7 +178,6 @@ class Sigmoid(ActivationFunction):
     """s = 1 / (1 + exp(-x)); s' = s (1 - s); s'' = s' (1 - 2 s)."""
 
     name = "sigmoid"
-    takes_new = True
 
     def value(self, x):
         return _logistic(x)
@@ -217,7 +200,6 @@ class Softplus(ActivationFunction):
     """s = log(1 + exp(x)); s' is the logistic function, s'' = s' (1 - s')."""
 
     name = "softplus"
-    takes_new = True
 
     def value(self, x):
         x = np.asarray(x)

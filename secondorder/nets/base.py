@@ -26,7 +26,7 @@ import weakref
 import numpy as np
 
 from ..checks import fitting
-from .activations import place
+from .overriding import Follows
 
 
 class Parameters(dict):
@@ -41,7 +41,7 @@ class Parameters(dict):
             super().__setitem__(name, value)
 
 
-class Layer:
+class Layer(Follows):
     """Base of all layers.
 
     A subclass declares its parameters with :meth:`declare` and defines the seven passes. It states `input_shape` (without
@@ -52,31 +52,21 @@ class Layer:
     trainable : bool
         A layer that is not trainable keeps its parameters out of ``network.theta``.
 
-    Attributes
-    ----------
-    takes_new : bool
-        Whether `forward` and `input_gradient` take ``new`` (see :mod:`secondorder.nets.workspace`). A subclass that changes one
-        of them says so itself, or goes without.
+    Notes
+    -----
+    A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
+    :mod:`secondorder.nets.workspace`); whether it does is read from its signature. `backward` may be given as a whole or
+    as its two halves, `input_gradient` and `parameter_gradient`, which are then used alone where only one is needed.
     """
 
     input_shape = None
-    takes_new = False
+    follows = {"input_gradient": ("backward",), "parameter_gradient": ("backward",)}
     _owner = None
 
     def __init__(self, trainable=True):
         self._trainable = bool(trainable)
         self.parameters = Parameters()
         self._owner = None
-
-    def __init_subclass__(cls, **kwargs):
-        """A subclass that changes `backward` must not inherit halves of its parent's `backward`."""
-        super().__init_subclass__(**kwargs)
-        halves = [half for half in ("input_gradient", "parameter_gradient") if place(cls, "backward") < place(cls, half)]
-        changed = min(place(cls, name) for name in ("forward", "backward", "input_gradient"))
-        if changed < place(cls, "takes_new"):
-            cls.takes_new = False
-        for half in halves:
-            setattr(cls, half, getattr(Layer, half))
 
     # -- parameters -------------------------------------------------------------------------------------------------
 
@@ -168,51 +158,69 @@ class Layer:
         """Whether the output has the shape of the input whatever that is: so unless `output_shape` says otherwise."""
         return type(self).output_shape is Layer.output_shape
 
-    # -- the seven passes -------------------------------------------------------------------------------------------
+    # -- the seven passes -------------------------------------------------------------------------
 
     def _missing(self, name):
         raise TypeError(f"layer {type(self).__name__} does not define the pass {name}")
 
     def output_shape(self, input_shape):
-        """Shape of the output, without the sample axis, for an input of shape `input_shape`; ValueError if it does not fit."""
+        """Shape of the output for an input of shape `input_shape`, both without the sample axis.
+
+        Raises
+        ------
+        ValueError
+            If the layer does not take that shape.
+        """
         if self.input_shape is not None and tuple(input_shape) != tuple(self.input_shape):
             raise ValueError(f"{self!r} takes an input of shape {tuple(self.input_shape)}, got {tuple(input_shape)}")
         return input_shape
 
     def forward(self, x):
-        """Return ``y, saved``; saved is a NamedTuple with at least `input` (x) and `output` (y), and what else the other passes need."""
+        """Return ``y, saved``: y = f(x, theta), row by row.
+
+        `saved` is a NamedTuple with at least `input` (x) and `output` (y), and what else the other passes need.
+        """
         self._missing("forward(x)")
 
     def backward(self, saved, y_bar):
-        """Return ``x_bar`` (like x) and ``theta_bar`` (size,), the latter summed over samples."""
-        self._missing("backward(saved, y_bar)")
+        """Return ``x_bar`` (like x) and ``theta_bar`` (size,).
+
+        x_bar_sj = sum_i y_bar_si dy_si/dx_sj;  theta_bar_k = sum_si y_bar_si dy_si/dtheta_k
+        """
+        halves = type(self).input_gradient, type(self).parameter_gradient
+        if Layer.input_gradient in halves or Layer.parameter_gradient in halves:
+            self._missing("backward(saved, y_bar)")
+        return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
-        """Return (S, size): ``theta_bar`` of every sample alone."""
+        """Return (S, size): theta_bar_sk = sum_i y_bar_si dy_si/dtheta_k, every sample alone."""
         self._missing("parameter_gradients(saved, y_bar)")
 
     def tangent(self, saved, x_tangent, theta_tangent):
-        """Return ``y_tangent``; `x_tangent` (like x) or `theta_tangent` (size,) may be None, which means zero."""
+        """Return ``y_tangent``: y_tangent_si = sum_j dy_si/dx_sj x_tangent_sj + sum_k dy_si/dtheta_k theta_tangent_k.
+
+        `x_tangent` (like x) or `theta_tangent` (size,) may be None, which means zero.
+        """
         self._missing("tangent(saved, x_tangent, theta_tangent)")
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        """Return ``y_second``, second derivative of y while x moves along (x_tangent, x_second) and theta along a straight line."""
+        """Return ``y_second``: d^2/dt^2 y(x + t x_tangent + (t^2/2) x_second, theta + t theta_tangent) at t = 0."""
         self._missing("second_tangent(saved, x_tangent, x_second, theta_tangent)")
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """Return ``x_bar_tangent, theta_bar_tangent``: the derivative of `backward` along a direction."""
+        """Return ``x_bar_tangent, theta_bar_tangent``: d/dt of `backward` while x, theta and y_bar move along tangents."""
         self._missing("backward_tangent(saved, x_tangent, theta_tangent, y_bar, y_bar_tangent)")
 
     def input_hessian(self, saved, y_bar, H_y):
-        """Return H_x (S, in, in) = J^T H_y J + sum_i y_bar_i Hess(y_i) for H_y (S, out, out)."""
+        """Return H_x (S, in, in) for H_y (S, out, out): H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k + sum_i y_bar_si d^2 y_si/dx_sj dx_sk."""
         self._missing("input_hessian(saved, y_bar, H_y)")
 
-    # -- halves of `backward`, for those who need only one of them ---------------------------------------------------
+    # -- the halves of `backward` -------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
-        """``backward(saved, y_bar)[0]``; a layer may skip the work for the parameters."""
+        """x_bar, the first half of `backward`."""
         return self.backward(saved, y_bar)[0]
 
     def parameter_gradient(self, saved, y_bar):
-        """``backward(saved, y_bar)[1]``; a layer may skip the work for the input."""
+        """theta_bar, the second half of `backward`."""
         return self.backward(saved, y_bar)[1]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .base import Layer
+from .workspace import fresh, given
 
 
 class ChainSaved(list):
@@ -102,54 +103,68 @@ class Chain(Layer):
             return [None] * len(self.layers)
         return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
 
-    def forward(self, x, workspace=None):
+    def forward(self, x, new=fresh):
+        """The layers one after the other: x of each is y of the one before."""
         saved = ChainSaved()
         for layer in self.layers:
-            x, kept = layer.forward(x, *self._new(layer, workspace))
+            x, kept = layer.forward(x, **given(layer.forward, new=new.of(layer)))
             saved.append(kept)
         return x, saved
 
-    def output_gradients(self, saved, y_bar, workspace=None):
+    def output_gradients(self, saved, y_bar, new=fresh):
         """Gradients with respect to the outputs of all layers, first to last; the last one is `y_bar` itself."""
         bars = [y_bar]
         for layer, kept in zip(self.layers[:0:-1], saved[:0:-1]):
-            bars.append(layer.input_gradient(kept, bars[-1], *self._new(layer, workspace)))
+            bars.append(self._input_gradient_of(layer, kept, bars[-1], new))
         return bars[::-1]
 
     @staticmethod
-    def _new(layer, workspace):
-        """What is passed on to a layer so that it writes into a workspace: nothing if there is none or it cannot."""
-        return (workspace.of(layer),) if workspace is not None and layer.takes_new else ()
+    def _input_gradient_of(layer, kept, y_bar, new):
+        return layer.input_gradient(kept, y_bar, **given(layer.input_gradient, new=new.of(layer)))
 
-    def input_gradient(self, saved, y_bar):
-        return self.layers[0].input_gradient(saved[0], self.output_gradients(saved, y_bar)[0])
+    def input_gradient(self, saved, y_bar, new=fresh):
+        """The chain rule: y_bar of each layer is x_bar of the one after it."""
+        first = self.output_gradients(saved, y_bar, new)[0]
+        return self._input_gradient_of(self.layers[0], saved[0], first, new)
 
-    def parameter_gradient(self, saved, y_bar):
-        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar))
+    def parameter_gradient(self, saved, y_bar, new=fresh):
+        """theta_bar of all layers, first to last."""
+        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar, new), new)
 
-    def parameter_gradient_from(self, saved, bars):
+    def parameter_gradient_from(self, saved, bars, new=fresh):
         """``theta_bar`` (size,) from the gradients `bars` with respect to the outputs of all layers."""
-        return np.concatenate([layer.parameter_gradient(kept, bar) for layer, kept, bar in zip(self.layers, saved, bars)])
+        theta_bar = new("theta_bar", (self.size,), bars[-1].dtype)
+        for layer, kept, bar, where in zip(self.layers, saved, bars, self.slices):
+            if where.stop > where.start:
+                piece = theta_bar[where]
+                source = new.of(layer).lending(theta_bar=piece)
+                found = layer.parameter_gradient(kept, bar, **given(layer.parameter_gradient, new=source))
+                if found is not piece:
+                    piece[...] = found
+        return theta_bar
 
     def backward(self, saved, y_bar):
         bars = self.output_gradients(saved, y_bar)
-        return self.layers[0].input_gradient(saved[0], bars[0]), self.parameter_gradient_from(saved, bars)
+        x_bar = self._input_gradient_of(self.layers[0], saved[0], bars[0], fresh)
+        return x_bar, self.parameter_gradient_from(saved, bars)
 
     def parameter_gradients(self, saved, y_bar):
         bars = self.output_gradients(saved, y_bar)
         return np.concatenate([layer.parameter_gradients(kept, bar)
                                for layer, kept, bar in zip(self.layers, saved, bars)], axis=1)
 
-    def input_tangents(self, saved, x_tangent, theta_tangent):
+    def input_tangents(self, saved, x_tangent, theta_tangent, new=fresh):
         """Tangents of the inputs of all layers, followed by that of the output; None stands for zero before the first change."""
         tangents = [x_tangent]
         for layer, kept, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
-            nothing = tangents[-1] is None and piece is None
-            tangents.append(None if nothing else layer.tangent(kept, tangents[-1], piece))
+            known = tangents[-1] is not None or piece is not None
+            accepted = given(layer.tangent, new=new.of(layer))
+            tangents.append(layer.tangent(kept, tangents[-1], piece, **accepted) if known else None)
         return tangents
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent)[-1]
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """The chain rule: x_tangent of each layer is y_tangent of the one before it."""
+        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent, new)[-1]
         return np.zeros_like(saved.output) if y_tangent is None else y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
@@ -160,19 +175,28 @@ class Chain(Layer):
                 second = layer.second_tangent(kept, t, second, piece)
         return np.zeros_like(saved.output) if second is None else second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        return self.backward_tangent_from(saved, self.input_tangents(saved, x_tangent, theta_tangent), theta_tangent,
-                                          self.output_gradients(saved, y_bar), y_bar_tangent)
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh, needs_input=True):
+        """The chain rule, differentiated once more: y_bar_tangent of each layer is x_bar_tangent of the one after it."""
+        tangents = self.input_tangents(saved, x_tangent, theta_tangent, new)
+        bars = self.output_gradients(saved, y_bar, new)
+        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent, new, needs_input)
 
-    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent):
-        """`backward_tangent` from the results of `input_tangents` and `output_gradients`."""
-        pieces = self._tangents(theta_tangent)
-        theta_bar_tangents = []
+    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent, new=fresh, needs_input=True):
+        """`backward_tangent` from the results of `input_tangents` and `output_gradients`.
+
+        Without `needs_input` the first layer may leave out the tangent of its input's gradient (None).
+        """
+        pieces, slices = self._tangents(theta_tangent), self.slices
+        theta_bar_tangent = new("theta_bar", (self.size,), y_bar_tangent.dtype)
         for i in reversed(range(len(self.layers))):
-            y_bar_tangent, theta_bar_tangent = self.layers[i].backward_tangent(
-                saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent)
-            theta_bar_tangents.append(theta_bar_tangent)
-        return y_bar_tangent, np.concatenate(theta_bar_tangents[::-1])
+            layer, piece = self.layers[i], theta_bar_tangent[slices[i]]
+            accepted = given(layer.backward_tangent, new=new.of(layer).lending(theta_bar=piece),
+                             needs_input=needs_input or i > 0)
+            y_bar_tangent, found = layer.backward_tangent(saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent,
+                                                          **accepted)
+            if found is not piece:
+                piece[...] = found
+        return y_bar_tangent, theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
         return self.input_hessian_from(saved, self.output_gradients(saved, y_bar), H_y, stop=0)[0]
@@ -241,39 +265,49 @@ class Skip(Layer):
                              "a skip connection needs the same shape")
         return shape
 
-    def forward(self, x):
-        inside, inner = self.inner.forward(x)
-        y = x + inside
+    def forward(self, x, new=fresh):
+        """y = x + F(x)"""
+        inside, inner = self.inner.forward(x, new.of(self.inner))
+        y = np.add(x, inside, out=new("output", x.shape, np.result_type(x, inside)))
         return y, SkipSaved(x, y, inner)
+
+    def input_gradient(self, saved, y_bar, new=fresh):
+        """x_bar_sj = y_bar_sj + sum_i y_bar_si dF_si/dx_sj"""
+        inside = self.inner.input_gradient(saved.inner, y_bar, new.of(self.inner))
+        return np.add(y_bar, inside, out=new("input_gradient", y_bar.shape, np.result_type(y_bar, inside)))
+
+    def parameter_gradient(self, saved, y_bar, new=fresh):
+        """That of F."""
+        return self.inner.parameter_gradient(saved.inner, y_bar, new)
 
     def backward(self, saved, y_bar):
         x_bar, theta_bar = self.inner.backward(saved.inner, y_bar)
         return y_bar + x_bar, theta_bar
 
-    def input_gradient(self, saved, y_bar):
-        return y_bar + self.inner.input_gradient(saved.inner, y_bar)
-
-    def parameter_gradient(self, saved, y_bar):
-        return self.inner.parameter_gradient(saved.inner, y_bar)
-
     def parameter_gradients(self, saved, y_bar):
         return self.inner.parameter_gradients(saved.inner, y_bar)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent)
-        return y_tangent if x_tangent is None else x_tangent + y_tangent
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """y_tangent = x_tangent + F_tangent"""
+        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent, new.of(self.inner))
+        if x_tangent is None:
+            return y_tangent
+        return np.add(x_tangent, y_tangent, out=new("tangent", y_tangent.shape, y_tangent.dtype))
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second = x_second + F_second"""
         y_second = self.inner.second_tangent(saved.inner, x_tangent, x_second, theta_tangent)
         return y_second if x_second is None else x_second + y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_bar_tangent, theta_bar_tangent = self.inner.backward_tangent(
-            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent)
-        return y_bar_tangent + x_bar_tangent, theta_bar_tangent
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
+        """x_bar_tangent = y_bar_tangent + that of F; theta_bar_tangent is that of F."""
+        inside, theta_bar_tangent = self.inner.backward_tangent(saved.inner, x_tangent, theta_tangent, y_bar,
+                                                                y_bar_tangent, new)
+        x_bar_tangent = new("input_gradient_tangent", inside.shape, inside.dtype)
+        return np.add(y_bar_tangent, inside, out=x_bar_tangent), theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
-        # (I + J)^T H (I + J) + curvature of F, with J the Jacobian of F
+        """H_x = (I + J)^T H_y (I + J) + sum_i y_bar_si Hess(F_si), with J the Jacobian of F."""
         samples, width = len(H_y), H_y.shape[1]
         shape = saved.input.shape
         JtH = np.empty_like(H_y)

@@ -9,7 +9,7 @@ from ..randomness import generator
 from . import initialisers
 from .activations import activation_function
 from .base import Layer
-from .workspace import fresh
+from .workspace import fresh, given
 
 
 class LinearSaved(NamedTuple):
@@ -37,8 +37,6 @@ class Linear(Layer):
     weight : (out, in) array, a writable view
     bias : (out,) array or None
     """
-
-    takes_new = True
 
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform", rng=None):
         super().__init__(trainable)
@@ -86,24 +84,21 @@ class Linear(Layer):
         return (self.out_features,)
 
     def forward(self, x, new=fresh):
+        """y_si = sum_j W_ij x_sj + b_i"""
         y = new("output", (len(x), self.out_features), np.result_type(x, self.weight))
         np.matmul(x, self.weight.T, out=y)
         if self.bias is not None:
             y += self.bias
         return y, LinearSaved(x, y)
 
-    def backward(self, saved, y_bar):
-        return y_bar @ self.weight, self._theta_bar(saved, y_bar)
-
     def input_gradient(self, saved, y_bar, new=fresh):
+        """x_bar_sj = sum_i y_bar_si W_ij"""
         x_bar = new("input_gradient", saved.input.shape, np.result_type(y_bar, self.weight))
         return np.matmul(y_bar, self.weight, out=x_bar)
 
-    def parameter_gradient(self, saved, y_bar):
-        return self._theta_bar(saved, y_bar)
-
-    def _theta_bar(self, saved, y_bar):
-        theta_bar = np.empty(self.size, dtype=y_bar.dtype)
+    def parameter_gradient(self, saved, y_bar, new=fresh):
+        """W_bar_ij = sum_s y_bar_si x_sj;  b_bar_i = sum_s y_bar_si"""
+        theta_bar = new("theta_bar", (self.size,), y_bar.dtype)
         if self.trainable:
             weight_bar, bias_bar = self._unpack(theta_bar)
             np.matmul(y_bar.T, saved.input, out=weight_bar)
@@ -111,7 +106,12 @@ class Linear(Layer):
                 y_bar.sum(axis=0, out=bias_bar)
         return theta_bar
 
+    def backward(self, saved, y_bar):
+        """Both halves; named by class, so that a subclass may work its own halves out from this."""
+        return Linear.input_gradient(self, saved, y_bar), Linear.parameter_gradient(self, saved, y_bar)
+
     def parameter_gradients(self, saved, y_bar):
+        """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
         rows = np.empty((len(y_bar), self.size), dtype=y_bar.dtype)
         if self.trainable:
             weight_bars, bias_bars = self._unpack(rows)
@@ -120,40 +120,66 @@ class Linear(Layer):
                 bias_bars[...] = y_bar
         return rows
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = np.zeros_like(saved.output) if x_tangent is None else x_tangent @ self.weight.T
-        if theta_tangent is not None and self.trainable:
-            weight_tangent, bias_tangent = self._unpack(theta_tangent)
-            y_tangent += saved.input @ weight_tangent.T
-            if bias_tangent is not None:
-                y_tangent += bias_tangent
+    def _moving(self, theta_tangent):
+        """(V, c), how weight and bias move; None for each that does not."""
+        if theta_tangent is None or not self.trainable:
+            return None, None
+        return self._unpack(theta_tangent)
+
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i, with theta_tangent = (V, c)"""
+        V, c = self._moving(theta_tangent)
+        terms = [] if x_tangent is None else [(x_tangent, self.weight.T)]
+        terms += [] if V is None else [(saved.input, V.T)]
+        y_tangent = _sum_of_products(terms, new("tangent", saved.output.shape, saved.output.dtype), new)
+        if c is not None:
+            y_tangent += c
         return y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second_si = sum_j W_ij x_second_sj + 2 sum_j V_ij x_tangent_sj"""
+        V, _ = self._moving(theta_tangent)
         y_second = np.zeros_like(saved.output) if x_second is None else x_second @ self.weight.T
-        if theta_tangent is not None and x_tangent is not None and self.trainable:
-            weight_tangent, _ = self._unpack(theta_tangent)
-            y_second += 2 * (x_tangent @ weight_tangent.T)
+        if V is not None and x_tangent is not None:
+            y_second += 2 * (x_tangent @ V.T)
         return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_bar_tangent = y_bar_tangent @ self.weight
-        theta_bar_tangent = self._theta_bar(saved, y_bar_tangent)
-        if self.trainable:
-            if theta_tangent is not None:
-                weight_tangent, _ = self._unpack(theta_tangent)
-                x_bar_tangent += y_bar @ weight_tangent
-            if x_tangent is not None:
-                weight_bar_tangent, _ = self._unpack(theta_bar_tangent)
-                weight_bar_tangent += y_bar.T @ x_tangent
-        return x_bar_tangent, theta_bar_tangent
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh,
+                         needs_input=True):
+        """x_bar_tangent_sj = sum_i y_bar_tangent_si W_ij + sum_i y_bar_si V_ij;
+        W_bar_tangent_ij = sum_s y_bar_tangent_si x_sj + sum_s y_bar_si x_tangent_sj;
+        b_bar_tangent_i = sum_s y_bar_tangent_si
+        """
+        theta_bar_tangent = Linear.parameter_gradient(self, saved, y_bar_tangent, new)
+        if self.trainable and x_tangent is not None:
+            part = new("part of W", self.weight.shape, y_bar.dtype)
+            self._unpack(theta_bar_tangent)[0][...] += np.matmul(y_bar.T, x_tangent, out=part)
+        if not needs_input:
+            return None, theta_bar_tangent
+        V, _ = self._moving(theta_tangent)
+        terms = [(y_bar_tangent, self.weight)] + ([] if V is None else [(y_bar, V)])
+        x_bar_tangent = new("input_gradient_tangent", saved.input.shape, y_bar_tangent.dtype)
+        return _sum_of_products(terms, x_bar_tangent, new), theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
+        """H_x_sjk = sum_ii' W_ij H_y_sii' W_i'k"""
         return self.weight.T @ H_y @ self.weight
 
     def __repr__(self):
         notes = ("" if "bias" in self.parameters else ", bias=False") + ("" if self.trainable else ", trainable=False")
         return f"{type(self).__name__}({self.in_features}, {self.out_features}{notes})"
+
+
+def _sum_of_products(terms, out, new):
+    """Sum of A @ B over the pairs (A, B) in `terms`, written to `out`; zero if there are none."""
+    if not terms:
+        out[...] = 0
+    for k, (A, B) in enumerate(terms):
+        if k == 0:
+            np.matmul(A, B, out=out)
+        else:
+            out += np.matmul(A, B, out=new("part", out.shape, out.dtype))
+    return out
 
 
 class ActivationSaved(NamedTuple):
@@ -174,57 +200,67 @@ class Activation(Layer):
         ``"relu"``, ``"tanh"``, ... or an object with `value`, `slope` and `curvature`.
     """
 
-    takes_new = True
-
     def __init__(self, function):
         super().__init__(trainable=False)
         self.function = activation_function(function)
 
     def forward(self, x, new=fresh):
+        """y_sj = s(x_sj), with slope_sj = s'(x_sj) and curvature_sj = s''(x_sj)"""
         f = self.function
-        if getattr(f, "takes_new", False):
-            y, slope, curvature = f.jet(x, new)
-        elif hasattr(f, "jet"):
-            y, slope, curvature = f.jet(x)
+        if hasattr(f, "jet"):
+            y, slope, curvature = f.jet(x, **given(f.jet, new=new))
         else:
             y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
         return y, ActivationSaved(x, y, slope, curvature)
 
-    def backward(self, saved, y_bar):
-        return y_bar * saved.slope, self._no_parameters(y_bar)
-
     def input_gradient(self, saved, y_bar, new=fresh):
-        return np.multiply(y_bar, saved.slope, out=new("input_gradient", y_bar.shape, np.result_type(y_bar, saved.slope)))
+        """x_bar_sj = y_bar_sj slope_sj"""
+        x_bar = new("input_gradient", y_bar.shape, np.result_type(y_bar, saved.slope))
+        return np.multiply(y_bar, saved.slope, out=x_bar)
+
+    def parameter_gradient(self, saved, y_bar):
+        return np.empty(0, dtype=y_bar.dtype)
+
+    def backward(self, saved, y_bar):
+        """x_bar_sj = y_bar_sj slope_sj; there are no parameters."""
+        return Activation.input_gradient(self, saved, y_bar), np.empty(0, dtype=y_bar.dtype)
 
     def parameter_gradients(self, saved, y_bar):
         return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        return np.zeros_like(saved.output) if x_tangent is None else saved.slope * x_tangent
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """y_tangent_sj = slope_sj x_tangent_sj"""
+        y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
+        if x_tangent is None:
+            y_tangent[...] = 0
+            return y_tangent
+        return np.multiply(saved.slope, x_tangent, out=y_tangent)
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second_sj = slope_sj x_second_sj + curvature_sj x_tangent_sj^2"""
         y_second = np.zeros_like(saved.output) if x_second is None else saved.slope * x_second
         if x_tangent is not None:
             y_second = y_second + saved.curvature * x_tangent**2
         return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_bar_tangent = y_bar_tangent * saved.slope
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
+        """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
+        x_bar_tangent = new("input_gradient_tangent", y_bar.shape, saved.output.dtype)
+        np.multiply(y_bar_tangent, saved.slope, out=x_bar_tangent)
         if x_tangent is not None:
-            x_bar_tangent = x_bar_tangent + y_bar * saved.curvature * x_tangent
-        return x_bar_tangent, self._no_parameters(y_bar)
+            bend = np.multiply(y_bar, saved.curvature, out=new("part", y_bar.shape, saved.output.dtype))
+            bend *= x_tangent
+            x_bar_tangent += bend
+        return x_bar_tangent, np.empty(0, dtype=y_bar.dtype)
 
     def input_hessian(self, saved, y_bar, H_y):
+        """H_x_sjk = slope_sj H_y_sjk slope_sk, plus y_bar_sj curvature_sj where j = k"""
         samples = len(y_bar)
         slope = saved.slope.reshape(samples, -1)
         H_x = slope[:, :, None] * H_y * slope[:, None, :]
         diagonal = np.arange(slope.shape[1])
         H_x[:, diagonal, diagonal] += (y_bar * saved.curvature).reshape(samples, -1)
         return H_x
-
-    @staticmethod
-    def _no_parameters(like):
-        return np.empty(0, dtype=like.dtype)
 
     def __repr__(self):
         name = getattr(self.function, "name", type(self.function).__name__)

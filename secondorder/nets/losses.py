@@ -11,6 +11,7 @@ the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_ta
 import numpy as np
 
 from .. import checks
+from .workspace import fresh
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -138,14 +139,20 @@ class SquaredError(DiagonalLoss):
 
     convex = True
 
-    def value(self, p, target):
-        return 0.5 * np.sum((p - target) ** 2, axis=1)
+    def value(self, p, target, new=fresh):
+        """0.5 sum_i (p_si - t_si)^2"""
+        residual = np.subtract(p, target, out=new("residual", p.shape, p.dtype))
+        return 0.5 * np.multiply(residual, residual, out=residual).sum(axis=1)
 
-    def gradient(self, p, target):
-        return p - target
+    def gradient(self, p, target, new=fresh):
+        """p_si - t_si"""
+        return np.subtract(p, target, out=new("loss gradient", p.shape, p.dtype))
 
-    def hessian_diagonal(self, p, target):
-        return np.ones_like(p)
+    def hessian_diagonal(self, p, target, new=fresh):
+        """1"""
+        ones = new("loss curvature", p.shape, p.dtype)
+        ones[...] = 1
+        return ones
 
     def fisher(self, p):
         """Of the model target ~ N(p, I): the identity."""

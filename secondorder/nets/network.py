@@ -6,11 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import batch, check_loss, fitting
+from ..checks import all_finite, batch, check_loss, fitting
 from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
+from .workspace import fresh, given
 
 DTYPES = ("float64", "float32", "complex128")
 
@@ -122,7 +123,7 @@ class Network:
         FloatingPointError
             Names the first layer in whose parameters something overflowed.
         """
-        if not np.isfinite(result).all():
+        if not all_finite(result):
             for i, (layer, where) in enumerate(zip(self.layers, self.slices)):
                 if not np.isfinite(result[..., where]).all():
                     raise FloatingPointError(f"{what} in the parameters of layer {i}, {layer!r}, is not finite")
@@ -164,16 +165,17 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        return self._forward(self.check_input(x), workspace)
+        new = fresh if workspace is None else workspace.of(self.chain)
+        return self._forward(self.check_input(x), new)
 
-    def _forward(self, x, workspace):
+    def _forward(self, x, new=fresh):
         """`forward` for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
-            p, saved = self.chain.forward(x, workspace)
+            p, saved = self.chain.forward(x, **given(self.chain.forward, new=new))
         if p.dtype != self.dtype:
             i, found = self._first(saved, lambda output: output.dtype != self.dtype)
             raise TypeError(f"{found} must hold {self.dtype} like the network, got {p.dtype if i is None else saved[i].output.dtype}")
-        if not np.isfinite(p).all():
+        if not all_finite(p):
             _, found = self._first(saved, lambda output: not np.isfinite(output).all())
             raise FloatingPointError(f"{found} are not finite")
         return p, saved
@@ -243,6 +245,7 @@ class Evaluation:
 
     def __init__(self, network, loss, x, y, workspace=None):
         self.network, self.loss_function, self.workspace = network, check_loss(loss), workspace
+        self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
@@ -250,9 +253,9 @@ class Evaluation:
         self.y = _own(loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype), y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
-        self.outputs, self.saved = network._forward(self.x, workspace)
+        self.outputs, self.saved = network._forward(self.x, self.new)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = loss.value(self.outputs, self.y)
+            self.losses = loss.value(self.outputs, self.y, **given(loss.value, new=self.new))
         self._require_form("value", self.losses, (self.samples,))
         if not np.isfinite(self.losses).all():
             bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
@@ -287,20 +290,25 @@ class Evaluation:
     def deltas(self):
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            y_bar = self.loss_function.gradient(self.outputs, self.y)
+            gradient = self.loss_function.gradient
+            y_bar = gradient(self.outputs, self.y, **given(gradient, new=self.new))
             self._require_form("gradient", y_bar, self.outputs.shape)
-            return self.network.chain.output_gradients(self.saved, y_bar, self.workspace)
+            return self.network.chain.output_gradients(self.saved, y_bar, self.new)
 
     @cached_property
-    def gradient(self):
+    def gradient_sum(self):
+        """Gradient of the sum of the losses, (P,); neither checked nor protected from writing."""
         self.network.require_parameters()
         deltas = self.deltas
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            gradient = self.network.chain.parameter_gradient_from(self.saved, deltas)
-        gradient /= self.samples
-        gradient.flags.writeable = False  # it is kept, and others rely on it
-        return self.network.require_finite(gradient, "the gradient")
+            return self.network.chain.parameter_gradient_from(self.saved, deltas, self.new)
+
+    @cached_property
+    def gradient(self):
+        total = self.gradient_sum
+        gradient = np.divide(total, self.samples, out=self.new("gradient", total.shape, total.dtype))
+        return self.network.require_finite(_read_only(gradient), "the gradient")
 
     def objective_gradient(self, l2):
         """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, and made once for each `l2`."""
@@ -308,18 +316,27 @@ class Evaluation:
             return self.gradient
         if l2 not in self._with_penalty:
             self.require_current()
-            gradient = self.gradient + l2 * self.network.theta
-            gradient.flags.writeable = False
-            self._with_penalty[l2] = gradient
+            gradient = self.new(f"gradient with l2={l2}", self.gradient.shape, self.gradient.dtype)
+            np.multiply(self.network.theta, l2, out=gradient)
+            gradient += self.gradient
+            self._with_penalty[l2] = _read_only(gradient)
         return self._with_penalty[l2]
 
 
-def _own(array, given, workspace):
+def _read_only(array):
+    """A view that cannot be written to: it is kept, and others rely on it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _own(array, source, workspace):
     """The array, as a copy if it is the caller's own, so that a later change of his data changes nothing here.
 
     With a workspace the evaluation lives for one step only, and nothing is copied.
     """
-    return array.copy() if workspace is None and isinstance(given, np.ndarray) and np.may_share_memory(array, given) else array
+    shared = workspace is None and isinstance(source, np.ndarray) and np.may_share_memory(array, source)
+    return array.copy() if shared else array
 
 
 def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None, dtype="float64"):

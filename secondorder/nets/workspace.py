@@ -1,19 +1,77 @@
-"""Arrays for results: fresh ones, or reused ones from a `Workspace`.
+"""Arrays for results: new ones, or the same ones again at every step of an optimizer.
 
-Allocating the arrays of a training step anew in every step can cost as much as the matrix products. A pass that supports it takes
-``new``, a function ``new(name, shape, dtype) -> array``, and writes its results into what that returns. By default it is
-:func:`fresh`; an optimizer passes on arrays of its own workspace, and only to evaluations that nobody else sees.
+Allocating the arrays of a training step anew in every step can cost as much as the matrix products. There is one
+mechanism for all who make arrays: a pass, a rule, a loss or an activation that supports it takes an argument `new`, and
+writes its results into what ``new(name, shape, dtype)`` returns. What accepts `new` is read from its signature, so that a
+layer that knows nothing of it works as well. By default `new` is :data:`fresh`; an optimizer passes on arrays of its own
+:class:`Workspace`, and only to evaluations that nobody else sees.
+
+``new.of(layer)`` is the same for a layer inside, whose arrays are then its own. ``new.lending(theta_bar=piece)`` gives
+`piece` to whoever asks for an array of that name, so that a layer writes its gradient straight to its place in a flat
+vector.
 """
 
 import functools
+import inspect
 import math
 
 import numpy as np
 
 
-def fresh(name, shape, dtype):
-    """A new array, its entries not set."""
-    return np.empty(shape, dtype)
+class Fresh:
+    """A source of new arrays, their entries not set. It is also the base of all other sources."""
+
+    def __call__(self, name, shape, dtype):
+        return np.empty(shape, dtype)
+
+    def of(self, owner):
+        """The source for something inside, such as a layer of a chain, told apart by identity."""
+        return self
+
+    def lending(self, **arrays):
+        """A source that gives these arrays where one of that name, shape and dtype is asked for."""
+        return Lending(self, arrays)
+
+    def __reduce__(self):
+        return type(self), ()
+
+
+fresh = Fresh()
+
+
+class Lending(Fresh):
+    """A source that lends some arrays by name and takes all others from another source."""
+
+    def __init__(self, source, arrays):
+        self.source, self.arrays = source, arrays
+
+    def __call__(self, name, shape, dtype):
+        array = self.arrays.get(name)
+        fits = array is not None and array.shape == shape and array.dtype == dtype
+        return array if fits else self.source(name, shape, dtype)
+
+    def of(self, owner):
+        return self.source.of(owner)
+
+
+class Shelf(Fresh):
+    """The arrays that a workspace keeps for one owner, by name and dtype."""
+
+    def __init__(self, workspace):
+        self._workspace, self._memory, self._views = workspace, {}, {}
+
+    def __call__(self, name, shape, dtype):
+        view = self._views.get((name, shape, dtype))
+        if view is None:
+            size, memory = math.prod(shape), self._memory.get((name, dtype))
+            if memory is None or memory.size < size:
+                memory = self._memory[name, dtype] = np.empty(size, dtype)
+                self._views.clear()  # some of them look at memory that is given up
+            view = self._views[name, shape, dtype] = memory[:size].reshape(shape)
+        return view
+
+    def of(self, owner):
+        return self._workspace.of(owner)
 
 
 class Workspace:
@@ -24,25 +82,29 @@ class Workspace:
     """
 
     def __init__(self):
-        self._memory, self._views, self._owners = {}, {}, {}
+        self._shelves = {}
 
     def of(self, owner):
-        """A function ``new(name, shape, dtype)`` for one owner, such as a layer, told apart by identity."""
+        """The source of arrays for one owner, such as a layer, told apart by identity."""
         key = id(owner)
-        if key not in self._owners:
-            self._owners[key] = functools.partial(self._array, key)
-        return self._owners[key]
+        if key not in self._shelves:
+            self._shelves[key] = Shelf(self)
+        return self._shelves[key]
 
     def __reduce__(self):
         """Copies and pickles start empty: owners are known by identity, and the arrays hold nothing worth keeping."""
         return Workspace, ()
 
-    def _array(self, owner, name, shape, dtype):
-        view = self._views.get((owner, name, shape, dtype))
-        if view is None:
-            size, memory = math.prod(shape), self._memory.get((owner, name, dtype))
-            if memory is None or memory.size < size:
-                memory = self._memory[owner, name, dtype] = np.empty(size, dtype)
-                self._views.clear()  # some of them look at memory that is given up
-            view = self._views[owner, name, shape, dtype] = memory[:size].reshape(shape)
-        return view
+
+@functools.lru_cache(maxsize=None)
+def _parameters(function):
+    try:
+        return frozenset(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # a function without a signature, such as a ufunc
+        return frozenset()
+
+
+def given(method, **options):
+    """Those of the options that a function or method accepts by name; what is left out it does not know of."""
+    accepted = _parameters(getattr(method, "__func__", method))
+    return {name: value for name, value in options.items() if name in accepted}

@@ -6,21 +6,20 @@ import numbers
 
 import numpy as np
 
-from ..checks import check_l2, check_loss, instance_of, positive_number, whole_number
+from ..checks import all_finite, check_l2, check_loss, instance_of, positive_number, whole_number
 from ..nets import Evaluation, Network, Workspace
+from ..nets.overriding import Follows
 from .schedules import schedule_of
-
-CHUNK = 8192  # entries converted to float64 at a time, so that no large array is made only to be thrown away
-
 
 def norm(v):
     """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries do not overflow."""
-    total = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, v.size, CHUNK):
-            part = v[start:start + CHUNK].astype(np.float64, copy=False)
-            total += float(np.dot(part, part))
-    return math.sqrt(total)
+    return math.sqrt(_kernels().squares(v))
+
+
+def _kernels():
+    from .. import kernels  # here, so that numba is loaded by the first step, not by an import
+
+    return kernels
 
 
 def _alike(one, other):
@@ -32,7 +31,7 @@ def _alike(one, other):
         np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
-class Optimizer:
+class Optimizer(Follows):
     """Base of all optimizers: a method bound to one network and one loss.
 
     The objective is the mean loss of a batch plus (l2 / 2) |theta|^2, biases included. One step is
@@ -104,6 +103,7 @@ class Optimizer:
     state_names = ()
     base = None
     depends_on_rate = False
+    follows = {"_fused": ("direction", "_direction", "change")}
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
@@ -254,7 +254,8 @@ class Optimizer:
         for method in methods:
             method.details = {}
         with self._transaction(), np.errstate(over="ignore", invalid="ignore"):
-            info = self._update(evaluation, self.learning_rate)
+            rate = self.learning_rate
+            info = self._fused(evaluation, rate) or self._update(evaluation, rate)
         for method in methods:
             method.steps += 1
         return info | self._reports()
@@ -273,6 +274,33 @@ class Optimizer:
         self._require_finite(moved, direction)
         theta[...] = moved
         return info | {"step_norm": norm(change), "learning_rate": rate}
+
+    def _fused(self, evaluation, rate):
+        """`_update` in one compiled pass over all parameters, for a method that has one.
+
+        None if it has none, or if something on the way is not finite; nothing has changed then, and `_update` finds out
+        what it was. A subclass that overrides `direction`, `_direction` or `change` goes without.
+        """
+
+    def _one_pass(self, step, evaluation, rate, *own):
+        """Run a loop of :mod:`secondorder.kernels` that takes a whole step, and undo it if it is not finite.
+
+        `own` are the method's arrays and numbers, after those that all of these loops take. Returns what every step
+        reports, and the largest entry of the direction; or None and NaN if the step was undone.
+        """
+        kernels, network = _kernels(), self.network
+        theta, backup = network.theta, self._array("backup")
+        sums, peaks = np.zeros(3), np.zeros(3, np.int64)
+        step(evaluation.gradient_sum, theta, backup, *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate),
+             sums, peaks, *own)
+        if not (np.isfinite(sums).all() and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
+            theta[...] = backup
+            return None, math.nan
+        gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
+        objective = evaluation.loss + (self.l2 / 2 * size * size if self.l2 else 0.0)
+        info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
+                "direction_norm": direction_norm, "step_norm": rate * direction_norm, "learning_rate": rate}
+        return info, kernels.number(peaks[0], theta.dtype)
 
     def _methods(self):
         """This method, the one that it wraps, and so on."""
@@ -345,7 +373,7 @@ class Optimizer:
                         f"got {found}")
 
     def _require_finite(self, theta, direction):
-        if np.isfinite(theta).all():
+        if all_finite(theta):
             return
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):

@@ -2,11 +2,52 @@
 
 import numpy as np
 
-from ..checks import boolean, number_in, whole_number
-from .base import Optimizer
+from ..checks import all_finite, boolean, number_in, whole_number
+from .base import Optimizer, _kernels
 
 
-class SGD(Optimizer):
+class _Looped(Optimizer):
+    """A method whose update is one of the loops in :mod:`secondorder.kernels`.
+
+    A subclass names the loop (`update`; the one for a whole step has ``_step`` at the end of its name); what it takes are
+    gradient, memory, successors of the memory, direction and the numbers that `_settings` gives. `sums` names the memory
+    that holds sums of squares, which must not overflow.
+    """
+
+    update = sums = None
+
+    def _settings(self):
+        return ()
+
+    def _memory(self):
+        """Names of the arrays of the memory, the arrays, and their successors, not yet written."""
+        names = [name for name in self.state_names if isinstance(getattr(self, name), np.ndarray)]
+        return names, [getattr(self, name) for name in names], [self._spare(name) for name in names]
+
+    def _keep(self, names, new):
+        for name, array in zip(names, new):
+            setattr(self, name, array)
+
+    def _direction(self, evaluation):
+        kernels, direction, (names, old, new) = _kernels(), self._array("direction"), self._memory()
+        settings = kernels.scalars(direction.dtype, *self._settings())
+        getattr(kernels, self.update)(self._gradient(evaluation), *old, *new, direction, *settings)
+        self._keep(names, new)
+        if self.sums is not None and not all_finite(getattr(self, self.sums)):
+            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of squared gradients "
+                                     f"overflows {self.network.dtype}")
+        return direction
+
+    def _fused(self, evaluation, rate):
+        kernels, (names, old, new) = _kernels(), self._memory()
+        settings = kernels.scalars(self.network.dtype, *self._settings())
+        found, _ = self._one_pass(getattr(kernels, self.update + "_step"), evaluation, rate, *old, *new, *settings)
+        if found is not None:
+            self._keep(names, new)
+        return found
+
+
+class SGD(_Looped):
     """Gradient descent on mini-batches: direction = -g.
 
     Parameters
@@ -18,14 +59,13 @@ class SGD(Optimizer):
         Penalty (l2 / 2) |theta|^2.
     """
 
+    update = "sgd"
+
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0):
         super().__init__(network, loss, learning_rate, l2)
 
-    def _direction(self, evaluation):
-        return np.negative(self._gradient(evaluation), out=self._array("direction"))
 
-
-class Momentum(Optimizer):
+class Momentum(_Looped):
     """Gradient descent with momentum.
 
         buffer <- momentum * buffer + g
@@ -48,6 +88,7 @@ class Momentum(Optimizer):
     """
 
     state_names = ("buffer",)
+    update = "momentum"
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, momentum=0.9, nesterov=False):
         super().__init__(network, loss, learning_rate, l2)
@@ -55,36 +96,11 @@ class Momentum(Optimizer):
         self.nesterov = boolean(nesterov, "nesterov")
         self.buffer = np.zeros_like(network.theta)
 
-    def _direction(self, evaluation):
-        g = self._gradient(evaluation)
-        buffer = np.multiply(self.momentum, self.buffer, out=self._spare("buffer"))
-        buffer += g
-        self.buffer = buffer
-        direction = self._array("direction")
-        if self.nesterov:
-            np.multiply(self.momentum, buffer, out=direction)
-            direction += g
-        else:
-            direction[...] = buffer
-        return np.negative(direction, out=direction)
+    def _settings(self):
+        return self.momentum, self.nesterov
 
 
-class _Scaled(Optimizer):
-    """A method that divides by running sums of squares; its loops stand in `secondorder.kernels`."""
-
-    def _kernels(self):
-        from .. import kernels  # here, so that numba is loaded only by those who use it
-
-        return kernels
-
-    def _finite(self, sums, direction):
-        if not np.isfinite(sums).all():
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of squared gradients "
-                                     f"overflows {self.network.dtype}")
-        return direction
-
-
-class Adagrad(_Scaled):
+class Adagrad(_Looped):
     """Adagrad (Duchi, Hazan and Singer 2011).
 
         total <- total + g^2
@@ -108,6 +124,7 @@ class Adagrad(_Scaled):
     """
 
     state_names = ("total",)
+    update, sums = "adagrad", "total"
 
     def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0, epsilon=1e-10):
         super().__init__(network, loss, learning_rate, l2)
@@ -115,15 +132,11 @@ class Adagrad(_Scaled):
         self.epsilon = _epsilon(epsilon, network.dtype)
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
-    def _direction(self, evaluation):
-        g = self._gradient(evaluation)
-        direction, total, kernels = self._array("direction"), self._spare("total"), self._kernels()
-        kernels.adagrad(g, self.total, total, direction, *kernels.scalars(g.dtype, self.epsilon))
-        self.total = total
-        return self._finite(total, direction)
+    def _settings(self):
+        return (self.epsilon,)
 
 
-class Adadelta(_Scaled):
+class Adadelta(_Looped):
     """Adadelta (Zeiler 2012).
 
         mean_square <- rho mean_square + (1 - rho) g^2
@@ -148,6 +161,7 @@ class Adadelta(_Scaled):
     """
 
     state_names = ("mean_square", "mean_square_change")
+    update, sums = "adadelta", "mean_square"
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
@@ -156,17 +170,11 @@ class Adadelta(_Scaled):
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
-    def _direction(self, evaluation):
-        g = self._gradient(evaluation)
-        direction, kernels = self._array("direction"), self._kernels()
-        new = self._spare("mean_square"), self._spare("mean_square_change")
-        kernels.adadelta(g, self.mean_square, self.mean_square_change, *new, direction,
-                         *kernels.scalars(g.dtype, self.rho, 1 - self.rho, self.epsilon))
-        self.mean_square, self.mean_square_change = new
-        return self._finite(self.mean_square, direction)
+    def _settings(self):
+        return self.rho, 1 - self.rho, self.epsilon
 
 
-class Adam(_Scaled):
+class Adam(_Looped):
     """Adam (Kingma and Ba 2015), with corrected bias; t counts the updates from 1.
 
         first <- beta1 first + (1 - beta1) g
@@ -194,6 +202,7 @@ class Adam(_Scaled):
     """
 
     state_names = ("first", "second", "updates")
+    update, sums = "adam", "second"
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
@@ -204,16 +213,13 @@ class Adam(_Scaled):
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
-    def _direction(self, evaluation):
-        g = self._gradient(evaluation)
-        direction, new, kernels = self._array("direction"), (self._spare("first"), self._spare("second")), self._kernels()
+    def _settings(self):
+        (beta1, beta2), t = self.betas, self.updates + 1
+        return (beta1, 1 - beta1, beta2, 1 - beta2, 1 / (1 - beta1**t), 1 / np.sqrt(1 - beta2**t), self.epsilon)
+
+    def _keep(self, names, new):
+        super()._keep(names, new)
         self.updates += 1
-        beta1, beta2 = self.betas
-        scale1, scale2 = 1 / (1 - beta1**self.updates), 1 / np.sqrt(1 - beta2**self.updates)
-        kernels.adam(g, self.first, self.second, *new, direction,
-                     *kernels.scalars(g.dtype, beta1, 1 - beta1, beta2, 1 - beta2, scale1, scale2, self.epsilon))
-        self.first, self.second = new
-        return self._finite(self.second, direction)
 
     def check_state(self, state):
         super().check_state(state)

@@ -13,7 +13,7 @@ from .. import kernels
 from ..checks import boolean, check_l2, lookup, real_array
 from ..exact.curvature import check_network, evaluate
 from ..nets import Activation, Chain, Linear, Reshape, Skip
-from ..nets.workspace import fresh
+from ..nets.workspace import fresh, given
 from .rule import Options, Rule, rules
 
 NEGATIVE_CURVATURE = {"abs": False, "max": True}  # value: clip at zero instead of taking the absolute value
@@ -62,22 +62,28 @@ class Bound:
         return float(self.loss + self.gradient @ delta + 0.5 * np.sum(self.curvature * delta**2))
 
 
-# -- the loss ---------------------------------------------------------------------------------------------------------
+# -- the loss -------------------------------------------------------------------------------------------
 
-def _diagonal(loss, p, y, u):
-    """Z_i = |f_ii| u_i: nothing to partition where the loss's Hessian is diagonal."""
-    return np.abs(loss.hessian_diagonal(p, y)) * u
-
-
-def _jensen(loss, p, y, u):
-    """Z_i = f_ii u_i / phi_i with phi of Eq. (46): r_i sum_i' r_i' u_i', r = sqrt(f_ii)."""
-    r = np.sqrt(loss.hessian_diagonal(p, y))
-    return r * np.sum(r * u, axis=1, keepdims=True)
+def _diagonal(loss, p, y, u, new=fresh):
+    """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is diagonal."""
+    Z = np.abs(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
+    return np.multiply(Z, u, out=Z)
 
 
-def _pairwise(loss, p, y, u):
-    """Z_i = sum_i' |F_ii'| u_i': never above Jensen in sum, the same as diagonal for diagonal losses, right for any loss."""
+def _jensen(loss, p, y, u, new=fresh):
+    """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with phi of Eq. (46)."""
+    r = np.sqrt(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
+    total = np.multiply(r, u, out=new("r u", u.shape, u.dtype)).sum(axis=1, keepdims=True)
+    return np.multiply(r, total, out=r)
+
+
+def _pairwise(loss, p, y, u, new=fresh):
+    """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal losses, right for any loss."""
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
+
+
+def _hessian_diagonal(loss, p, y, new):
+    return loss.hessian_diagonal(p, y, **given(loss.hessian_diagonal, new=new))
 
 
 OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _pairwise}
@@ -110,26 +116,42 @@ def output_rule(loss, output):
 
 @rules.register(Linear)
 class LinearRule(Rule):
-    """u_out = sum_{j>=0} |y_sj| + u |W|^T; Z_in = Z |W|; W_ddot = Z^T |y|. Layers that are not trained lack the first and last."""
+    """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
+
+    u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj                                       Eq. (11)
+    Z_in_sj = sum_i Z_si |w_ij|;   W_ddot_ij = sum_s Z_si |x_sj|                                 Eqs. (9), (10), (37)
+
+    *Derivation.* By Eq. (9) the coefficient of x_sj is Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 / phi_sij, where by Eqs. (10)
+    and (37) phi_sij = |w_ij| u_sj / u_out_si; this is sum_i Y_ddot_si u_out_si |w_ij| / u_sj.
+    Times u_sj, with Z = Y_ddot u at both ends: Z_in_sj = sum_i Z_si |w_ij|, that is Z_in = Z |W|.
+    In the same way w_ij has sum_s Y_ddot_si x_sj^2 / eps_sij with eps_sij = |x_sj| / u_out_si: sum_s Z_si |x_sj|.
+
+    A layer that is not trained lacks the sums over |x|; with ``cross`` the products of changes that Eq. (4) drops add
+    |g_si| u_sj to W_ddot_ij and sum_i |g_si| to Z_in_sj.
+    """
 
     @staticmethod
     def forward(layer, saved, u, new):
-        size_of_input = size_of_weight = below = None
+        size_of_input = size_of_weight = u_out = None
         if u is not None:
             size_of_weight = np.abs(layer.weight, out=new("|W|", layer.weight.shape, layer.weight.dtype))
-            below = np.matmul(u, size_of_weight.T, out=new("u", saved.output.shape, saved.output.dtype))
+            u_out = np.matmul(u, size_of_weight.T, out=new("u", saved.output.shape, saved.output.dtype))
         if layer.trainable:
-            size_of_input = np.abs(saved.input, out=new("|y|", saved.input.shape, saved.input.dtype))
+            size_of_input = np.abs(saved.input, out=new("|x|", saved.input.shape, saved.input.dtype))
             own = size_of_input.sum(axis=1, keepdims=True)
             if layer.bias is not None:
                 own += 1
-            below = np.repeat(own, layer.out_features, axis=1) if below is None else np.add(below, own, out=below)
-        return below, (size_of_input, size_of_weight)
+            if u is None:
+                u_out = new("u", saved.output.shape, saved.output.dtype)
+                u_out[...] = own
+            else:
+                u_out += own
+        return u_out, (size_of_input, size_of_weight)
 
     @staticmethod
     def backward(layer, saved, sizes, u, g, Z, new, options):
         size_of_input, size_of_weight = sizes
-        curvature = np.empty(layer.size, dtype=Z.dtype)
+        curvature = new("curvature", (layer.size,), Z.dtype)
         if layer.trainable:
             pieces = layer.split(curvature)
             np.matmul(Z.T, size_of_input, out=pieces[0])
@@ -147,25 +169,33 @@ class LinearRule(Rule):
 
 @rules.register(Activation)
 class ActivationRule(Rule):
-    """u_out = |slope| u; Z_in = | |slope| Z + g curvature u |, or the part above zero."""
+    """An activation layer, y_sj = s(x_sj).
+
+    u_out_sj = |slope_sj| u_sj                                                                   Eq. (11)
+    Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above zero                  Eq. (41)
+
+    *Derivation.* Eq. (41) gives x_sj the coefficient Y_ddot_sj slope_sj^2 + g_sj curvature_sj, of which a bound takes the
+    absolute value. Times u_sj: Y_ddot_sj slope_sj^2 u_sj = Y_ddot_sj u_out_sj |slope_sj| = Z_sj |slope_sj|.
+    """
 
     @staticmethod
     def forward(layer, saved, u, new):
         if u is None:
             return None, None
-        size_of_slope = np.abs(saved.slope, out=new("|slope|", saved.slope.shape, saved.slope.dtype))
-        return np.multiply(size_of_slope, u, out=new("u", u.shape, u.dtype)), size_of_slope
+        u_out = np.abs(saved.slope, out=new("u", u.shape, u.dtype))
+        return np.multiply(u_out, u, out=u_out), None
 
     @staticmethod
-    def backward(layer, saved, size_of_slope, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, new, options):
         nothing = np.empty(0, dtype=Z.dtype)
         if u is None:
             return None, nothing
         Z_in = new("Z", u.shape, Z.dtype)
         if getattr(layer.function, "piecewise_linear", False):
-            return np.multiply(size_of_slope, Z, out=Z_in), nothing
-        kernels.partition_activation(g.ravel(), Z.ravel(), saved.slope.ravel(), saved.curvature.ravel(), u.ravel(), options.clip,
-                                     Z_in.ravel())
+            np.abs(saved.slope, out=Z_in)
+            return np.multiply(Z_in, Z, out=Z_in), nothing
+        flat = (a.ravel() for a in (g, Z, saved.slope, saved.curvature, u))
+        kernels.partition_activation(*flat, options.clip, Z_in.ravel())
         return Z_in, nothing
 
 
@@ -188,31 +218,31 @@ class ChainRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u, new):
-        us, kept = up(layer, saved, u)
+        us, kept = up(layer, saved, u, new)
         return us[-1], (us, kept)
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
         us, inner = kept
-        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g), Z, options)
+        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g, new), Z, options, new)
         return carried[0], curvature
 
 
 @rules.register(Skip)
 class SkipRule(Rule):
-    """y = x + F(x): u adds, Z is copied to both branches and the branches' results add."""
+    """y = x + F(x): u_out = u + u of F, and Z_in = Z + Z_in of F, as the change of y is the sum of both branches' changes."""
 
     @staticmethod
     def forward(layer, saved, u, new):
         inside, kept = ChainRule.forward(layer.inner, saved.inner, u, new)
         if u is None or inside is None:
             return (inside if u is None else u), kept
-        return u + inside, kept
+        return np.add(u, inside, out=new("u", u.shape, u.dtype)), kept
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
         Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, new, options)
-        return (None if u is None else Z + Z_in), curvature
+        return (None if u is None else np.add(Z, Z_in, out=new("Z", u.shape, Z.dtype))), curvature
 
 
 def check_layers(network):
@@ -223,33 +253,33 @@ def check_layers(network):
         rules(layer)
 
 
-def up(chain, saved, u, workspace=None):
+def up(chain, saved, u, new=fresh):
     """Total gradients at the inputs of all layers of a chain and at its output, and what each rule kept."""
     us, kept = [u], []
     for layer, layer_saved in zip(chain.layers, saved):
-        u, own = rules(layer).forward(layer, layer_saved, u, workspace.of(layer) if workspace else fresh)
+        u, own = rules(layer).forward(layer, layer_saved, u, new.of(layer))
         us.append(u)
         kept.append(own)
     return us, kept
 
 
-def down(chain, saved, kept, us, deltas, Z, options, workspace=None):
+def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
     """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat curvature sums.
 
-    `deltas` are the gradients in the outputs of all layers.
+    `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature straight to its place.
     """
-    curvatures, carried = [], [Z]
-    nothing = np.empty(0, dtype=Z.dtype)
+    curvature, carried, slices = new("curvature", (chain.size,), Z.dtype), [Z], chain.slices
     for i in reversed(range(len(chain.layers))):
         if us[i + 1] is None:  # nothing up to here is trained: no parameters, and nothing to carry
-            Z, curvature = None, nothing
+            Z = None
         else:
-            layer = chain.layers[i]
-            new = workspace.of(layer) if workspace else fresh
-            Z, curvature = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, new, options)
-        curvatures.append(curvature)
+            layer, piece = chain.layers[i], curvature[slices[i]]
+            source = new.of(layer).lending(curvature=piece)
+            Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, source, options)
+            if found is not piece:
+                piece[...] = found
         carried.append(Z)
-    return carried[::-1], np.concatenate(curvatures[::-1])
+    return carried[::-1], curvature
 
 
 def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=False, l2=0.0):
@@ -295,21 +325,32 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
 def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l2=0.0):
     """:func:`bound` at an evaluation that was made before."""
     l2 = check_l2(l2)
-    options = Options(clip=lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature"), cross=boolean(cross, "cross"))
-    network, loss = evaluation.network, evaluation.loss_function
-    check_network(network)
-    check_layers(network)
+    options, output = checked(evaluation.network, evaluation.loss_function, output, negative_curvature, cross)
     evaluation.require_current()
-    output = output_rule(loss, output)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below, with the layer's name
-        us, kept = up(network.chain, evaluation.saved, None, evaluation.workspace)
-        Z = OUTPUTS[output](loss, evaluation.outputs, evaluation.y, us[-1])
-        carried, curvature = down(network.chain, evaluation.saved, kept, us, evaluation.deltas, Z, options,
-                                  evaluation.workspace)
-    curvature /= evaluation.samples
+    network = evaluation.network
+    us, carried, curvature = sums(evaluation, output, options)
+    curvature = curvature / evaluation.samples
     network.require_finite(curvature, "residual partitioning: the curvature")
     value, gradient = evaluation.loss, evaluation.gradient + l2 * network.theta
     if l2:
         value += l2 / 2 * float(network.theta @ network.theta)
         curvature += l2
     return Bound(value, gradient, curvature, us, carried, output)
+
+
+def checked(network, loss, output, negative_curvature, cross):
+    """The `Options` and the output rule for a network and a loss, or the errors of :func:`bound`."""
+    check_network(network)
+    check_layers(network)
+    clip = lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
+    return Options(clip=clip, cross=boolean(cross, "cross")), output_rule(loss, output)
+
+
+def sums(evaluation, output, options):
+    """One pass up and one down: u and Z at all inputs and the output, and the curvature summed over samples, (P,)."""
+    chain, new = evaluation.network.chain, evaluation.new
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later, with the layer's name
+        us, kept = up(chain, evaluation.saved, None, new)
+        Z = OUTPUTS[output](evaluation.loss_function, evaluation.outputs, evaluation.y, us[-1], new)
+        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options, new)
+    return us, carried, curvature

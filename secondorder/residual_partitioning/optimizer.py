@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import boolean, lookup, number_in, one_of
+from .. import kernels
+from ..checks import number_in, one_of
 from ..optimizers.base import Optimizer
-from .bound import NEGATIVE_CURVATURE, bound_at, check_layers, output_rule
-from .partitions import ratio
+from .bound import checked, sums
 
 PENALTIES = ("implicit", "plain")
 
@@ -60,29 +60,46 @@ class ResidualPartitioning(Optimizer):
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto", negative_curvature="abs", cross=False,
                  penalty="implicit", damping=0.0):
-        lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
         self.penalty_form = one_of(PENALTIES, penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
-        rule = output_rule(loss, output)
-        super().__init__(network, loss, LEARNING_RATES[rule] if learning_rate is None else learning_rate, l2)
-        check_layers(network)
-        self.options = {"output": output, "negative_curvature": negative_curvature, "cross": boolean(cross, "cross")}
+        self.options, self.output = checked(network, loss, output, negative_curvature, cross)
+        rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
+        super().__init__(network, loss, rate, l2)
 
     @property
     def depends_on_rate(self):
         """True with the implicit penalty: the rate scales the data's curvature only."""
         return self.penalty_form == "implicit" and self.l2 > 0
 
+    def _shrink(self, rate):
+        """What the penalty adds to the data's curvature."""
+        return self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
+
     def _direction(self, evaluation):
-        rate = self.learning_rate
-        bound = bound_at(evaluation, **self.options)
-        curvature = bound.curvature + self.damping if self.damping else bound.curvature
-        shrink = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
-        gradient = self._gradient(evaluation)
-        direction = -ratio(np.where(curvature > 0, gradient, 0), curvature + shrink)
-        self.details.update(
-            bound_decrease=float(-rate * (gradient @ direction)
-                                 - rate / 2 * rate * ((bound.curvature + self.l2) @ direction**2)),
-            curvature_max=float(bound.curvature.max()), curvature_min=float(bound.curvature.min()),
-            idle_parameters=int(np.count_nonzero(curvature == 0)), largest_change=float(rate * np.abs(direction).max()))
+        rate, gradient = self.learning_rate, self._gradient(evaluation)
+        curvature, direction = self._array("curvature"), self._array("direction")
+        total = sums(evaluation, self.output, self.options)[2]
+        numbers = kernels.scalars(gradient.dtype, evaluation.samples, self.damping, self._shrink(rate))
+        kernels.partition(gradient, total, curvature, direction, *numbers)
+        self.network.require_finite(curvature, "residual partitioning: the curvature")
+        reports, ends = np.zeros(3), kernels.NO_ENDS.copy()
+        kernels.partition_reports(gradient, curvature, direction, numbers[1], reports, ends)
+        self._report(rate, reports, ends, kernels.squares(direction), kernels.extremes(direction)[1])
         return direction
+
+    def _fused(self, evaluation, rate):
+        total, curvature = sums(evaluation, self.output, self.options)[2], self._array("curvature")
+        numbers = kernels.scalars(total.dtype, self.damping, self._shrink(rate))
+        reports, ends = np.zeros(3), kernels.NO_ENDS.copy()
+        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, total, curvature, *numbers, reports, ends)
+        if found is not None:
+            self._report(rate, reports, ends, found["direction_norm"] ** 2, peak)
+        return found
+
+    def _report(self, rate, reports, ends, squares, peak):
+        """Tell what the bound promises, -rate g d - rate^2/2 (sum curvature d^2 + l2 |d|^2), and the extremes."""
+        slope, bend, idle = reports.tolist()
+        low, high = (kernels.number(bits, self.network.dtype) for bits in ends)
+        promised = -rate * slope - rate / 2 * rate * (bend + self.l2 * squares)
+        self.details.update(bound_decrease=promised, curvature_max=high, curvature_min=low, idle_parameters=int(idle),
+                            largest_change=rate * peak)

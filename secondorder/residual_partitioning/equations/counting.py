@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...nets import SquaredError, Workspace
+from ...nets.workspace import Fresh
 from . import cases
 
 
@@ -37,19 +38,27 @@ class Counted(np.ndarray):
         return super().__array_function__(function, types, args, kwargs)
 
 
-class CountedWorkspace(Workspace):
+class CountedArrays(Fresh):
     """Hands out counted arrays, so that a product that is written into one of them is seen."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, name, shape, dtype):
+        array = np.empty(shape, dtype).view(Counted)
+        array.log = self.log
+        return array
+
+
+class CountedWorkspace(Workspace):
+    """Counted arrays for everyone."""
 
     def __init__(self, log):
         super().__init__()
         self.log = log
 
     def of(self, owner):
-        def new(name, shape, dtype):
-            array = np.empty(shape, dtype).view(Counted)
-            array.log = self.log
-            return array
-        return new
+        return CountedArrays(self.log)
 
 
 def multiply_adds(rng, sizes, samples, work):
