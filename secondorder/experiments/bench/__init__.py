@@ -54,6 +54,7 @@ CASES = (
     "steps",
     "low_rank",
     "reversible_gauss_newton",
+    "eacg",
 )
 
 __all__ = [
