@@ -451,14 +451,14 @@ def test_a_closed_output_is_no_error(monkeypatch):
 
 
 def test_tour_in_short(run, monkeypatch):
-    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS"):
+    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS"):
         monkeypatch.setattr(tour, name, 1)
     status, out, err = run("tour", "--out", "made", "--json")
     results = json.loads(out)
     assert status == 0 and results == json.loads(Path("made/tour.json").read_text()) and results["ok"] is True
     drawn = {figure["file"] for figure in results["figures"]}
     assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png",
-                     "reversible-gauss-newton.png"}
+                     "reversible-gauss-newton.png", "curvature-errors.png"}
     assert set(os.listdir("made")) == drawn | {"tour.json"}
     checks = results["derivatives"]["checks"]
     assert {check["quantity"].split(",")[0] for check in checks} >= {

@@ -21,7 +21,8 @@ def add(commands):
         help="train on digits, draw exact curvature, check every derivative (under a minute)",
         examples=EXAMPLES,
         description="Check every derivative of a small network, draw its exact Hessian, train digits with SGD, Adam "
-        "and truncated Newton, and train with residual partitioning. Works offline.",
+        "and truncated Newton, train with residual partitioning, and measure how far the curvatures of "
+        "EA-CG are from the true Hessian. Works offline.",
     )
     parser.add_argument(
         "--out", default="secondorder-tour", metavar="DIR", help="directory to write to (default: %(default)s)"

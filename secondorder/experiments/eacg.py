@@ -130,7 +130,7 @@ def errors_on_digits(trajectory, criterion, sizes, epochs, seed):
 
 
 def errors_at(evaluation, names):
-    """Layer-wise errors of several curvatures at one evaluation, and the norms of the true blocks."""
+    """Layer-wise errors of curvatures at one evaluation, and the norms of the true blocks."""
     units = layers.units(evaluation)
     exact = curvatures.CURVATURES["hessian"].make(evaluation, units, None)
     made = {
@@ -138,6 +138,38 @@ def errors_at(evaluation, names):
         for name in names
     }
     return made | {"norm": np.array([np.linalg.norm(H) for H in exact])}
+
+
+def errors_while_training(training, seed, epochs, every=7):
+    """Layer-wise errors every few steps of a run of EA-CG with PCH-1, for a picture.
+
+    Parameters
+    ----------
+    training : Dataset
+    seed : int
+    epochs : int
+    every : int
+
+    Returns
+    -------
+    dict of str to (n, k) arrays
+        Errors by step and layer; under ``"norm"`` the norms of the true blocks.
+    (n,) array
+        The steps.
+    tuple of int
+        Widths of the network.
+    """
+    network, loss = digits_network(seed), so.SoftmaxCrossEntropy()
+    cls, options = TRAJECTORIES["EA-CG"]
+    optimizer, found, steps = cls(network, loss, **options), [], []
+    rows = batches(training.inputs, training.targets, np.random.default_rng([seed, 1]), epochs)
+    for step, (x, y) in enumerate(rows):
+        if step % every == 0:
+            steps.append(step)
+            found.append(errors_at(network.evaluate(loss, x, y), ERRORS_OF[:4]))
+        optimizer.step(x, y)
+    by_name = {name: np.array([one[name] for one in found]) for name in found[0]}
+    return by_name, np.array(steps), SIZES
 
 
 # -- the paper's networks ------------------------------------------------------------------------

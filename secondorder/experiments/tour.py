@@ -20,6 +20,7 @@ from secondorder.experiments.derivative_checks import check_derivatives, table
 BATCH = 100
 EPOCHS = 30  # of truncated Newton
 AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 200, 60
+CURVATURE_EPOCHS = 10
 L2 = 1e-2  # the paper's penalty, for its two networks
 REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversible network
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
@@ -318,10 +319,41 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     }
 
 
+def curvature_errors(out, training, validation, seed, say):
+    """Fisher, Gauss-Newton and PCH against the true Hessian, layer by layer, while digits train."""
+    from secondorder.experiments import eacg
+
+    found, steps, sizes = eacg.errors_while_training(training, seed, CURVATURE_EPOCHS)
+    totals = {name: so.eacg.total_error(values) for name, values in found.items()}
+    norm = totals.pop("norm")
+    means = {name: found[name].mean(axis=0) for name in totals}
+    say(
+        f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance from "
+        f"the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables 2-5):"
+    )
+    for name, values in means.items():
+        by_layer = "  ".join(f"{value:.4f}" for value in values)
+        say(f"  {name:<14} layers {by_layer}   total {so.eacg.total_error(values):.4f}")
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
+    plots.errors_by_layer(means, right, "layer by layer")
+    files.write_figure(out / "curvature-errors.png", figure)
+    return "curvature_errors", {
+        "errors": means,
+        "totals": {name: float(so.eacg.total_error(values)) for name, values in means.items()},
+        "settings": {"network": sizes, "activation": "sigmoid", "batch": eacg.BATCH,
+                     "epochs": CURVATURE_EPOCHS},
+        "figures": [{"file": "curvature-errors.png",
+                     "shows": "Fisher, Gauss-Newton and PCH against the true Hessian, by layer"}],
+    }
+
+
 SECTIONS = (
     ("every derivative of a small network, checked another way", derivatives),
     ("digits with first- and second-order methods", classifier),
     ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning),
     ("what that bound looks like", bound),
     ("exact Gauss-Newton in a reversible network: which inverse?", reversible_gauss_newton),
+    ("EA-CG: how far curvatures are from the true Hessian", curvature_errors),
 )

@@ -6,6 +6,7 @@ first function is called.
 """
 
 from .curves import error_against_step, learning_curves
+from .layers import errors_by_layer, errors_over_steps
 from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
 from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -22,6 +23,8 @@ __all__ = [
     "VERMILION",
     "bound_beside_hessian",
     "error_against_step",
+    "errors_by_layer",
+    "errors_over_steps",
     "hessian_heat_map",
     "learning_curves",
     "matrices",

@@ -91,5 +91,4 @@ def layer_system(problem):
         closed,
         products=[products.Product(n, m, 1), products.Product(n, 1, m)],
         rivals={"20 literal iterations": literal, "20 in two coefficients": short},
-        gradient=False,
     )

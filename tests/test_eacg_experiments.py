@@ -1,0 +1,74 @@
+"""EA-CG's experiments in short: every method runs, results are kept, errors are as defined."""
+
+import json
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import eacg, plots
+from secondorder.experiments import eacg as experiments
+from test_eacg_curvatures import case
+
+
+def test_every_method_trains(monkeypatch):
+    training, _ = experiments.digits(0)
+    loss = so.SoftmaxCrossEntropy()
+    start = experiments.digits_network(0).evaluate(loss, training.inputs, training.targets).loss
+    for method in experiments.METHODS:
+        made = experiments.train_on_digits(method, "cross-entropy", 0, epochs=1)
+        assert made["loss"] < start and 0 < made["accuracy"] <= 1, method
+
+
+def test_errors_are_those_of_the_room():
+    net, loss, x, y = case(0, "sigmoid", "bounded")
+    made = experiments.errors_at(net.evaluate(loss, x, y), ("fisher", "pch-2"))
+    exact = eacg.bias_curvatures(net, loss, x, y, "hessian")
+    for name in ("fisher", "pch-2"):
+        wanted = eacg.layer_errors(eacg.bias_curvatures(net, loss, x, y, name), exact)
+        np.testing.assert_allclose(made[name], wanted)
+    np.testing.assert_allclose(made["norm"], [np.linalg.norm(H) for H in exact])
+
+
+def test_errors_along_a_run_and_their_picture():
+    training, _ = experiments.digits(0)
+    found, steps, sizes = experiments.errors_while_training(training, 0, 1)
+    assert steps.tolist() == [0, 7] and found["pch-1"].shape == (2, len(sizes) - 1)
+    assert (found["pch-1"][:, -1] < 1e-12).all(), "PCH is exact in the last layer"
+    totals = {name: eacg.total_error(values) for name, values in found.items() if name != "norm"}
+    left = plots.errors_over_steps(steps, totals, norm=eacg.total_error(found["norm"]))
+    right = plots.errors_by_layer({name: values[0] for name, values in found.items()})
+    assert len(left.lines) == 5 and len(right.patches) == 5 * 3
+    made = experiments.errors_on_digits("SGD", "bounded", (64, 8, 10), 1, 0)
+    assert set(made["totals"]) == set(experiments.ERRORS_OF) and made["totals"]["pch-1"] > 0
+
+
+def test_runs_are_kept_and_not_made_again(tmp_path, monkeypatch):
+    calls = []
+
+    def run(*arguments):
+        calls.append(arguments)
+        return {"loss": 1.0}
+
+    plan = {"a": (run, (1,)), "b": (run, (2,))}
+    monkeypatch.setattr(experiments, "planned", lambda name, seeds: plan)
+    for only, made in (("a", 1), ("", 2), ("", 2)):
+        experiments.run_all("training", tmp_path, [0], only, say=lambda text: None)
+        assert len(calls) == made
+    assert json.loads((tmp_path / "a.json").read_text())["loss"] == 1.0
+    (tmp_path / "b.json").unlink()
+    experiments.run_all("training", tmp_path, [0], budget=-1, say=lambda text: None)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("experiment", ("training", "errors", "cifar", "memory"))
+def test_plans(experiment):
+    planned = experiments.planned(experiment, [10, 11, 12, 13, 14])
+    assert len(planned) == {"training": 5 * 2 * len(experiments.METHODS), "errors": 24,
+                            "cifar": 2 * (1 + 8 * 6) - 2 * 6, "memory": 7}[experiment]
+
+
+@pytest.mark.parametrize("solver", ("sgd", *eacg.SOLVERS))
+def test_wide_inputs_in_short(solver):
+    made = experiments.wide_inputs(solver, batch=4, sizes=(500, 8, 4))
+    assert np.isfinite(made["loss"]) and made["square_matrix_bytes"] == 4 * 500**2
