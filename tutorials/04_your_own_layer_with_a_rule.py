@@ -197,7 +197,8 @@ for axes, kernel in zip(right_half.subplots(2, 3).flat,
     axes.imshow(kernel.reshape(3, 3), cmap="RdBu", vmin=-np.abs(kernel).max(),
                 vmax=np.abs(kernel).max())
     axes.axis("off")
-right_half.suptitle("the six kernels after residual partitioning")
+left.suptitle("digits, by a convolution of one's own")
+right_half.suptitle("its kernels, each on its own scale")
 figure.savefig(folder / "your-own-convolution.png", dpi=110)
 print(f"figure: {folder / 'your-own-convolution.png'}")
 
