@@ -1,4 +1,6 @@
-"""Small reversible networks with random weights, and dense references that share no code with the room."""
+"""Small reversible networks with random weights, and dense references that share no code with the
+room.
+"""
 
 import numpy as np
 
@@ -27,7 +29,8 @@ def jacobian(net, x):
 
 
 def pieces(net):
-    """Where W^(1), W^(2) (with their biases) of every block stand in theta: [(first, second), ...]."""
+    """Where W^(1), W^(2) (with their biases) of every block stand in theta: [(first, second), ...].
+    """
     found, start = [], 0
     for block in net.blocks:
         pair = []
@@ -39,7 +42,9 @@ def pieces(net):
 
 
 def dense_right_inverse(net, x, weights=None, pinv=np.linalg.pinv):
-    """Average of J_l^+ over blocks, from the dense Jacobian alone (without a readout): Appendix N says it is (55)."""
+    """Average of J_l^+ over blocks, from the dense Jacobian alone (without a readout): Appendix N
+    says it is (55).
+    """
     J = jacobian(net, x)
     where = [slice(pair[0].start, pair[1].stop) for pair in pieces(net)]
     weights = np.full(len(where), 1 / len(where)) if weights is None else weights

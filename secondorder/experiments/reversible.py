@@ -1,20 +1,23 @@
-"""Exact Gauss-Newton in reversible networks: the paper's MNIST and CIFAR-10 shapes, and its laws on digits.
+"""Exact Gauss-Newton in reversible networks: the paper's MNIST and CIFAR-10 shapes, and its laws on
+digits.
 
-Every run writes one file, ``NAME.json``, with settings, records and environment, and goes on where it stopped:
+Every run writes one file, ``NAME.json``, with settings, records and environment, and goes on where
+it stopped:
 
-    python -m secondorder.experiments.reversible mnist --out results --only full-right-1 --budget 400
+    python -m secondorder.experiments.reversible mnist --out results --only full-right-1 --budget
+    400
 
-Each step moves the parameters by the paper's right inverse or the Moore-Penrose inverse, or by SGD or Adam. Data come from the
-directory that ``SECONDORDER_DATA`` names (``mnist-subset`` in IDX format, ``cifar-10-subset`` in binary format); the digits
-are embedded.
+Each step moves the parameters by the paper's right inverse or the Moore-Penrose inverse, or by SGD
+or Adam. Data come from the directory that ``SECONDORDER_DATA`` names (``mnist-subset`` in IDX
+format, ``cifar-10-subset`` in binary format); the digits are embedded.
 """
 
 import argparse
+import json
 import resource
 import time
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +37,9 @@ RATES = {"right": (0.5, 1.0, 2.0), "truncated": (0.5, 1.0, 2.0), "moore-penrose"
 
 @dataclass(frozen=True)
 class Run:
-    """One optimizer with one rate on one network; `full` repeats one batch, otherwise epochs of batches of `samples`."""
+    """One optimizer with one rate on one network; `full` repeats one batch, otherwise epochs of
+    batches of `samples`.
+    """
 
     method: str
     rate: float
@@ -46,7 +51,8 @@ class Run:
 
     @property
     def name(self):
-        return f"{'full' if self.full else 'mini'}-{self.method}-{self.rate:g}-n{self.samples}-s{self.seed}"
+        kind = "full" if self.full else "mini"
+        return f"{kind}-{self.method}-{self.rate:g}-n{self.samples}-s{self.seed}"
 
 
 MNIST = {"blocks": 2, "bottleneck": 8000, "outputs": 10, "dtype": "float32"}
@@ -54,7 +60,9 @@ CIFAR = {"blocks": 6, "bottleneck": 8000, "outputs": 10, "dtype": "float32"}
 
 
 def mnist_runs():
-    """The runs at the paper's MNIST shape: 30 full-batch steps, and ten epochs of 7 batches (8000 images)."""
+    """The runs at the paper's MNIST shape: 30 full-batch steps, and ten epochs of 7 batches (8000
+    images).
+    """
     return [Run(method, rate, full, 30 if full else 70, shape=MNIST)
             for full in (True, False) for method, rates in RATES.items() for rate in rates]
 
@@ -75,12 +83,19 @@ def cifar():
 
 def _images(name, mean, deviation):
     parts = [so.datasets.load(name), so.datasets.load(name, part="test")]
-    return [((part.inputs.reshape(len(part.inputs), -1).astype(np.float32) / 255 - mean) / deviation, part.targets)
-            for part in parts]
+    return [
+        (
+            (part.inputs.reshape(len(part.inputs), -1).astype(np.float32) / 255 - mean) / deviation,
+            part.targets,
+        )
+        for part in parts
+    ]
 
 
 def execute(run, data, out, budget=np.inf, say=print):
-    """Run, or go on with, one `Run`; returns its records. It stops, to be continued, after `budget` seconds."""
+    """Run, or go on with, one `Run`; returns its records. It stops, to be continued, after `budget`
+    seconds.
+    """
     (x, y), (x_test, y_test) = data
     started = time.perf_counter()
     net = RevMLP(x.shape[1], rng=run.seed, **run.shape)
@@ -91,22 +106,35 @@ def execute(run, data, out, budget=np.inf, say=print):
     per_epoch = 1 if run.full else len(x) // run.samples
     while len(records) < run.steps and time.perf_counter() - started < budget:
         step = len(records)
-        order = np.random.default_rng([run.seed, 0 if run.full else step // per_epoch]).permutation(len(x))
+        order = np.random.default_rng([run.seed, 0 if run.full else step // per_epoch]).permutation(
+            len(x)
+        )
         place = 0 if run.full else step % per_epoch
         batch = order[place * run.samples:(place + 1) * run.samples]
         record = _step(optimizer, x[batch], y[batch])
         last = step + 1 == run.steps
         if last or (step + 1) % (5 if run.full else per_epoch) == 0:
-            record |= _quality(net, x[batch] if run.full else x, y[batch] if run.full else y, x_test, y_test)
+            record |= _quality(
+                net, x[batch] if run.full else x, y[batch] if run.full else y, x_test, y_test
+            )
             say(f"{run.name} {step + 1}/{run.steps}: {record}")
         records.append(record)
         if not np.isfinite(record["loss"]) or record.get("stopped"):
             break
-    files.write_json(path, {"settings": vars(run), "records": records, "environment": environment(),
-                            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
+    files.write_json(
+        path,
+        {
+            "settings": vars(run),
+            "records": records,
+            "environment": environment(),
+            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        },
+    )
     if len(records) < run.steps:
         state = {name: value for name, value in optimizer.state_dict().items() if value is not None}
-        files.write_arrays(state_path, theta=net.theta, **{f"state_{name}": value for name, value in state.items()})
+        files.write_arrays(
+            state_path, theta=net.theta, **{f"state_{name}": value for name, value in state.items()}
+        )
     return records
 
 
@@ -114,13 +142,17 @@ def _resumed(path, state_path, net, optimizer):
     """Records so far, with parameters and memory put back."""
     if not path.exists() or not state_path.exists():
         return []
-    saved = files.read_arrays(state_path) if hasattr(files, "read_arrays") else dict(np.load(state_path))
+    saved = (
+        files.read_arrays(state_path)
+        if hasattr(files, "read_arrays")
+        else dict(np.load(state_path))
+    )
     net.theta = saved["theta"]
     known = optimizer.state_dict()
-    optimizer.load_state_dict({name: saved.get(f"state_{name}", value) for name, value in known.items()}
-                              | {"method": known["method"]})
-    import json
-
+    optimizer.load_state_dict(
+        {name: saved.get(f"state_{name}", value) for name, value in known.items()}
+        | {"method": known["method"]}
+    )
     return json.loads(path.read_text(encoding="utf-8"))["records"]
 
 
@@ -134,7 +166,11 @@ def _step(optimizer, x, y):
     except FloatingPointError as problem:
         return {"loss": float("nan"), "stopped": str(problem)[:200]}
     seconds = time.perf_counter() - before
-    kept = {name: info[name] for name in ("loss", "rank", "full_rank", "defect", "step_norm") if name in info}
+    kept = {
+        name: info[name]
+        for name in ("loss", "rank", "full_rank", "defect", "step_norm")
+        if name in info
+    }
     return kept | {"seconds": seconds}
 
 
@@ -149,25 +185,42 @@ def _quality(net, x, y, x_test, y_test):
                 outputs = net(inputs[part])
             except FloatingPointError:
                 return {"stopped": "the outputs are not finite"}
-            losses.append(so.SoftmaxCrossEntropy().value(outputs, np.eye(10, dtype=outputs.dtype)[labels[part]]))
+            losses.append(
+                so.SoftmaxCrossEntropy().value(
+                    outputs, np.eye(10, dtype=outputs.dtype)[labels[part]]
+                )
+            )
             right += int((outputs.argmax(axis=1) == labels[part]).sum())
-        found |= {f"{name}_loss": float(np.concatenate(losses).mean()), f"{name}_accuracy": right / len(inputs)}
+        found |= {
+            f"{name}_loss": float(np.concatenate(losses).mean()),
+            f"{name}_accuracy": right / len(inputs),
+        }
     return found
 
 
 def main(arguments=None):
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("experiment", choices=("mnist", "cifar"))
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", nargs="*", help="names of runs; default: all")
-    parser.add_argument("--budget", type=float, default=np.inf, help="seconds, after which a run waits to be continued")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=np.inf,
+        help="seconds, after which a run waits to be continued",
+    )
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
     if options.experiment == "mnist":
         runs, data = mnist_runs(), mnist
     else:
-        runs = [Run(method, RATES[method][0], True, 3, shape=CIFAR) for method in ("right", "adam", "sgd")]
+        runs = [
+            Run(method, RATES[method][0], True, 3, shape=CIFAR)
+            for method in ("right", "adam", "sgd")
+        ]
         data = cifar
     if options.list:
         print("\n".join(run.name for run in runs))

@@ -19,7 +19,9 @@ STEPS = (1, 5, 10, 20, 100)
 
 
 def data(seed):
-    """Digits, standardised by their global mean and deviation: training (1437) and test (360) images and labels."""
+    """Digits, standardised by their global mean and deviation: training (1437) and test (360)
+    images and labels.
+    """
     digits = so.datasets.load_digits()
     x = (digits.inputs - digits.inputs.mean()) / digits.inputs.std()
     order = np.random.default_rng([seed, 1]).permutation(len(x))
@@ -43,7 +45,9 @@ def loss_of(net, x, labels):
 
 
 def descent_on_logits(logits, labels, rate, steps):
-    """Losses of gradient descent on the logits themselves: what full-batch Gauss-Newton follows, up to O(rate)."""
+    """Losses of gradient descent on the logits themselves: what full-batch Gauss-Newton follows, up
+    to O(rate).
+    """
     f, y, losses = logits.copy(), np.eye(logits.shape[1])[labels], []
     for _ in range(steps):
         losses.append(float(CROSS_ENTROPY.value(f, y).mean()))
@@ -52,7 +56,9 @@ def descent_on_logits(logits, labels, rate, steps):
 
 
 def logit_law(seed, samples=512, steps=100):
-    """Losses after 1, 5, ..., 100 full-batch steps at rate 1, of Gauss-Newton and of descent on logits; test accuracies."""
+    """Losses after 1, 5, ..., 100 full-batch steps at rate 1, of Gauss-Newton and of descent on
+    logits; test accuracies.
+    """
     (x, labels), test = data(seed)
     x, labels, net = x[:samples], labels[:samples], network(seed)
     pure = descent_on_logits(net(x), labels, 1.0, steps)
@@ -60,7 +66,9 @@ def logit_law(seed, samples=512, steps=100):
     for name, options in (("exact", {}), ("truncated", {"pseudo_inverse": "truncate"})):
         at = net.copy()
         optimizer = so.GaussNewton(at, CROSS_ENTROPY, 1.0, measure=False, **options)
-        losses = [optimizer.step(x, labels)["loss"] for _ in range(steps)] + [loss_of(at, x, labels)]
+        losses = [optimizer.step(x, labels)["loss"] for _ in range(steps)] + [
+            loss_of(at, x, labels)
+        ]
         found[name] = [losses[k] for k in STEPS]
         found[f"{name} test accuracy"] = accuracy(at, *test)
         found[f"{name} rank"] = optimizer.details["ranks"]
@@ -68,7 +76,8 @@ def logit_law(seed, samples=512, steps=100):
 
 
 def square_loss(seed, samples=512, steps=6):
-    """Mean half squared errors at rates 1 (quadratic convergence) and 0.5 (a factor of 4 a step)."""
+    """Mean half squared errors at rates 1 (quadratic convergence) and 0.5 (a factor of 4 a step).
+    """
     (x, labels), _ = data(seed)
     x, y, found = x[:samples], np.eye(10)[labels[:samples]], {}
     for rate in (1.0, 0.5):
@@ -77,16 +86,20 @@ def square_loss(seed, samples=512, steps=6):
     return found
 
 
-NOISY = {"exact, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False}),
-         "exact, rate 0.5": (so.GaussNewton, {"learning_rate": 0.5, "measure": False}),
-         "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}), "SGD, 0.3": (so.SGD, {"learning_rate": 0.3})}
+NOISY = {
+    "exact, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False}),
+    "exact, rate 0.5": (so.GaussNewton, {"learning_rate": 0.5, "measure": False}),
+    "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}),
+    "SGD, 0.3": (so.SGD, {"learning_rate": 0.3}),
+}
 
 
 def fresh_noise(seed, epochs=40, batch=256, marks=(5, 10, 20, 40), methods=tuple(NOISY)):
-    """Mini-batches with new input noise (deviation 1) at every step: nothing can be learnt by heart.
+    """Mini-batches with new input noise (deviation 1) at every step: nothing can be learnt by
+    heart.
 
-    Training loss before the update, averaged over an epoch; percentage by which a step changes the loss of its own batch; loss and
-    accuracy on test images with one draw of the noise.
+    Training loss before the update, averaged over an epoch; percentage by which a step changes the
+    loss of its own batch; loss and accuracy on test images with one draw of the noise.
     """
     (x, labels), (x_test, y_test) = data(seed)
     x_test = x_test + np.random.default_rng([seed, 2]).normal(size=x_test.shape)
@@ -103,38 +116,60 @@ def fresh_noise(seed, epochs=40, batch=256, marks=(5, 10, 20, 40), methods=tuple
                 losses.append(optimizer.step(noisy, labels[part])["loss"])
                 changes.append(100 * (loss_of(net, noisy, labels[part]) / losses[-1] - 1))
             curve.append(float(np.mean(losses)))
-        found[name] = {"training": [curve[k - 1] for k in marks], "change": float(np.mean(changes)),
-                       "first epoch change": float(np.mean(changes[:len(x) // batch])),
-                       "test loss": loss_of(net, x_test, y_test), "test accuracy": accuracy(net, x_test, y_test)}
+        found[name] = {
+            "training": [curve[k - 1] for k in marks],
+            "change": float(np.mean(changes)),
+            "first epoch change": float(np.mean(changes[: len(x) // batch])),
+            "test loss": loss_of(net, x_test, y_test),
+            "test accuracy": accuracy(net, x_test, y_test),
+        }
     return found
 
 
 def two_inverses(seed, samples=96, steps=20, widths=(120, 400)):
-    """Right inverse and Moore-Penrose inverse from the same start: training loss, test accuracy, distance travelled."""
+    """Right inverse and Moore-Penrose inverse from the same start: training loss, test accuracy,
+    distance travelled.
+    """
     (x, labels), test = data(seed)
     x, labels, found = x[:samples], labels[:samples], {}
-    methods = {"right": (so.GaussNewton, {"measure": False}, steps),
-               "right, shortest": (so.GaussNewton, {"measure": False, "block_weights": "shortest"}, steps),
-               "right, truncated": (so.GaussNewton, {"measure": False, "pseudo_inverse": "truncate"}, steps),
-               "moore-penrose": (so.GaussNewton, {"measure": False, "inverse": "moore-penrose"}, steps),
-               "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps)}
+    methods = {
+        "right": (so.GaussNewton, {"measure": False}, steps),
+        "right, shortest": (so.GaussNewton, {"measure": False, "block_weights": "shortest"}, steps),
+        "right, truncated": (
+            so.GaussNewton,
+            {"measure": False, "pseudo_inverse": "truncate"},
+            steps,
+        ),
+        "moore-penrose": (so.GaussNewton, {"measure": False, "inverse": "moore-penrose"}, steps),
+        "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps),
+    }
     for width in widths:
         for name, (kind, options, count) in methods.items():
             net = network(seed, width)
             start, optimizer = net.theta.copy(), kind(net, CROSS_ENTROPY, **options)
             for _ in range(count):
                 optimizer.step(x, labels)
-            found[f"{width}, {name}"] = {"training": loss_of(net, x, labels), "test accuracy": accuracy(net, *test),
-                                         "travelled": float(np.linalg.norm(net.theta - start))}
+            found[f"{width}, {name}"] = {
+                "training": loss_of(net, x, labels),
+                "test accuracy": accuracy(net, *test),
+                "travelled": float(np.linalg.norm(net.theta - start)),
+            }
     return found
 
 
-EXPERIMENTS = {"logit-law": logit_law, "square-loss": square_loss, "fresh-noise": fresh_noise, "two-inverses": two_inverses}
+EXPERIMENTS = {
+    "logit-law": logit_law,
+    "square-loss": square_loss,
+    "fresh-noise": fresh_noise,
+    "two-inverses": two_inverses,
+}
 
 
 def main(arguments=None):
     """Run the experiments over seeds and write ``reversible-digits.json``."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--only", nargs="+", choices=tuple(EXPERIMENTS), default=tuple(EXPERIMENTS))
@@ -145,7 +180,12 @@ def main(arguments=None):
         for name in options.only:
             started = time.perf_counter()
             results[name] = {str(seed): EXPERIMENTS[name](seed) for seed in options.seeds}
-            print(name, f"({time.perf_counter() - started:.0f} s)", files.to_json(results[name]), flush=True)
+            print(
+                name,
+                f"({time.perf_counter() - started:.0f} s)",
+                files.to_json(results[name]),
+                flush=True,
+            )
     files.write_json(out / "reversible-digits.json", results)
 
 

@@ -1,15 +1,19 @@
-"""The paper's conventions: one column for each sample, column-major vectorisation, and the two halves one after the other.
+"""The paper's conventions: one column for each sample, column-major vectorisation, and the two
+halves one after the other.
 
-The package has one row for each sample. X here is x^T, and vec(X) (units fastest) is x written row by row.
+The package has one row for each sample. X here is x^T, and vec(X) (units fastest) is x written row
+by row.
 """
 
 import numpy as np
 
 
 def vec(X):
-    """vec(X), [reversible-gauss-newton] Section 4: x[i + d (j - 1)] = X[i, j], units fastest: column-major.
+    """vec(X), [reversible-gauss-newton] Section 4: x[i + d (j - 1)] = X[i, j], units fastest:
+    column-major.
 
-    (The text calls this row-wise; the formula is column-major, and vec(A X B) = (B^T kron A) vec(X) needs it.)
+    (The text calls this row-wise; the formula is column-major, and vec(A X B) = (B^T kron A) vec(X)
+    needs it.)
     """
     return X.ravel(order="F")
 
@@ -20,7 +24,9 @@ def unvec(x, rows, columns):
 
 
 def half_order(width, samples):
-    """Where the entries of (vec X^(1); vec X^(2)) stand in vec X, for X (width, samples): x[half_order] is in half order."""
+    """Where the entries of (vec X^(1); vec X^(2)) stand in vec X, for X (width, samples):
+    x[half_order] is in half order.
+    """
     place = np.arange(width * samples).reshape((width, samples), order="F")
     return np.concatenate([vec(place[: width // 2]), vec(place[width // 2:])])
 
@@ -32,14 +38,17 @@ def stacked_halves(X):
 
 
 def to_theta(w, net):
-    """A vector in the paper's order of parameters (block by block, vec W^(1) then vec W^(2)) in the order of ``net.theta``.
+    """A vector in the paper's order of parameters (block by block, vec W^(1) then vec W^(2)) in the
+    order of ``net.theta``.
 
     `w` may be (p,) or (p, k). For networks without biases.
     """
     pieces, start = [], 0
     for block in net.blocks:
         for W in (block.W1, block.W2):
-            piece = w[start:start + W.size].reshape(W.shape[::-1] + w.shape[1:])  # column-major: columns of W first
+            piece = w[start : start + W.size].reshape(
+                W.shape[::-1] + w.shape[1:]
+            )  # column-major: columns of W first
             pieces.append(piece.swapaxes(0, 1).reshape(w[start:start + W.size].shape))
             start += W.size
     return np.concatenate(pieces)

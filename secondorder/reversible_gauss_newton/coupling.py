@@ -1,4 +1,6 @@
-"""Coupling layers: one half of the units moves by a function of the other half, which stays, so that it can be undone."""
+"""Coupling layers: one half of the units moves by a function of the other half, which stays, so
+that it can be undone.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +13,9 @@ HALVES = ("first", "second")
 
 
 class CouplingSaved(NamedTuple):
-    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F saved."""
+    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F
+    saved.
+    """
 
     input: np.ndarray
     output: np.ndarray
@@ -19,10 +23,11 @@ class CouplingSaved(NamedTuple):
 
 
 class Coupling(Layer):
-    """A half-coupled layer, [reversible-gauss-newton] Eqs. (14) and (15): y_m = x_m + F(x_k), y_k = x_k.
+    """A half-coupled layer, [reversible-gauss-newton] Eqs. (14) and (15): y_m = x_m + F(x_k), y_k =
+    x_k.
 
-    m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W (and b) trained.
-    Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
+    m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W
+    (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
 
     Parameters
     ----------
@@ -45,8 +50,17 @@ class Coupling(Layer):
         An odd or too small width, an unknown half, or what `Linear` refuses.
     """
 
-    def __init__(self, width, bottleneck, moves, activation="relu", bias=False, init="xavier", fixed_init="uniform",
-                 rng=None):
+    def __init__(
+        self,
+        width,
+        bottleneck,
+        moves,
+        activation="relu",
+        bias=False,
+        init="xavier",
+        fixed_init="uniform",
+        rng=None,
+    ):
         super().__init__(trainable=True)
         if whole_number(width, "width", 2) % 2:
             raise ValueError(f"width must be even, got {width}: a coupling layer splits it in two")
@@ -54,13 +68,24 @@ class Coupling(Layer):
         self.moves, self.half = moves, int(width) // 2
         first, second = slice(0, self.half), slice(self.half, 2 * self.half)
         self.moved, self.kept = (first, second) if moves == "first" else (second, first)
-        fixed = [] if bottleneck is None else [Linear(self.half, bottleneck, bias=False, trainable=False,
-                                                      init=fixed_init, rng=rng)]
+        fixed = (
+            []
+            if bottleneck is None
+            else [
+                Linear(self.half, bottleneck, bias=False, trainable=False, init=fixed_init, rng=rng)
+            ]
+        )
         features = self.half if bottleneck is None else bottleneck
-        self.inner = Chain([*fixed, Activation(activation), Linear(features, self.half, bias=bias, init=init, rng=rng)])
+        self.inner = Chain(
+            [
+                *fixed,
+                Activation(activation),
+                Linear(features, self.half, bias=bias, init=init, rng=rng),
+            ]
+        )
         self.input_shape = (2 * self.half,)
 
-    # -- parameters -------------------------------------------------------------------------------------------------
+    # -- parameters ------------------------------------------------------------------------------
 
     @property
     def layers(self):
@@ -92,7 +117,7 @@ class Coupling(Layer):
     def convert(self, dtype):
         self.inner.convert(dtype)
 
-    # -- forward and back -------------------------------------------------------------------------------------------
+    # -- forward and back ------------------------------------------------------------------------
 
     def _joined(self, like, moved, kept):
         """An array (S, d) from its two halves."""
@@ -111,11 +136,13 @@ class Coupling(Layer):
         return self._joined(y, y[:, self.moved] - change, y[:, self.kept])
 
     def inverse_tangent(self, saved, y_tangent):
-        """The tangent of the input (S, d) for a tangent of the output: e_m - F'(x_k) e_k, parameters fixed."""
+        """The tangent of the input (S, d) for a tangent of the output: e_m - F'(x_k) e_k,
+        parameters fixed.
+        """
         change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
         return self._joined(y_tangent, y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
 
-    # -- the other passes -------------------------------------------------------------------------------------------
+    # -- the other passes ------------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
@@ -147,38 +174,49 @@ class Coupling(Layer):
         back, theta_bar_tangent = self.inner.backward_tangent(
             saved.inner, kept, theta_tangent, y_bar[:, self.moved], y_bar_tangent[:, self.moved])
         moved = y_bar_tangent[:, self.moved]
-        return self._joined(y_bar_tangent, moved, y_bar_tangent[:, self.kept] + back), theta_bar_tangent
+        return self._joined(
+            y_bar_tangent, moved, y_bar_tangent[:, self.kept] + back
+        ), theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
-        # J^T H J with J = I + F' in the rows m and the columns k, plus sum over i in m of y_bar_i Hess(F_i)
+        # J^T H J with J = I + F' in the rows m and the columns k, plus sum over i in m of y_bar_i
+        # Hess(F_i)
         m, k = self.moved, self.kept
         H_x = np.array(H_y)
         H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
         for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric
-            through[:, column] = self.inner.input_gradient(saved.inner, np.ascontiguousarray(H_y[:, m, column]))
+            through[:, column] = self.inner.input_gradient(
+                saved.inner, np.ascontiguousarray(H_y[:, m, column])
+            )
         H_x[:, k, m] += through[:, m].transpose(0, 2, 1)
         H_x[:, m, k] += through[:, m]
         H_x[:, k, k] += through[:, k] + through[:, k].transpose(0, 2, 1)
-        H_x[:, k, k] += self.inner.input_hessian(saved.inner, np.ascontiguousarray(y_bar[:, m]), H_mm)
+        H_x[:, k, k] += self.inner.input_hessian(
+            saved.inner, np.ascontiguousarray(y_bar[:, m]), H_mm
+        )
         return H_x
 
     def __repr__(self):
         function = self.layers[-2].function
         features = "" if self.fixed is None else f", bottleneck={self.fixed.out_features}"
         bias = "" if self.trained.bias is None else ", bias=True"
-        return f"Coupling({2 * self.half}{features}, moves='{self.moves}', {getattr(function, 'name', function)}{bias})"
+        name = getattr(function, "name", function)
+        return f"Coupling({2 * self.half}{features}, moves='{self.moves}', {name}{bias})"
 
 
 class CouplingBlock(NamedTuple):
-    """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers, first half then second.
+    """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers,
+    first half then second.
 
     Attributes
     ----------
     first, second : Coupling
     W1, W2 : (d/2, d') arrays
-        W^(1)_l and W^(2)_l, trained; writable views. (``block.first.trained.weight = ...`` assigns.)
+        W^(1)_l and W^(2)_l, trained; writable views. (``block.first.trained.weight = ...``
+        assigns.)
     Va, Vb : (d', d/2) arrays, or None without a bottleneck
-        V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first half; fixed.
+        V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first
+        half; fixed.
     """
 
     first: Coupling

@@ -1,4 +1,6 @@
-"""What the paper measures beside the loss: tangent kernel, representations, weights, and the effect of one step on its own batch."""
+"""What the paper measures beside the loss: tangent kernel, representations, weights, and the effect
+of one step on its own batch.
+"""
 
 import numpy as np
 
@@ -8,7 +10,8 @@ from .kernel import tangent_kernel
 
 
 def ntk(network, x, max_bytes=2**30):
-    """The empirical tangent kernel J J^T of all outputs, (S, C, S, C) in float64, from the structure of the layers.
+    """The empirical tangent kernel J J^T of all outputs, (S, C, S, C) in float64, from the
+    structure of the layers.
 
     Parameters
     ----------
@@ -33,7 +36,9 @@ def ntk(network, x, max_bytes=2**30):
 
 
 def ntk_product(network, x, v):
-    """The tangent kernel times v (S, C) without the kernel: J (J^T v), one backward and one forward pass."""
+    """The tangent kernel times v (S, C) without the kernel: J (J^T v), one backward and one forward
+    pass.
+    """
     check_network(network)
     x = network.check_input(x)
     _, saved = network.forward(x)
@@ -42,7 +47,9 @@ def ntk_product(network, x, v):
 
 
 def kernel_similarity(K, other):
-    """Cosine of two kernels (or of their products with one vector), <K, K'> / (|K| |K'|): 1 for kernels of one shape."""
+    """Cosine of two kernels (or of their products with one vector), <K, K'> / (|K| |K'|): 1 for
+    kernels of one shape.
+    """
     K, other = np.asarray(K, dtype=float), np.asarray(other, dtype=float)
     _require_same(K, other)
     return float(np.vdot(K, other) / (np.linalg.norm(K) * np.linalg.norm(other)))
@@ -61,7 +68,8 @@ def linear_cka(a, b, debiased=False):
     a, b : (S, n) and (S, m) arrays
         One row for each sample.
     debiased : bool
-        The unbiased estimator of the alignment (diagonals left out), which does not grow with the width; needs 4 samples.
+        The unbiased estimator of the alignment (diagonals left out), which does not grow with the
+        width; needs 4 samples.
 
     Returns
     -------
@@ -71,11 +79,14 @@ def linear_cka(a, b, debiased=False):
     Raises
     ------
     ValueError
-        Different numbers of samples, too few, NaN, or a representation that is the same for all samples.
+        Different numbers of samples, too few, NaN, or a representation that is the same for all
+        samples.
     """
     a, b = (np.asarray(r, dtype=float) for r in (a, b))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
-        raise ValueError(f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and {b.shape}")
+        raise ValueError(
+            f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and {b.shape}"
+        )
     finite(a, "a")
     finite(b, "b")
     if len(a) < (4 if debiased else 2):
@@ -84,7 +95,9 @@ def linear_cka(a, b, debiased=False):
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     sizes = align(a, a), align(b, b)
     if min(sizes) <= 0:
-        raise ValueError("a representation is the same for all samples: its alignment is not defined")
+        raise ValueError(
+            "a representation is the same for all samples: its alignment is not defined"
+        )
     return float(align(a, b) / np.sqrt(sizes[0] * sizes[1]))
 
 
@@ -101,12 +114,17 @@ def _unbiased_alignment(a, b):
     np.fill_diagonal(K, 0)
     np.fill_diagonal(L, 0)
     rows_k, rows_l = K.sum(axis=0), L.sum(axis=0)
-    total = np.vdot(K, L) + rows_k.sum() * rows_l.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (rows_k @ rows_l)
+    total = (
+        np.vdot(K, L)
+        + rows_k.sum() * rows_l.sum() / ((n - 1) * (n - 2))
+        - 2 / (n - 2) * (rows_k @ rows_l)
+    )
     return total / (n * (n - 3))
 
 
 def weight_change(network, start):
-    """How the parameters moved since `start` (P,): for every layer that is trained, norm of the change and cosine with the start.
+    """How the parameters moved since `start` (P,): for every layer that is trained, norm of the
+    change and cosine with the start.
 
     Returns
     -------
@@ -118,7 +136,12 @@ def weight_change(network, start):
         for piece in _pieces(layer, where):
             before, now = start[piece].astype(float), network.theta[piece].astype(float)
             sizes = np.linalg.norm(before) * np.linalg.norm(now)
-            found.append((float(np.linalg.norm(now - before)), float(before @ now / sizes) if sizes else np.nan))
+            found.append(
+                (
+                    float(np.linalg.norm(now - before)),
+                    float(before @ now / sizes) if sizes else np.nan,
+                )
+            )
     return found
 
 

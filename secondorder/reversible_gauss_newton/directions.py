@@ -1,4 +1,6 @@
-"""`direction`: the Gauss-Newton step through the paper's right inverse, or through the Moore-Penrose inverse."""
+"""`direction`: the Gauss-Newton step through the paper's right inverse, or through the
+Moore-Penrose inverse.
+"""
 
 import warnings
 from dataclasses import dataclass, field
@@ -21,7 +23,9 @@ DECOMPOSITIONS = ("gram", "svd")
 
 
 class RankWarning(UserWarning):
-    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step removes a part of the error."""
+    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step
+    removes a part of the error.
+    """
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,12 @@ class Options:
     rng: object = field(default=None, repr=False)
 
     def __post_init__(self):
-        for name, known in (("inverse", INVERSES), ("pseudo_inverse", FORMS), ("curvature", CURVATURES),
-                            ("decomposition", DECOMPOSITIONS)):
+        for name, known in (
+            ("inverse", INVERSES),
+            ("pseudo_inverse", FORMS),
+            ("curvature", CURVATURES),
+            ("decomposition", DECOMPOSITIONS),
+        ):
             one_of(known, getattr(self, name), name)
         if self.strength is None:
             object.__setattr__(self, "strength", FORMS[self.pseudo_inverse])
@@ -59,28 +67,45 @@ class Options:
         object.__setattr__(self, "rng", generator(self.rng))
 
     def _require_kernel_options(self):
-        for name, only in (("block_weights", "uniform"), ("decomposition", "gram"), ("recompute", False)):
+        for name, only in (
+            ("block_weights", "uniform"),
+            ("decomposition", "gram"),
+            ("recompute", False),
+        ):
             if not np.array_equal(getattr(self, name), only):
-                raise ValueError(f"{name} belongs to inverse='right'; with 'moore-penrose' it must stay {only!r}")
+                raise ValueError(
+                    f"{name} belongs to inverse='right'; with 'moore-penrose' it must stay {only!r}"
+                )
         if self.pseudo_inverse == "noise":
-            raise ValueError("pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' takes exact, truncate, damp "
-                             "and tikhonov")
+            raise ValueError(
+                "pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' takes exact, "
+                "truncate, damp "
+                "and tikhonov"
+            )
 
     def check_network(self, network):
         """Raise TypeError or ValueError unless a network fits these options."""
         instance_of(network, Network, "network").require_parameters()
         if self.inverse == "right" and not isinstance(network, RevMLP):
-            raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; inverse='moore-penrose' takes any "
-                            "network")
+            raise TypeError(
+                f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
+                f"inverse='moore-penrose' takes any "
+                "network"
+            )
         if not isinstance(self.block_weights, str):
-            object.__setattr__(self, "block_weights", _given_weights(self.block_weights, len(network.blocks)))
+            object.__setattr__(
+                self, "block_weights", _given_weights(self.block_weights, len(network.blocks))
+            )
 
 
 def _given_weights(weights, count):
     c = real_array(weights, "block_weights", (count,)).astype(float)
     if abs(c.sum() - 1) > 1e-6:
-        raise ValueError(f"block_weights must have the sum 1, got {c.sum()}: with another sum the blocks together are no right "
-                         "inverse")
+        raise ValueError(
+            f"block_weights must have the sum 1, got {c.sum()}: with another sum the blocks "
+            f"together are no right "
+            "inverse"
+        )
     return c
 
 
@@ -88,12 +113,15 @@ class Update(NamedTuple):
     """A Gauss-Newton step and what is worth knowing about it.
 
     direction : (P,), what is added at rate 1; without any penalty.
-    rank : int, the least rank that was kept: of the features of a half-coupled layer, or of the kernel.
+    rank : int, the least rank that was kept: of the features of a half-coupled layer, or of the
+    kernel.
     full_rank : int, what it would be if all samples were independent.
     ranks : (L, 2) integers of all half-coupled layers; None for the kernel.
     weights : (L,), c_l; None for the kernel.
-    defect : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not measured.
-    drift : how far the inverse network missed the input, relative to the largest |x_l|; 0 if it was not used.
+    defect : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not
+    measured.
+    drift : how far the inverse network missed the input, relative to the largest |x_l|; 0 if it was
+    not used.
     """
 
     direction: np.ndarray
@@ -105,12 +133,27 @@ class Update(NamedTuple):
     drift: float
 
 
-def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None, block_weights="uniform",
-              curvature="identity", l2=0.0, decomposition="gram", recompute=False, drift_tolerance=1e-4, rng=None):
+def direction(
+    network,
+    loss,
+    x,
+    y,
+    inverse="right",
+    pseudo_inverse="exact",
+    strength=None,
+    block_weights="uniform",
+    curvature="identity",
+    l2=0.0,
+    decomposition="gram",
+    recompute=False,
+    drift_tolerance=1e-4,
+    rng=None,
+):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
-    It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of the SUM of the losses in the
-    outputs (the package's objective is the mean), minus l2 times the parameters (a decoupled penalty).
+    It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of
+    the SUM of the losses in the outputs (the package's objective is the mean), minus l2 times the
+    parameters (a decoupled penalty).
 
     Parameters
     ----------
@@ -119,26 +162,29 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     loss : Loss
     x, y : a batch
     inverse : {"right", "moore-penrose"}
-        "right": [reversible-gauss-newton] Eqs. (16)-(17), the average (55) of the blocks' right inverses. "moore-penrose":
-        Eq. (5), the shortest step with the same J d, through the kernel J J^T (n C, n C).
+        "right": [reversible-gauss-newton] Eqs. (16)-(17), the average (55) of the blocks' right
+        inverses. "moore-penrose": Eq. (5), the shortest step with the same J d, through the kernel
+        J J^T (n C, n C).
     pseudo_inverse : {"exact", "truncate", "damp", "tikhonov", "noise"}
-        How singular values s are treated, of every S = sigma(V X) or of J. truncate: zero below strength * s_max or 1e-5. damp:
-        1 / (s + strength s_max). tikhonov: s / (s^2 + strength s_max^2). noise: the pseudo-inverse of S + strength std(S) N.
+        How singular values s are treated, of every S = sigma(V X) or of J. truncate: zero below
+        strength * s_max or 1e-5. damp: 1 / (s + strength s_max). tikhonov: s / (s^2 + strength
+        s_max^2). noise: the pseudo-inverse of S + strength std(S) N.
     strength : float, optional
         Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
     block_weights : {"uniform", "shortest", "last", "full-rank"} or (L,) array with sum 1
-        c_l in place of 1/L: the shortest step among all weights; the last block only; equal for the blocks where both matrices
-        of features have independent columns.
+        c_l in place of 1/L: the shortest step among all weights; the last block only; equal for the
+        blocks where both matrices of features have independent columns.
     curvature : {"identity", "loss"}
-        "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the generalised Gauss-Newton
-        step (19), for losses whose Hessian is invertible.
+        "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the
+        generalised Gauss-Newton step (19), for losses whose Hessian is invertible.
     l2 : float
     decomposition : {"gram", "svd"}
-        How S+ is applied: through a small Gram matrix, or a thin singular value decomposition (slower; it sees
-        relative singular values below 1e-7).
+        How S+ is applied: through a small Gram matrix, or a thin singular value decomposition
+        (slower; it sees relative singular values below 1e-7).
     recompute : bool
-        Do not keep activations: recompute them by running the network backwards. Where that misses the input by more than
-        `drift_tolerance`, relative to the largest |x_l|, the step is made again from a second forward pass.
+        Do not keep activations: recompute them by running the network backwards. Where that misses
+        the input by more than `drift_tolerance`, relative to the largest |x_l|, the step is made
+        again from a second forward pass.
     drift_tolerance : float
     rng : None, int or numpy.random.Generator
         For "noise".
@@ -150,8 +196,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     Raises
     ------
     ValueError, TypeError
-        Bad data or options, another network than a RevMLP for the right inverse, curvature="loss" for a loss whose Hessian is
-        singular.
+        Bad data or options, another network than a RevMLP for the right inverse, curvature="loss"
+        for a loss whose Hessian is singular.
     FloatingPointError
         If outputs or the direction are not finite.
 
@@ -160,8 +206,18 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     RankWarning
         Once, with the ranks, if an exact inverse does not exist.
     """
-    options = Options(inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute, drift_tolerance,
-                      False, rng)
+    options = Options(
+        inverse,
+        pseudo_inverse,
+        strength,
+        block_weights,
+        curvature,
+        decomposition,
+        recompute,
+        drift_tolerance,
+        False,
+        rng,
+    )
     l2 = check_l2(l2)
     found = update(network, loss, x, y, options)
     if pseudo_inverse == "exact" and found.rank < found.full_rank:
@@ -172,12 +228,18 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
 def rank_message(found):
     """One sentence on what is not independent."""
     if found.ranks is None:
-        return (f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not independent, and the step removes the part "
-                "of the error that they reach")
+        return (
+            f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not "
+            f"independent, and the step removes the part "
+            "of the error that they reach"
+        )
     short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(found.ranks)
              for name, rank in zip(("first", "second"), pair) if 0 <= rank < found.full_rank]
-    return (f"the features of {found.full_rank} samples are not independent (rank in {'; '.join(short)}): the step is no exact "
-            "right inverse there")
+    return (
+        f"the features of {found.full_rank} samples are not independent (rank in "
+        f"{'; '.join(short)}): the step is no exact "
+        "right inverse there"
+    )
 
 
 def update(network, loss, x, y, options):
@@ -209,7 +271,9 @@ class RunningEvaluation:
         with np.errstate(over="ignore", invalid="ignore"):
             self.x = network.check_input(x)
             self.features = network.features(self.x)
-            self.outputs = self.features if network.readout is None else self.features @ network.readout.T
+            self.outputs = (
+                self.features if network.readout is None else self.features @ network.readout.T
+            )
             if not np.isfinite(self.outputs).all():
                 raise FloatingPointError("the outputs of the network are not finite")
             self.y = loss.prepare_target(y, self.outputs.shape, network.dtype)
@@ -218,7 +282,9 @@ class RunningEvaluation:
 
 
 def update_at(evaluation, options, out=None):
-    """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it is given."""
+    """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it
+    is given.
+    """
     network = evaluation.network
     eps = errors(evaluation.loss_function, evaluation.outputs, evaluation.y, options.curvature)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -240,19 +306,27 @@ def update_at(evaluation, options, out=None):
 
 
 def errors(loss, outputs, y, curvature):
-    """eps (S, C): the gradient of every sample's loss in its outputs, or H^{-1} eps with the Hessian H of its loss, Eq. (19)."""
+    """eps (S, C): the gradient of every sample's loss in its outputs, or H^{-1} eps with the
+    Hessian H of its loss, Eq. (19).
+    """
     eps = loss.gradient(outputs, y)
     if curvature == "identity" or isinstance(loss, SquaredError):
         return eps
     H = loss.hessian(outputs, y)
     if not np.all(np.linalg.cond(H) < 0.1 / np.finfo(H.dtype).eps):
-        raise ValueError(f"curvature='loss' needs a loss whose Hessian in the outputs is invertible, and that of {loss!r} is not (a "
-                         "softmax does not see a constant added to all outputs); add a Ridge, or take curvature='identity'")
+        raise ValueError(
+            f"curvature='loss' needs a loss whose Hessian in the outputs is invertible, and that "
+            f"of {loss!r} is not (a "
+            "softmax does not see a constant added to all outputs); add a Ridge, or take "
+            "curvature='identity'"
+        )
     return np.linalg.solve(H, eps[:, :, None])[:, :, 0]
 
 
 def at_features(network, eps):
-    """The error in x_L: eps R^{+T} (S, width), the least change of x_L that changes the outputs f = R x_L by eps."""
+    """The error in x_L: eps R^{+T} (S, width), the least change of x_L that changes the outputs f =
+    R x_L by eps.
+    """
     if network.readout is None:
         return eps
     return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
@@ -272,7 +346,9 @@ def _as_update(made, samples, missed=0.0):
 
 
 def _running(evaluation, eps, options, out):
-    """`Update` of the right inverse without kept activations, made again where the inverse network drifts."""
+    """`Update` of the right inverse without kept activations, made again where the inverse network
+    drifts.
+    """
     network = evaluation.network
     states = inverted(network.blocks, evaluation.features)
     made = _right(network, states, eps, options, out)
@@ -284,9 +360,12 @@ def _running(evaluation, eps, options, out):
 
 
 def _through_the_kernel(evaluation, eps, options):
-    """-J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5): one solve, one vector-Jacobian product."""
+    """-J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5): one solve, one vector-Jacobian product.
+    """
     samples, outputs = eps.shape
-    K = tangent_kernel(evaluation.network, evaluation.saved, samples, outputs).reshape(2 * (samples * outputs,))
+    K = tangent_kernel(evaluation.network, evaluation.saved, samples, outputs).reshape(
+        2 * (samples * outputs,)
+    )
     form, size = options.pseudo_inverse, len(K)
     if form == "tikhonov":
         K[np.diag_indices(size)] += options.strength * largest_eigenvalue(K)
@@ -308,7 +387,11 @@ def largest_eigenvalue(K):
 def defect(saved, network, direction, eps):
     """|J d + eps| / |eps| by one tangent of the outputs; 0 where eps is 0."""
     size = np.linalg.norm(eps)
-    return float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size) if size else 0.0
+    return (
+        float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size)
+        if size
+        else 0.0
+    )
 
 
 def padded(network, x):
@@ -319,7 +402,8 @@ def padded(network, x):
 
 
 def drift(start, made, states):
-    """How far the inverse network misses its input `start` (S, width), relative to the largest |x_l|.
+    """How far the inverse network misses its input `start` (S, width), relative to the largest
+    |x_l|.
 
     `made` is the `Sweep` that went through `states`, which is run to its end here.
     """

@@ -25,12 +25,14 @@ class Fit(NamedTuple):
 
 
 def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng=None):
-    """T S+ for the targets T = E^T (h, n) and the features S = F^T, one row of F (n, d') and E (n, h) for each sample.
+    """T S+ for the targets T = E^T (h, n) and the features S = F^T, one row of F (n, d') and E (n,
+    h) for each sample.
 
     Parameters
     ----------
     form : {"exact", "truncate", "damp", "tikhonov", "noise"}
-        Of the pseudo-inverse; "noise" takes that of F plus `strength` standard deviations of F times normal noise.
+        Of the pseudo-inverse; "noise" takes that of F plus `strength` standard deviations of F
+        times normal noise.
     strength : float or None
     ones : bool
         Append a row of ones to S, for a bias.
@@ -42,11 +44,19 @@ def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng
     noisy = F
     if form == "noise":
         noisy = F + (strength * F.std() * rng.standard_normal(F.shape)).astype(F.dtype)
-    solve = _by_svd if decomposition == "svd" else _by_samples if len(F) <= F.shape[1] + ones else _by_features
+    solve = (
+        _by_svd
+        if decomposition == "svd"
+        else _by_samples
+        if len(F) <= F.shape[1] + ones
+        else _by_features
+    )
     found = solve(noisy, E, form, strength, ones)
     if form == "noise":  # what the true features make of it
         reached = F @ found.weight.T
-        found = found._replace(reached=reached if found.bias is None else reached + found.bias, complete=False)
+        found = found._replace(
+            reached=reached if found.bias is None else reached + found.bias, complete=False
+        )
     return found
 
 
@@ -58,12 +68,19 @@ def _by_samples(F, E, form, strength, ones):
     Y = inverse.solve(E.astype(wide, copy=False))
     complete = form in ("exact", "noise") and inverse.rank == len(F)
     reached = E if complete else (G @ Y).astype(F.dtype, copy=False)
-    return Fit(Y.T.astype(F.dtype, copy=False) @ F, Y.sum(axis=0).astype(F.dtype) if ones else None, reached, inverse.rank,
-               complete)
+    return Fit(
+        Y.T.astype(F.dtype, copy=False) @ F,
+        Y.sum(axis=0).astype(F.dtype) if ones else None,
+        reached,
+        inverse.rank,
+        complete,
+    )
 
 
 def _by_features(F, E, form, strength, ones):
-    """n > d': with M = S S^T (d', d'), T S+ = T S^T M+; least squares, as S cannot have independent columns."""
+    """n > d': with M = S S^T (d', d'), T S+ = T S^T M+; least squares, as S cannot have independent
+    columns.
+    """
     F1 = np.hstack([F, np.ones_like(F[:, :1])]) if ones else F
     wide = gram_dtype(F.dtype, form, strength, len(F))
     M = gram_matrix(np.ascontiguousarray(F1.T), wide)

@@ -1,4 +1,6 @@
-"""Flows in function space and in the parameters, and how far Euler's method stays from them: Eqs. (3), (9), (18)-(32)."""
+"""Flows in function space and in the parameters, and how far Euler's method stays from them: Eqs.
+(3), (9), (18)-(32).
+"""
 
 import numpy as np
 
@@ -14,7 +16,8 @@ def newton_flow(H, eps):
 
 
 def error_rate(H, J, theta_rate):
-    """[reversible-gauss-newton] Eq. (20): d eps / dt = H J d theta / dt. (Eq. (25) leaves out H.)"""
+    """[reversible-gauss-newton] Eq. (20): d eps / dt = H J d theta / dt. (Eq. (25) leaves out H.)
+    """
     return H @ (J @ theta_rate)
 
 
@@ -24,7 +27,9 @@ def generalised_flow(J, H, eps):
 
 
 def projection(H, J):
-    """[reversible-gauss-newton] Eq. (22): A = H J (J^T H J)+ J^T, so that d eps / dt = -alpha A eps along the flow (21)."""
+    """[reversible-gauss-newton] Eq. (22): A = H J (J^T H J)+ J^T, so that d eps / dt = -alpha A eps
+    along the flow (21).
+    """
     return H @ J @ np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ J.T
 
 
@@ -42,12 +47,15 @@ def euler(field, start, rate, steps):
 
 
 def euler_bound(rate, K, lipschitz, time):
-    """[reversible-gauss-newton] Eqs. (28), (29): (alpha / K) (e^{L t} - 1), with K = 2 L / max |d^2 theta / dt^2|."""
+    """[reversible-gauss-newton] Eqs. (28), (29): (alpha / K) (e^{L t} - 1), with K = 2 L / max |d^2
+    theta / dt^2|.
+    """
     return rate / K * np.expm1(lipschitz * time)
 
 
 def split_error(first, second, between):
-    """[reversible-gauss-newton] Eqs. (30), (31), right side: L_eps |theta - theta(t)| twice, and the distance of the two flows.
+    """[reversible-gauss-newton] Eqs. (30), (31), right side: L_eps |theta - theta(t)| twice, and
+    the distance of the two flows.
 
     Parameters
     ----------
@@ -60,5 +68,8 @@ def split_error(first, second, between):
 
 
 def total_bound(rate, K, K_other, lipschitz, lipschitz_other, lipschitz_eps, time):
-    """[reversible-gauss-newton] Eq. (32), corrected: 2 L_eps (alpha / min K) (e^{max L t} - 1); a factor 2 is missing in print."""
-    return 2 * lipschitz_eps * euler_bound(rate, min(K, K_other), max(lipschitz, lipschitz_other), time)
+    """[reversible-gauss-newton] Eq. (32), corrected: 2 L_eps (alpha / min K) (e^{max L t} - 1); a
+    factor 2 is missing in print.
+    """
+    smaller, larger = min(K, K_other), max(lipschitz, lipschitz_other)
+    return 2 * lipschitz_eps * euler_bound(rate, smaller, larger, time)

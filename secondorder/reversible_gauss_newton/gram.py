@@ -1,7 +1,9 @@
-"""Pseudo-inverses that are applied, never formed: functions of a symmetric positive semidefinite Gram matrix.
+"""Pseudo-inverses that are applied, never formed: functions of a symmetric positive semidefinite
+Gram matrix.
 
-With S = U diag(s) V^T the product T S+ is T (S^T S)+ S^T, so that what is needed is (S^T S)+ applied to something small. The same
-functions of lambda = s^2 serve the Gram matrix of features (n, n) and the tangent kernel J J^T (n C, n C).
+With S = U diag(s) V^T the product T S+ is T (S^T S)+ S^T, so that what is needed is (S^T S)+
+applied to something small. The same functions of lambda = s^2 serve the Gram matrix of features (n,
+n) and the tangent kernel J J^T (n C, n C).
 """
 
 from typing import NamedTuple
@@ -12,7 +14,9 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 #: The ways to treat small singular values, and the default strength of each.
 FORMS = {"exact": None, "truncate": 1e-2, "damp": 1e-2, "tikhonov": 1e-4, "noise": 0.1}
 SMALLEST = 1e-5  # of a singular value that "truncate" keeps, absolute
-LARGE = 4096  # beyond this size a rank is found by pivoted Cholesky, as eigenvalues would take minutes
+LARGE = (
+    4096  # beyond this size a rank is found by pivoted Cholesky, as eigenvalues would take minutes
+)
 
 
 class GramInverse(NamedTuple):
@@ -27,19 +31,29 @@ class GramInverse(NamedTuple):
 
 
 def singular_value_floor(data_dtype, gram_dtype, size):
-    """The relative singular value that counts as zero: what rounding of the data and of a Gram matrix leaves undecided."""
+    """The relative singular value that counts as zero: what rounding of the data and of a Gram
+    matrix leaves undecided.
+    """
     return max(np.sqrt(size * np.finfo(gram_dtype).eps), 32 * np.finfo(data_dtype).eps)
 
 
 def gram_dtype(data_dtype, form, strength, size):
-    """float64, unless the regularisation hides what float32 loses: relative singular values below sqrt(n * eps)."""
-    hidden = {"truncate": strength, "damp": strength, "tikhonov": np.sqrt(strength or 0)}.get(form, 0)
-    single = np.dtype(data_dtype) == np.float32 and hidden >= np.sqrt(size * np.finfo(np.float32).eps)
+    """float64, unless the regularisation hides what float32 loses: relative singular values below
+    sqrt(n * eps).
+    """
+    hidden = {"truncate": strength, "damp": strength, "tikhonov": np.sqrt(strength or 0)}.get(
+        form, 0
+    )
+    single = np.dtype(data_dtype) == np.float32 and hidden >= np.sqrt(
+        size * np.finfo(np.float32).eps
+    )
     return np.dtype(np.float32 if single else np.float64)
 
 
 def gram_matrix(rows, dtype, ones=False, part=2048):
-    """rows @ rows.T (n, n) in another precision, a part of the columns at a time; `ones` appends a column of ones."""
+    """rows @ rows.T (n, n) in another precision, a part of the columns at a time; `ones` appends a
+    column of ones.
+    """
     G = np.full((len(rows), len(rows)), 1.0 if ones else 0.0, dtype=dtype)
     for start in range(0, rows.shape[1], part):
         piece = rows[:, start:start + part].astype(dtype, order="C", copy=False)
@@ -48,10 +62,11 @@ def gram_matrix(rows, dtype, ones=False, part=2048):
 
 
 def filtered(values, form, strength, floor):
-    """f(lambda) with G+ = Q f(Lambda) Q^T for the eigenvalues `values` of a Gram matrix; zero where lambda counts as zero.
+    """f(lambda) with G+ = Q f(Lambda) Q^T for the eigenvalues `values` of a Gram matrix; zero where
+    lambda counts as zero.
 
-    exact 1 / lambda; truncate the same where s >= strength * s_max and s >= 1e-5; damp 1 / (s (s + strength s_max)); tikhonov
-    1 / (lambda + strength lambda_max).
+    exact 1 / lambda; truncate the same where s >= strength * s_max and s >= 1e-5; damp 1 / (s (s +
+    strength s_max)); tikhonov 1 / (lambda + strength lambda_max).
     """
     s = np.sqrt(np.maximum(values, 0))
     top = s.max()
@@ -59,7 +74,10 @@ def filtered(values, form, strength, floor):
     if form == "truncate":
         kept &= (s >= strength * top) & (s >= SMALLEST)
     s = np.where(kept, s, 1)
-    denominators = {"damp": s * (s + (strength or 0) * top), "tikhonov": s * s + (strength or 0) * top * top}
+    denominators = {
+        "damp": s * (s + (strength or 0) * top),
+        "tikhonov": s * s + (strength or 0) * top * top,
+    }
     return np.where(kept, 1 / denominators.get(form, s * s), 0)
 
 
@@ -72,7 +90,8 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
     form, strength
         As for :func:`filtered`.
     floor : float
-        Singular values (square roots of eigenvalues) up to this times the largest one count as zero.
+        Singular values (square roots of eigenvalues) up to this times the largest one count as
+        zero.
 
     Returns
     -------
@@ -80,7 +99,9 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
     """
     if form in ("exact", "noise"):
         factor, rcond = _cholesky(G)
-        if rcond > 3 * floor**2:  # the estimate is within a factor of 3 of the condition number in the 1-norm
+        if (
+            rcond > 3 * floor**2
+        ):  # the estimate is within a factor of 3 of the condition number in the 1-norm
             return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G))
         if len(G) > LARGE:
             return _pivoted(G, floor)
@@ -90,7 +111,9 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
 
 
 def _cholesky(G):
-    """Lower Cholesky factor (None if there is none) and an estimate of 1 / condition number in the 1-norm."""
+    """Lower Cholesky factor (None if there is none) and an estimate of 1 / condition number in the
+    1-norm.
+    """
     size = np.abs(G).sum(axis=0).max()
     potrf, pocon = lapack.get_lapack_funcs(("potrf", "pocon"), (G,))
     factor, info = potrf(G.T, lower=True, clean=False)
@@ -100,18 +123,23 @@ def _cholesky(G):
 
 
 def _pivoted(G, floor):
-    """From P^T G P = L L^T with pivots, L (n, r): w of least squares in L w = e, then any a with L^T a = w has G a = e projected.
+    """From P^T G P = L L^T with pivots, L (n, r): w of least squares in L w = e, then any a with
+    L^T a = w has G a = e projected.
 
     Coefficients a that differ by a null vector of G = J J^T give the same J^T a.
     """
     pstrf, = lapack.get_lapack_funcs(("pstrf",), (G,))
-    factor, pivots, rank, _ = pstrf(G, tol=max(floor**2, len(G) * np.finfo(G.dtype).eps) * G.diagonal().max(), lower=1)
+    factor, pivots, rank, _ = pstrf(
+        G, tol=max(floor**2, len(G) * np.finfo(G.dtype).eps) * G.diagonal().max(), lower=1
+    )
     order, L = pivots - 1, np.tril(factor)[:, :rank]
     Q, R = np.linalg.qr(L)
 
     def solve(E):
         a = np.zeros_like(E, dtype=G.dtype)
-        a[order[:rank]] = solve_triangular(L[:rank], solve_triangular(R, Q.T @ E[order]), lower=True, trans="T")
+        a[order[:rank]] = solve_triangular(
+            L[:rank], solve_triangular(R, Q.T @ E[order]), lower=True, trans="T"
+        )
         return a
 
     return GramInverse(solve, int(rank))

@@ -1,6 +1,8 @@
-"""The Jacobian of x_L in the parameters, layer by layer and dense, as the paper writes it: Eqs. (12)-(15), (33)-(39).
+"""The Jacobian of x_L in the parameters, layer by layer and dense, as the paper writes it: Eqs.
+(12)-(15), (33)-(39).
 
-Matrices have one column for each sample. Rows of Jacobians stand in half order, (vec X^(1); vec X^(2)): Eqs. (33)-(39) need it.
+Matrices have one column for each sample. Rows of Jacobians stand in half order, (vec X^(1); vec
+X^(2)): Eqs. (33)-(39) need it.
 """
 
 from typing import NamedTuple
@@ -32,24 +34,32 @@ class BlockState(NamedTuple):
 
 
 def first_half(X1_below, W1, S1):
-    """[reversible-gauss-newton] Eq. (14): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1}); S1 is the sigma(...)."""
+    """[reversible-gauss-newton] Eq. (14): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1}
+    X^(2)_{l-1}); S1 is the sigma(...).
+    """
     return X1_below + W1 @ S1
 
 
 def second_half(X2_below, W2, S2):
-    """[reversible-gauss-newton] Eq. (15): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l); S2 is the sigma(...)."""
+    """[reversible-gauss-newton] Eq. (15): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l);
+    S2 is the sigma(...).
+    """
     return X2_below + W2 @ S2
 
 
 def states(net, x):
-    """`BlockState` of every block for a batch x (S, d) of a network without biases, by Eqs. (14)-(15)."""
+    """`BlockState` of every block for a batch x (S, d) of a network without biases, by Eqs.
+    (14)-(15).
+    """
     X = np.zeros((net.width, len(x)), dtype=net.dtype)
     X[: x.shape[1]] = x.T
     X1, X2 = X[: net.width // 2], X[net.width // 2:]
     found = []
     for block in net.blocks:
         sigma = block.first.layers[-2].function
-        V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None else V for V in (block.Va, block.Vb))
+        V2, V1 = (
+            np.eye(len(X1), dtype=net.dtype) if V is None else V for V in (block.Va, block.Vb)
+        )
         S1, slope1 = sigma.value(V2 @ X2), sigma.slope(V2 @ X2)
         X1 = first_half(X1, block.W1, S1)
         S2, slope2 = sigma.value(V1 @ X1), sigma.slope(V1 @ X1)
@@ -59,12 +69,16 @@ def states(net, x):
 
 
 def kronecker(S, half):
-    """S^T kron I_{d/2}: the derivative of vec(W S) in vec(W), [reversible-gauss-newton] Eqs. (36), (59)."""
+    """S^T kron I_{d/2}: the derivative of vec(W S) in vec(W), [reversible-gauss-newton] Eqs. (36),
+    (59).
+    """
     return np.kron(S.T, np.eye(half))
 
 
 def sample_blocks(W, slope, V):
-    """The derivative of vec(W sigma(V X)) in vec(X): a block W diag(sigma'(V X)_j) V for each sample j, (h n, h n)."""
+    """The derivative of vec(W sigma(V X)) in vec(X): a block W diag(sigma'(V X)_j) V for each
+    sample j, (h n, h n).
+    """
     half, samples = len(W), slope.shape[1]
     D = np.zeros((half * samples, half * samples))
     for j in range(samples):
@@ -74,9 +88,11 @@ def sample_blocks(W, slope, V):
 
 
 def cross_derivative(state):
-    """B = d x^(2)_l / d w^(1)_l, entry by entry, [reversible-gauss-newton] Eqs. (62), (66), (h n, h d').
+    """B = d x^(2)_l / d w^(1)_l, entry by entry, [reversible-gauss-newton] Eqs. (62), (66), (h n, h
+    d').
 
-    B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j], with h = d/2.
+    B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j], with h =
+    d/2.
     """
     B = np.einsum("bj,ik,ka,kj->jiba", state.S1, state.W2, state.V1, state.slope2)
     samples, half, features = B.shape[0], B.shape[1], B.shape[2]
@@ -84,9 +100,11 @@ def cross_derivative(state):
 
 
 def own_jacobian(state):
-    """[reversible-gauss-newton] Eqs. (36), (39), (59), second factor: d (x^(1)_l, x^(2)_l) / d (w^(1)_l, w^(2)_l).
+    """[reversible-gauss-newton] Eqs. (36), (39), (59), second factor: d (x^(1)_l, x^(2)_l) / d
+    (w^(1)_l, w^(2)_l).
 
-    [[A, 0], [B, C]] with A = S1^T kron I, C = S2^T kron I and B the `cross_derivative`; rows in half order.
+    [[A, 0], [B, C]] with A = S1^T kron I, C = S2^T kron I and B the `cross_derivative`; rows in
+    half order.
     """
     half = len(state.W1)
     A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)
@@ -94,7 +112,9 @@ def own_jacobian(state):
 
 
 def through_block(state):
-    """d x_l / d x_{l-1} in half order, (d n, d n): the product of the Jacobians of Eqs. (15) and (14)."""
+    """d x_l / d x_{l-1} in half order, (d n, d n): the product of the Jacobians of Eqs. (15) and
+    (14).
+    """
     D1 = sample_blocks(state.W1, state.slope1, state.V2)
     D2 = sample_blocks(state.W2, state.slope2, state.V1)
     one, zero = np.eye(len(D1)), np.zeros_like(D1)
@@ -102,7 +122,9 @@ def through_block(state):
 
 
 def back_through_block(state):
-    """d x_{l-1} / d x_l in half order: Eqs. (14) and (15) undone, each with the sign of its change turned."""
+    """d x_{l-1} / d x_l in half order: Eqs. (14) and (15) undone, each with the sign of its change
+    turned.
+    """
     D1 = sample_blocks(state.W1, state.slope1, state.V2)
     D2 = sample_blocks(state.W2, state.slope2, state.V1)
     one, zero = np.eye(len(D1)), np.zeros_like(D1)
@@ -110,7 +132,9 @@ def back_through_block(state):
 
 
 def above(found):
-    """d x_L / d x_l for every block l of the list of states, in half order, [reversible-gauss-newton] Eq. (13)."""
+    """d x_L / d x_l for every block l of the list of states, in half order,
+    [reversible-gauss-newton] Eq. (13).
+    """
     jacobians = [np.eye(2 * found[-1].X1.size)]
     for state in found[:0:-1]:
         jacobians.append(jacobians[-1] @ through_block(state))
@@ -126,7 +150,9 @@ def back_from_the_end(found):
 
 
 def layer_jacobians(found):
-    """[reversible-gauss-newton] Eqs. (13), (33): J_l = (d x_L / d x_l) (d x_l / d w_l) for every block, in half order."""
+    """[reversible-gauss-newton] Eqs. (13), (33): J_l = (d x_L / d x_l) (d x_l / d w_l) for every
+    block, in half order.
+    """
     return [outer @ own_jacobian(state) for outer, state in zip(above(found), found)]
 
 
@@ -136,5 +162,7 @@ def jacobian(found):
 
 
 def error_columns(eps):
-    """eps (S, C) of the package, one row for each sample, as the vector of Section 4: units fastest."""
+    """eps (S, C) of the package, one row for each sample, as the vector of Section 4: units
+    fastest.
+    """
     return vec(eps.T)

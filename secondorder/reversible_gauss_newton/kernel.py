@@ -1,11 +1,13 @@
 """The tangent kernel J J^T of any network, without J: layer by layer from its structure.
 
-Outputs c of all samples s are the rows (c, s) of J. A linear layer with input a and the gradients g_c of output c in its own output has
-J[(c, s), (i, j)] = g_c[s, i] a[s, j], a Khatri-Rao product, and so
+Outputs c of all samples s are the rows (c, s) of J. A linear layer with input a and the gradients
+g_c of output c in its own output has J[(c, s), (i, j)] = g_c[s, i] a[s, j], a Khatri-Rao product,
+and so
 
     (J J^T)[(c, s), (c', t)] = (a_s . a_t + 1 if there is a bias) (g_c[s] . g_c'[t]).
 
-A layer without such a rule adds the products of its gradients, sample by sample and output by output.
+A layer without such a rule adds the products of its gradients, sample by sample and output by
+output.
 """
 
 import numpy as np
@@ -43,7 +45,9 @@ def tangent_kernel(network, saved, samples, outputs):
 
 
 def add_layer(layer, saved, bars, K, last):
-    """Add a layer's part to the lower blocks of K; return the gradients below it (None if `last` and they are not needed)."""
+    """Add a layer's part to the lower blocks of K; return the gradients below it (None if `last`
+    and they are not needed).
+    """
     try:
         rule = rules(layer)
     except TypeError:
@@ -52,7 +56,9 @@ def add_layer(layer, saved, bars, K, last):
 
 
 def khatri_rao(inner, bars, K):
-    """K[(c, s), (c', t)] += inner[s, t] (g_c[s] . g_c'[t]) for c' <= c, with g_c the rows of bars[c]."""
+    """K[(c, s), (c', t)] += inner[s, t] (g_c[s] . g_c'[t]) for c' <= c, with g_c the rows of
+    bars[c].
+    """
     count, samples = len(bars), len(inner)
     g = np.concatenate([bar.astype(K.dtype, copy=False) for bar in bars])
     for c in range(count):
@@ -94,16 +100,25 @@ def add_coupling(layer, saved, bars, K, last):
     inside = add_chain(layer.inner, saved.inner, [bar[:, layer.moved] for bar in bars], K, last)
     if last:
         return None
-    return [layer._joined(bar, bar[:, layer.moved], bar[:, layer.kept] + back) for bar, back in zip(bars, inside)]
+    return [
+        layer._joined(bar, bar[:, layer.moved], bar[:, layer.kept] + back)
+        for bar, back in zip(bars, inside)
+    ]
 
 
 def add_by_gradients(layer, saved, bars, K, last):
-    """For layers without structure: gradients of every output, sample by sample, two outputs at a time."""
+    """For layers without structure: gradients of every output, sample by sample, two outputs at a
+    time.
+    """
     if layer.size:
         for c in range(len(bars)):
             own = layer.parameter_gradients(saved, bars[c]).astype(K.dtype, copy=False)
             for other in range(c + 1):
-                rows = own if other == c else layer.parameter_gradients(saved, bars[other]).astype(K.dtype, copy=False)
+                rows = (
+                    own
+                    if other == c
+                    else layer.parameter_gradients(saved, bars[other]).astype(K.dtype, copy=False)
+                )
                 K[c, :, other] += own @ rows.T
     return _below(layer, saved, bars, last)
 

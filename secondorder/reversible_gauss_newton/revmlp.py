@@ -1,4 +1,6 @@
-"""`RevMLP`: blocks of coupling layers with a fixed readout, a network like any other that can be run backwards."""
+"""`RevMLP`: blocks of coupling layers with a fixed readout, a network like any other that can be
+run backwards.
+"""
 
 import numpy as np
 
@@ -10,19 +12,22 @@ from .coupling import HALVES, Coupling, CouplingBlock
 
 
 class RevMLP(Network):
-    """A reversible network, [reversible-gauss-newton] Eqs. (14)-(15), with a fixed linear readout f = R x_L.
+    """A reversible network, [reversible-gauss-newton] Eqs. (14)-(15), with a fixed linear readout f
+    = R x_L.
 
     Parameters
     ----------
     d : int
-        Number of inputs. An odd number is padded with a zero to the next even one, the `width` of the blocks.
+        Number of inputs. An odd number is padded with a zero to the next even one, the `width` of
+        the blocks.
     blocks : int
         L.
     bottleneck : int or None
         d', the width of the fixed expansion V; None leaves it out.
     activation : str or ActivationFunction
     first_activation : str or ActivationFunction, optional
-        Of the first block; default: the same. (The paper's figures were made with "identity", its text says ReLU.)
+        Of the first block; default: the same. (The paper's figures were made with "identity", its
+        text says ReLU.)
     outputs : int, optional
         C; without it the outputs are x_L itself.
     readout : {"orthonormal", "first"} or (C, width) array
@@ -30,15 +35,16 @@ class RevMLP(Network):
     bias : bool
         A trained bias in every half-coupled layer, which starts at 0.
     init : {"xavier"} or number
-        W: normal with the variance gain^2 * 2 / (d' + d/2), gain 1 after the identity and sqrt(2) otherwise; or normal with
-        this standard deviation. V is normal with variance 1 / d'.
+        W: normal with the variance gain^2 * 2 / (d' + d/2), gain 1 after the identity and sqrt(2)
+        otherwise; or normal with this standard deviation. V is normal with variance 1 / d'.
     rng : None, int or numpy.random.Generator
     dtype : "float64" or "float32"
 
     Attributes
     ----------
     blocks : tuple of CouplingBlock
-        ``blocks[l].W1``, ``.W2`` (width/2, d') are trained, ``.Va``, ``.Vb`` (d', width/2) are fixed.
+        ``blocks[l].W1``, ``.W2`` (width/2, d') are trained, ``.Va``, ``.Vb`` (d', width/2) are
+        fixed.
     readout : (C, width) array or None
         R.
     width : int
@@ -47,8 +53,8 @@ class RevMLP(Network):
     Raises
     ------
     ValueError, TypeError
-        Numbers that are no positive integers, more outputs than units, a readout of another shape or without full row
-        rank, unknown names.
+        Numbers that are no positive integers, more outputs than units, a readout of another shape
+        or without full row rank, unknown names.
 
     Examples
     --------
@@ -61,8 +67,20 @@ class RevMLP(Network):
     True
     """
 
-    def __init__(self, d, blocks, bottleneck, activation="relu", first_activation=None, outputs=None,
-                 readout="orthonormal", bias=False, init="xavier", rng=None, dtype="float64"):
+    def __init__(
+        self,
+        d,
+        blocks,
+        bottleneck,
+        activation="relu",
+        first_activation=None,
+        outputs=None,
+        readout="orthonormal",
+        bias=False,
+        init="xavier",
+        rng=None,
+        dtype="float64",
+    ):
         for name, value in (("d", d), ("blocks", blocks)):
             whole_number(value, name, 1)
         for name, value in (("bottleneck", bottleneck), ("outputs", outputs)):
@@ -70,10 +88,17 @@ class RevMLP(Network):
                 whole_number(value, name, 1)
         rng = generator(rng)
         self.inputs, self.width = int(d), int(d) + int(d) % 2
-        kinds = [activation if first_activation is None else first_activation] + [activation] * (int(blocks) - 1)
-        made = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v, rng)
-                for kind in kinds for moves in HALVES]
-        end = [] if outputs is None else [_fixed(_readout_matrix(readout, outputs, self.width, rng))]
+        kinds = [activation if first_activation is None else first_activation] + [activation] * (
+            int(blocks) - 1
+        )
+        made = [
+            Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v, rng)
+            for kind in kinds
+            for moves in HALVES
+        ]
+        end = (
+            [] if outputs is None else [_fixed(_readout_matrix(readout, outputs, self.width, rng))]
+        )
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
         self._begin, self._end = len(pad), len(pad) + len(made)
         super().__init__([*pad, *made, *end], dtype=dtype)
@@ -129,7 +154,9 @@ class RevMLP(Network):
     def _check_features(self, x_L):
         x_L = real_array(x_L, "x_L")
         if x_L.ndim != 2 or x_L.shape[1] != self.width or not len(x_L):
-            raise ValueError(f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per sample")
+            raise ValueError(
+                f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per sample"
+            )
         return x_L.astype(self.dtype, copy=False)
 
 
@@ -148,7 +175,11 @@ def _drawn_w(init, activation):
 
     def draw(shape, fan_in, fan_out, rng):
         xavier = np.sqrt(2 / (fan_in + fan_out)) * (1 if is_identity else np.sqrt(2))
-        return rng.normal(size=shape) * (xavier if isinstance(init, str) else init) if len(shape) == 2 else np.zeros(shape)
+        return (
+            rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
+            if len(shape) == 2
+            else np.zeros(shape)
+        )
 
     return draw
 
@@ -163,8 +194,11 @@ def _fixed(matrix):
 def _readout_matrix(readout, outputs, width, rng):
     """R (C, width)."""
     if outputs > width:
-        raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed readout of full row rank has "
-                         "no more rows than columns")
+        raise ValueError(
+            f"outputs must be at most the width {width}, got {outputs}: a fixed readout of full "
+            f"row rank has "
+            "no more rows than columns"
+        )
     if isinstance(readout, str):
         one_of(("orthonormal", "first"), readout, "readout")
         if readout == "first":
@@ -172,5 +206,7 @@ def _readout_matrix(readout, outputs, width, rng):
         return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
     R = real_array(readout, "readout", (outputs, width))
     if np.linalg.matrix_rank(R) < outputs:
-        raise ValueError(f"readout must have full row rank {outputs}, got rank {np.linalg.matrix_rank(R)}")
+        raise ValueError(
+            f"readout must have full row rank {outputs}, got rank {np.linalg.matrix_rank(R)}"
+        )
     return R

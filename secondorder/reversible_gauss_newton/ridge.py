@@ -1,4 +1,6 @@
-"""`Ridge`: a loss plus a multiple of the squared outputs, so that the Hessian in the outputs has an inverse."""
+"""`Ridge`: a loss plus a multiple of the squared outputs, so that the Hessian in the outputs has an
+inverse.
+"""
 
 import numpy as np
 
@@ -9,8 +11,9 @@ from ..nets.losses import Loss
 class Ridge(Loss):
     """loss(p, target) + (strength / 2) |p|^2, sample by sample.
 
-    With `SoftmaxCrossEntropy` this is the strictly convex loss for which the generalised Gauss-Newton step
-    [reversible-gauss-newton] (7), (19) is defined: the Hessian is diag(q) - q q^T + strength I.
+    With `SoftmaxCrossEntropy` this is the strictly convex loss for which the generalised
+    Gauss-Newton step [reversible-gauss-newton] (7), (19) is defined: the Hessian is diag(q) - q q^T
+    + strength I.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Gauss-Newton steps from a dense Jacobian: Eqs. (2), (5)-(8), (19). All return what is added at alpha = 1."""
+"""Gauss-Newton steps from a dense Jacobian: Eqs. (2), (5)-(8), (19). All return what is added at
+alpha = 1.
+"""
 
 import numpy as np
 
@@ -9,7 +11,8 @@ def gradient_step(J, eps):
 
 
 def gauss_newton(J, eps):
-    """[reversible-gauss-newton] Eq. (5): -J+ eps, the step of least norm among those that bring J d closest to -eps.
+    """[reversible-gauss-newton] Eq. (5): -J+ eps, the step of least norm among those that bring J d
+    closest to -eps.
 
     Parameters
     ----------
@@ -21,12 +24,16 @@ def gauss_newton(J, eps):
 
 
 def hessian_view(J, gradient):
-    """[reversible-gauss-newton] Eq. (6): -(J^T J)+ gradient, with the gradient J^T eps of the sum of the losses."""
+    """[reversible-gauss-newton] Eq. (6): -(J^T J)+ gradient, with the gradient J^T eps of the sum
+    of the losses.
+    """
     return -_pinv_of_product(J.T @ J, J) @ gradient
 
 
 def generalised(J, H, gradient):
-    """[reversible-gauss-newton] Eq. (7): -(J^T H J)+ gradient, with H the Hessian of the loss in the outputs (n d_y, n d_y)."""
+    """[reversible-gauss-newton] Eq. (7): -(J^T H J)+ gradient, with H the Hessian of the loss in
+    the outputs (n d_y, n d_y).
+    """
     return -_pinv_of_product(J.T @ H @ J, J) @ gradient
 
 
@@ -41,9 +48,11 @@ def functional_generalised(J, H, eps):
 
 
 def cross_entropy_newton(p, y):
-    """H+ eps of the softmax cross-entropy in closed form, (n, c): mean_k(y_k / p_k) - y / p, with p the softmax.
+    """H+ eps of the softmax cross-entropy in closed form, (n, c): mean_k(y_k / p_k) - y / p, with p
+    the softmax.
 
-    The Hessian diag(p) - p p^T is singular along the ones vector, so that its inverse does not exist; eps = p - y lies in its range.
+    The Hessian diag(p) - p p^T is singular along the ones vector, so that its inverse does not
+    exist; eps = p - y lies in its range.
     """
     ratio = y / p
     return ratio.mean(axis=1, keepdims=True) - ratio

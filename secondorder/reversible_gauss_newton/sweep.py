@@ -1,12 +1,14 @@
-"""The update (16)-(17) of every block in one sweep from the last block to the first, by matrices only.
+"""The update (16)-(17) of every block in one sweep from the last block to the first, by matrices
+only.
 
-Rows are samples. The error e_l of block l is the tangent of x_l when x_L moves along e_L: one pass through the inverse network
-gives those of all blocks. With T(u) = W s'(Z) * (V u), row by row,
+Rows are samples. The error e_l of block l is the tangent of x_l when x_L moves along e_L: one pass
+through the inverse network gives those of all blocks. With T(u) = W s'(Z) * (V u), row by row,
 
     e2_{l-1} = e2_l - T2(e1_l)          e1_{l-1} = e1_l - T1(e2_{l-1})
 
     Delta1_l = e1_l S1+                                       Eq. (16)
-    Delta2_l = (e2_l - T2(u)) S2+,  u = Delta1_l S1           Eq. (17), as B vec(Delta1) = T2(Delta1 S1)
+    Delta2_l = (e2_l - T2(u)) S2+,  u = Delta1_l S1           Eq. (17), as B vec(Delta1) = T2(Delta1
+    S1)
 
 and where S1 has independent columns u = e1_l, so that the bracket is e2_{l-1}.
 """
@@ -39,18 +41,24 @@ class Sweep(NamedTuple):
 
 
 def inverse_tangent_step(half, saved, e):
-    """e through one half-coupled layer, backwards: e_m - W s'(Z) * (V e_k), the other half unchanged."""
+    """e through one half-coupled layer, backwards: e_m - W s'(Z) * (V e_k), the other half
+    unchanged.
+    """
     return half.inverse_tangent(saved, e)
 
 
 def stored(blocks, saved):
-    """The saved tuples of both halves of every block, last block first, from a forward pass that kept them."""
+    """The saved tuples of both halves of every block, last block first, from a forward pass that
+    kept them.
+    """
     for l in reversed(range(len(blocks))):
         yield blocks[l], (saved[2 * l], saved[2 * l + 1])
 
 
 def inverted(blocks, x_L):
-    """The same, recomputed block by block from the output: what is yielded may be forgotten at once."""
+    """The same, recomputed block by block from the output: what is yielded may be forgotten at
+    once.
+    """
     y = x_L
     for block in blocks[::-1]:
         kept = []
@@ -121,8 +129,9 @@ def sweep(network, states, E, weights="uniform", form=None, out=None):
     E : (S, width) array
         e_L: the error in x_L that is to be removed, for the SUM of the losses.
     weights : str or (L,) array
-        c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2; "last" block only; "full-rank": equal for the
-        blocks where both matrices of features have independent columns, none for the others (uniform if there is none).
+        c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2; "last" block only;
+        "full-rank": equal for the blocks where both matrices of features have independent columns,
+        none for the others (uniform if there is none).
     form : dict, optional
         Keywords of :func:`~secondorder.reversible_gauss_newton.features.fit`.
     out : (P,) array, optional
@@ -150,7 +159,11 @@ def sweep(network, states, E, weights="uniform", form=None, out=None):
         if l == lowest:
             break
         e = below()
-    c = np.asarray(weights, dtype=float) if given else _weights(weights, sizes, (ranks == len(E)).all(axis=1))
+    c = (
+        np.asarray(weights, dtype=float)
+        if given
+        else _weights(weights, sizes, (ranks == len(E)).all(axis=1))
+    )
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
     return Sweep(direction, ranks, c, start, largest)
@@ -186,6 +199,8 @@ def _weights(kind, sizes, full):
 
 
 def shortest(squared_lengths):
-    """c_l proportional to 1 / |Delta_l|^2: the least sum of c_l^2 |Delta_l|^2 among all c with sum 1."""
+    """c_l proportional to 1 / |Delta_l|^2: the least sum of c_l^2 |Delta_l|^2 among all c with sum
+    1.
+    """
     c = 1 / squared_lengths
     return c / c.sum()

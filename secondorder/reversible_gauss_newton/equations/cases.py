@@ -10,15 +10,22 @@ from .. import directions, jacobians, right_inverse, steps
 from ..columns import half_order, to_theta
 from ..revmlp import RevMLP
 
-INDEPENDENT = Condition("independent features",
-                        "In every half-coupled layer the features sigma(V X) of the samples have linearly independent columns, "
-                        "which needs d' >= n.")
+INDEPENDENT = Condition(
+    "independent features",
+    "In every half-coupled layer the features sigma(V X) of the samples have linearly independent "
+    "columns, "
+    "which needs d' >= n.",
+)
 SURJECTIVE = Condition("surjective Jacobian", "J has linearly independent rows (Assumption 4.1).")
-IDENTITY_HESSIAN = Condition("identity Hessian", "The Hessian of the loss in the outputs is I (half the squared error).")
+IDENTITY_HESSIAN = Condition(
+    "identity Hessian", "The Hessian of the loss in the outputs is I (half the squared error)."
+)
 
 
 class Small(NamedTuple):
-    """A network without biases, a batch, the blocks' states, and eps of the half squared error in half order."""
+    """A network without biases, a batch, the blocks' states, and eps of the half squared error in
+    half order.
+    """
 
     net: RevMLP
     x: np.ndarray
@@ -37,7 +44,9 @@ def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **op
 
 
 def small(rng, samples=3, far=None, **options):
-    """`Small` with numbers as targets; with `far`, they differ from the outputs by normal numbers of this size."""
+    """`Small` with numbers as targets; with `far`, they differ from the outputs by normal numbers
+    of this size.
+    """
     net = network(rng, **options)
     x, y = rng.normal(size=(samples, net.width)), rng.normal(size=(samples, net.width))
     if far is not None:
@@ -54,10 +63,16 @@ def dependent(rng, blocks=3):
 def smooth_path(rng):
     """A case whose Euler steps stay in the regime where the first order in the rate rules.
 
-    Two samples whose halves are at right angles, so that the features are well apart, and targets nearby.
+    Two samples whose halves are at right angles, so that the features are well apart, and targets
+    nearby.
     """
     t, u = rng.uniform(0, 2 * np.pi, 2)
-    x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)], [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
+    x = 1.5 * np.array(
+        [
+            [np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
+            [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)],
+        ]
+    )
     net = network(rng, blocks=2, bottleneck=24, scale=0.1)
     found = jacobians.states(net, x)
     if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) > 3:
@@ -101,7 +116,9 @@ def trajectories(at, eps_of, rate, kinds):
             if kind == "moore-penrose":
                 step = steps.gauss_newton(jacobians.jacobian(found), eps)
             else:
-                step = steps.right_inverse_step(right_inverse.stacked_right_inverse(found, kind), eps)
+                step = steps.right_inverse_step(
+                    right_inverse.stacked_right_inverse(found, kind), eps
+                )
             net.theta = net.theta + rate * to_theta(step, net)
         ends.append(eps_of(net(at.x)).ravel())
     return np.array(ends)
@@ -118,7 +135,9 @@ def gaps(at, eps_of, rates, kinds):
 
 def fast_direction(at, **options):
     """The fast path's direction for the half squared error."""
-    return directions.update_at(at.net.evaluate(SquaredError(), at.x, at.y), directions.Options(**options)).direction
+    return directions.update_at(
+        at.net.evaluate(SquaredError(), at.x, at.y), directions.Options(**options)
+    ).direction
 
 
 def blocks_of(at, direction):

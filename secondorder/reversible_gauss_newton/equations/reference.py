@@ -1,4 +1,6 @@
-"""What the checks compare with, made without the room's formulas: loops over samples, complex steps, singular values."""
+"""What the checks compare with, made without the room's formulas: loops over samples, complex
+steps, singular values.
+"""
 
 import numpy as np
 
@@ -20,7 +22,9 @@ SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
 
 def matrices(net):
     """[(W1, W2, V1, V2), ...] of every block, as copies."""
-    return [tuple(np.array(m) for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks]
+    return [
+        tuple(np.array(m) for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks
+    ]
 
 
 def activations(net):
@@ -29,7 +33,8 @@ def activations(net):
 
 
 def forward(net, x, weights=None, start=0, stop=None):
-    """Columns X (d, n) after block `stop`, from the rows x before block `start`, sample by sample and unit by unit.
+    """Columns X (d, n) after block `stop`, from the rows x before block `start`, sample by sample
+    and unit by unit.
 
     `weights` is a list as from :func:`matrices`; arrays may be complex.
     """
@@ -68,11 +73,15 @@ def quick_inverse(net, X1, X2, weights, stop=0):
 
 def halves(X1, X2):
     """(vec X^(1); vec X^(2)), by loops: units fastest."""
-    return np.array([X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])])
+    return np.array(
+        [X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])]
+    )
 
 
 def parameter_jacobian(net, x, blocks=None):
-    """d (x_L in half order) / d (vec W^(1)_1, vec W^(2)_1, ...) by complex steps; only for some `blocks` if they are given."""
+    """d (x_L in half order) / d (vec W^(1)_1, vec W^(2)_1, ...) by complex steps; only for some
+    `blocks` if they are given.
+    """
     base = matrices(net)
     columns = []
     for l in range(len(base)) if blocks is None else blocks:
@@ -112,12 +121,19 @@ def one_block(net, block, x, weights):
 def features_jacobian(net, x, block):
     """d x_L / d x_l after block number `block`, in half order, by complex steps."""
     X = forward(net, x, stop=block + 1)
-    return _jacobian(lambda one, two: quick_forward(net, np.concatenate([one, two]).T, matrices(net), block + 1), X)
+    return _jacobian(
+        lambda one, two: quick_forward(net, np.concatenate([one, two]).T, matrices(net), block + 1),
+        X,
+    )
 
 
 def inverse_jacobian(net, x, block):
-    """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse network."""
-    return _jacobian(lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1), forward(net, x))
+    """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse
+    network.
+    """
+    return _jacobian(
+        lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1), forward(net, x)
+    )
 
 
 def _jacobian(function, X):
@@ -146,7 +162,9 @@ def softmax_errors(f, y):
 
 
 def softmax_hessian(f):
-    """Block-diagonal Hessian of the sum of cross-entropies in the outputs, (n c, n c), units fastest."""
+    """Block-diagonal Hessian of the sum of cross-entropies in the outputs, (n c, n c), units
+    fastest.
+    """
     n, c = f.shape
     H = np.zeros((n * c, n * c))
     for s in range(n):
@@ -158,10 +176,14 @@ def softmax_hessian(f):
 
 
 def along(net, x, y, w):
-    """d eps / dt of the softmax along w, parameters in the paper's order, by a complex step through the reference network."""
+    """d eps / dt of the softmax along w, parameters in the paper's order, by a complex step through
+    the reference network.
+    """
     moved, start = [], 0
     for W1, W2, V1, V2 in matrices(net):
-        d1, d2 = (w[start + k * W1.size:start + (k + 1) * W1.size].reshape(W1.T.shape).T for k in (0, 1))
+        d1, d2 = (
+            w[start + k * W1.size : start + (k + 1) * W1.size].reshape(W1.T.shape).T for k in (0, 1)
+        )
         moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, V1, V2))
         start += 2 * W1.size
     f = np.concatenate(quick_forward(net, x, moved)).T
@@ -176,7 +198,9 @@ def keep_large(S, least=0.3):
 
 
 class Counted(np.ndarray):
-    """An array that writes down the multiply-adds of every matrix product that it, or what comes of it, takes part in."""
+    """An array that writes down the multiply-adds of every matrix product that it, or what comes of
+    it, takes part in.
+    """
 
     log = None
 
