@@ -1,8 +1,6 @@
 """`python -m secondorder` is the command `secondorder`."""
 
-import sys
-
-from secondorder.cli import main
+from secondorder.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

@@ -28,6 +28,10 @@ def atomic(path):
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename is None or Path(error.filename) == temporary:  # a full disk names none
+            raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -72,6 +76,35 @@ def output_directory(path):
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(f"cannot write to the output directory: {path}")
     return path
+
+
+@contextlib.contextmanager
+def exclusive(directory):
+    """Keep other processes that ask for it from writing to a directory; ends with the process at the latest.
+
+    Where the system has no such locks (Windows) nothing is kept off.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is at it, naming the directory.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(f"another run is writing to {directory}; name another one") from None
+        except OSError:
+            pass  # a file system without locks
+        yield
+    finally:
+        os.close(handle)
 
 
 def to_json(data):

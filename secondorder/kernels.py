@@ -17,9 +17,26 @@ def compiled(function, **options):
     Division follows NumPy's rules: x / 0 is inf or NaN. A test for zero at every division would cost the SIMD code.
     """
     try:
-        return njit(cache=True, error_model="numpy", **options)(function)
+        return _forgiving(njit(cache=True, error_model="numpy", **options)(function))
     except RuntimeError:  # numba found no place for its cache
         return njit(error_model="numpy", **options)(function)
+
+
+def _forgiving(dispatcher):
+    """Compile anew, and write the cache anew, where a file of the cache is damaged."""
+    cache = getattr(dispatcher, "_cache", None)
+    load = getattr(cache, "load_overload", None)
+
+    def load_overload(*arguments):
+        try:
+            return load(*arguments)
+        except Exception:  # whatever unpickling a damaged file raises
+            cache.flush()
+            return None
+
+    if load is not None:
+        cache.load_overload = load_overload
+    return dispatcher
 
 
 def scalars(dtype, *values):

@@ -4,6 +4,7 @@ import collections
 import datetime
 import os
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -12,6 +13,14 @@ import pytest
 # NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs
 # much on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell starts its background jobs, and nohup all of its own, with these ignored; tests of Ctrl-C
+# need what a terminal gives.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+for _name in ("SIGHUP", "SIGTERM"):
+    if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), signal.SIG_DFL)
 
 COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 

@@ -216,7 +216,7 @@ def test_interrupt_before_anything_was_recorded(run, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("secondorder.training.evaluate", interrupt)
+    monkeypatch.setattr("secondorder.training.loop.evaluate", interrupt)
     status, out, err = run("train", "--data", "wine", "--out", "made")
     assert (status, out, err) == (130, "", "secondorder train: interrupted\n") and os.listdir("made") == []
     monkeypatch.setattr(datasets, "load", interrupt)
@@ -338,8 +338,10 @@ def test_examples_are_found():
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """The folders of which the examples speak, with a few random images each."""
+    """The files of which the examples speak, with a few random images or rows each."""
     rng = np.random.default_rng(0)
+    rows = [f"{k % 3},{a:.3f},{b:.3f}" for k, (a, b) in enumerate(rng.normal(size=(30, 2)))]
+    (tmp_path / "wine.csv").write_text("\n".join(["cultivar,alcohol,ash", *rows]))
     images, labels = rng.integers(0, 256, (40, 4, 4), np.uint8), np.arange(40, dtype=np.uint8) % 10
     for name in ("mnist", "mnist-subset"):
         (tmp_path / name).mkdir()
@@ -382,7 +384,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(files, "write_text", lambda path, text: written.append(Path(path).name))
     monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
     monkeypatch.setattr(so, "train", lambda *given, **named: train(*given, **(named | {"epochs": 1})))
-    monkeypatch.setattr(tour, "run", lambda out, seed, say: say("the tour") or {"ok": out.is_dir()})
+    monkeypatch.setattr(tour, "run", lambda out, seed, say, undisturbed: say("the tour") or {"ok": out.is_dir()})
     small_bench(monkeypatch)
     status, out, err = run(*shlex.split(line))
     assert status == 0 and out and "error" not in err

@@ -2,17 +2,19 @@
 
 One file a command; each adds its parser and says which function runs. A command returns its exit status: 0 when all
 went well, 1 when a check did not come out as it should. Bad input ends with one line on the error stream and status 2.
+A signal (Ctrl-C, SIGTERM) ends a command with what it has, one line, and 128 plus the signal's number.
 BLAS runs on one thread unless the environment says otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
 """
 
-import argparse
 import os
 import sys
+
+from . import signals
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
 Start here:
-  secondorder tour                              train on digits, draw curvature, check every derivative
+  secondorder tour                            train on digits, draw curvature, check derivatives
   secondorder verify                            execute every equation of every paper
   secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
   secondorder train --data wine --optimizer adam
@@ -32,29 +34,67 @@ def main(arguments=None):
     Returns
     -------
     int
-        Exit status: 0 only when all went well.
+        Exit status: 0 only when all went well, 128 + its number after a signal.
     """
-    # the networks here are small: a second thread gains nothing and, on a busy machine, costs tenfold
+    # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
-    options = parser().parse_args(arguments)
+    command, traceback = "", False
     try:
-        status = options.run(options)
-        print(end="", flush=True)  # here, where an error of writing can still be told
-        return status
+        with signals.handled():
+            _print_anything()
+            with signals.deferred():  # an import that is broken off halfway fails in strange ways
+                options = parser().parse_args(arguments)
+            command, traceback = f" {options.command}", options.traceback
+            status = options.run(options)
+            print(end="", flush=True)  # here, where an error of writing can still be told
+            return status
     except BrokenPipeError:
         _drop_output()  # the reader went away, as `head` does
         return 1
-    except KeyboardInterrupt:
-        print(f"secondorder {options.command}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        number = getattr(interrupt, "number", 2)
+        what = "interrupted" if number == 2 else "terminated"
+        print(f"secondorder{command}: {what}", file=sys.stderr)
         _flush_or_drop_output()
-        return 130
+        return 128 + number
     except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
-        if options.traceback:
+        if traceback:
             raise
-        print(f"secondorder {options.command}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        text = shortened(" ".join(str(error).split()))
+        print(f"secondorder{command}: error: {text}", file=sys.stderr)
         _flush_or_drop_output()
         return 2
+
+
+def process():
+    """The command as a process of its own: signals that come while it ends are too late to matter."""
+    import signal
+
+    status = 1
+    try:
+        status = main()
+    finally:
+        for name in signals.NAMES:
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+    if status > 128:  # what a signal broke off may complain while Python takes itself apart
+        _flush_or_drop_output()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+def shortened(text, most=400):
+    """A text without its middle where it is very long."""
+    return text if len(text) <= most else f"{text[: most - 100]} [...] {text[-80:]}"
+
+
+def _print_anything():
+    """Print what the terminal's encoding lacks as escapes, not as an error after the work is done."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _flush_or_drop_output():
@@ -71,6 +111,8 @@ def _drop_output():
 
 def parser():
     """The parser of the whole command line."""
+    import argparse
+
     from secondorder import __version__
 
     from . import (  # they import NumPy, which reads the number of threads

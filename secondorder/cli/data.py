@@ -2,6 +2,8 @@
 
 from secondorder import files
 
+from .parsing import add_table_options, table_options
+
 EXAMPLES = """\
   secondorder data                         the embedded data sets
   secondorder data idx:mnist cifar-10:cifar-10-batches-bin
@@ -24,6 +26,7 @@ def add(commands):
         metavar="DATA",
         help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all embedded)",
     )
+    add_table_options(parser)
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
 
@@ -32,7 +35,8 @@ def run(options):
     """Print a table of data sets."""
     from secondorder import datasets
 
-    rows = [_facts(name, datasets.load(name)) for name in options.names or datasets.EMBEDDED]
+    names = options.names or datasets.EMBEDDED
+    rows = [_facts(name, datasets.load(name, **table_options(options))) for name in names]
     if options.json:
         print(files.to_json(rows))
         return 0

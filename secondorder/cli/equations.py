@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import secondorder
 from secondorder import files
 
 from .parsing import natural
@@ -95,6 +96,9 @@ def _markdown(options):
     if not options.write:
         print("\n".join(pages.values()), end="")
         return 0
+    top = Path(secondorder.__file__).parent.parent
+    if not (top / "pyproject.toml").is_file():
+        raise ValueError(f"--write is for a checkout of the repository, not for the installed package in {top}")
     for paper, page in pages.items():
         room = ledger.PAPERS[paper].rpartition(".")[0]
         target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")

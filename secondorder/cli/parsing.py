@@ -4,14 +4,40 @@ import argparse
 import ast
 import math
 
+from . import shortened
+
 
 class CommandParser(argparse.ArgumentParser):
     """Parser of one command: keeps the line breaks of its examples and takes ``--traceback``."""
+
+    def error(self, message):
+        """End with one line and status 2; very long arguments are shortened."""
+        super().error(shortened(message))
 
     def __init__(self, *args, examples="", **kwargs):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, epilog=f"examples:\n{examples}" if examples else None, **kwargs)
         self.add_argument("--traceback", action="store_true", help="show where an error arose")
+
+
+def directory(text):
+    """The name of a directory, which has to be something."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a directory, given ''")
+    return text
+
+
+def positive_or_all(text):
+    """A whole number from 1, or ``all``."""
+    return text if text == "all" else _whole(text, 1, "a whole number or 'all'")
+
+
+def column(text):
+    """A column of a table: its place where the text is a whole number, else its name."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def natural(text):
@@ -55,15 +81,15 @@ def setting(text):
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of very long texts
         return name, value
 
 
-def _whole(text, smallest):
+def _whole(text, smallest, kind="a whole number"):
     try:
         value = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, given {text!r}") from None
+        raise argparse.ArgumentTypeError(f"expected {kind}, given {text!r}") from None
     if value < smallest:
         raise argparse.ArgumentTypeError(f"expected a whole number from {smallest}, given {value}")
     return value
@@ -77,3 +103,17 @@ def _number(text):
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
     return value
+
+
+def add_table_options(parser):
+    """Add what says how a table in csv:FILE is to be read."""
+    parser.add_argument(
+        "--target", type=column, metavar="COLUMN", help="csv: the target, by name or place (default: the last)"
+    )
+    parser.add_argument("--classify", action="store_true", help="csv: the target is a class label")
+
+
+def table_options(options):
+    """What was said about a table, as `datasets.load` takes it."""
+    said = {} if options.target is None else {"target": options.target}
+    return said | ({"classification": True} if options.classify else {})

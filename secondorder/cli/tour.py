@@ -4,7 +4,8 @@ import sys
 
 from secondorder import files
 
-from .parsing import natural
+from . import signals
+from .parsing import directory, natural
 
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour
@@ -25,7 +26,7 @@ def add(commands):
         "EA-CG are from the true Hessian. Works offline.",
     )
     parser.add_argument(
-        "--out", default="secondorder-tour", metavar="DIR", help="directory to write to (default: %(default)s)"
+        "--out", type=directory, default="secondorder-tour", metavar="DIR", help="directory to write to (default: %(default)s)"
     )
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="split, weights, batches (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
@@ -35,10 +36,19 @@ def add(commands):
 def run(options):
     """Run the tour; status 1 if one of its checks failed."""
     out = files.output_directory(options.out)
-    from secondorder.experiments import tour
+    with signals.deferred():
+        from matplotlib import pyplot  # noqa: F401, it draws later
+
+        from secondorder.experiments import tour
 
     stream = sys.stderr if options.json else sys.stdout
-    results = tour.run(out, seed=options.seed, say=lambda text: print(text, file=stream, flush=True))
+
+    def say(text):
+        signals.check()
+        print(text, file=stream, flush=True)
+
+    with files.exclusive(out):
+        results = tour.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
     if options.json:
         print(files.to_json(results))
     return 0 if results["ok"] else 1

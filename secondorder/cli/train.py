@@ -1,5 +1,6 @@
 """`secondorder train`: one network, one data set, one optimizer."""
 
+import contextlib
 import inspect
 import sys
 import time
@@ -7,18 +8,23 @@ import time
 from secondorder import files
 from secondorder.checks import lookup
 
+from . import signals
 from .parsing import (
+    add_table_options,
+    directory,
     fraction,
     natural,
     non_negative_number,
     positive,
     positive_number,
+    positive_or_all,
     setting,
+    table_options,
 )
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
-  secondorder train --data wine --hidden 16 8 --optimizer truncated-newton --batch-size 1000
+  secondorder train --data wine --hidden 16 8 --optimizer truncated-newton --batch-size all
   secondorder train --data diabetes --activation softplus --epochs 50 --out run
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
       --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
@@ -26,11 +32,14 @@ EXAMPLES = """\
   secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed --set curvature=pch-2
   secondorder train --reversible 2 --hidden 600 --activation relu --optimizer gauss-newton --batch-size 256
   secondorder train --optimizer gauss-newton --set inverse=moore-penrose --learning-rate 0.5
+  secondorder train --data csv:wine.csv --target cultivar --classify --checkpoint run.npz --resume
   secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
 
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
 targets of a regression. --out writes history.json, parameters.npz and learning-curves.png, also of what was recorded
-before an interrupt (Ctrl-C) or a loss that is no longer finite.
+before a signal (Ctrl-C, SIGTERM) or a loss that is no longer finite. --checkpoint FILE --resume goes on, with the
+same bits, where a run of the same command was ended, by whatever it was. The exit status is 0 only if the training
+loss did not end above twice what it began with.
 """
 OPTIMIZERS = {
     "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
@@ -57,12 +66,16 @@ WITH_VALUE = {
     "--base": {"help": "the method that cubic-regularization is put around (default: sgd)"},
     "--learning-rate": {"type": positive_number, "help": "default: the optimizer's own"},
     "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
-    "--batch-size": {"type": positive, "default": 100, "help": "samples a step (default: 100)"},
+    "--batch-size": {"type": positive_or_all, "default": 100,
+                     "help": "samples a step, or 'all' for the whole set (default: 100)"},
+    "--last-batch": {"default": "merge", "choices": ("merge", "keep", "drop"),
+                     "help": "what becomes of a last batch that is too short (default: merge, with the one before it)"},
     "--l2": {"type": non_negative_number, "default": 0.0, "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
     "--validation": {"type": fraction, "default": 0.2, "help": "fraction held out (default: 0.2)"},
     "--dtype": {"default": "float64", "choices": ("float64", "float32"), "help": "precision (default: float64)"},
     "--seed": {"type": natural, "default": 0, "help": "of split, weights and batches (default: 0)"},
-    "--out": {"metavar": "DIR", "help": "write history, parameters and figure into this directory"},
+    "--out": {"type": directory, "metavar": "DIR", "help": "write history, parameters and figure into this directory"},
+    "--checkpoint": {"type": directory, "metavar": "FILE", "help": "keep all that is needed to go on in this file, epoch by epoch"},
 }
 
 
@@ -76,7 +89,9 @@ def add(commands):
         letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind else "NAME"}
         parser.add_argument(name, **letter, **kind)
     parser.add_argument("--autoencoder", action="store_true", help="learn to reproduce the inputs, not the targets")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint if there is one")
     parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
+    add_table_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -86,8 +101,12 @@ def run(options):
 
     import secondorder as so
     from secondorder.experiments import environment
-    from secondorder.training import TrainingStopped
+    from secondorder.training import History
 
+    with signals.deferred():  # imports that are broken off halfway fail in strange ways
+        from matplotlib.figure import Figure  # noqa: F401
+
+        from secondorder import kernels, plots  # noqa: F401
     started = time.perf_counter()
     for_split, for_weights, for_batches = np.random.default_rng(options.seed).spawn(3)
     (x, y), validation, classes = _data(options, for_split)
@@ -96,10 +115,14 @@ def run(options):
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
     out = files.output_directory(options.out) if options.out else None
+    kept = History(type(optimizer).__name__)  # for a signal that comes just after training
+
+    def callback(record):
+        kept.records.append(record)
+        signals.check()
 
     def finish(history):
-        if not history.records:  # stopped before anything was recorded
-            return
+        """Files first: they are not to be lost to a reader that goes away."""
         results = {
             "settings": _settings(options),
             "network": repr(network),
@@ -108,33 +131,47 @@ def run(options):
             **history.to_dict(),
             "seconds": time.perf_counter() - started,
         }
-        # files first: they are not to be lost to a reader that goes away
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
         for path in written:
             print(f"written: {path}", file=sys.stderr if options.json else sys.stdout)
 
-    try:
-        finish(
-            so.train(
+    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+        finished = False
+        try:
+            history = so.train(
                 optimizer,
                 x,
                 y,
                 epochs=options.epochs,
                 batch_size=options.batch_size,
+                last_batch=options.last_batch,
                 validation=validation,
                 rng=for_batches,
+                callback=callback,
+                checkpoint=options.checkpoint,
+                resume=options.resume,
             )
-        )
-    except TrainingStopped as error:  # keep what was recorded; the error itself is for main
-        error.history.stopped = str(error)
-        finish(error.history)
-        raise
-    except KeyboardInterrupt as interrupt:
-        if hasattr(interrupt, "history"):  # not if it came after training
-            finish(interrupt.history)
-        raise
-    return 0
+            with signals.deferred():
+                finished = True
+                finish(history)
+        except BaseException as error:  # keep what was recorded; the error itself is for main
+            with signals.deferred():
+                history = getattr(error, "history", kept)
+                if history.records and not finished:
+                    history.stopped = history.stopped or "interrupt"
+                    finish(history)
+            raise
+    return _status(history)
+
+
+def _status(history):
+    """1, with a line that says so, where the loss has risen to more than twice what it was."""
+    first, last = history.records[0].train_loss, history.records[-1].train_loss
+    if last <= 2 * max(first, 0):
+        return 0
+    print(f"the run diverged: the training loss rose from {first:.4g} to {last:.4g}", file=sys.stderr)
+    return 1
 
 
 def _settings(options):
@@ -148,7 +185,7 @@ def _data(options, rng):
     """Scaled training and validation arrays, and the number of classes (None for regression and autoencoders)."""
     from secondorder import datasets
 
-    data = datasets.load(options.data)
+    data = datasets.load(options.data, **table_options(options))
     classes = None if options.autoencoder else data.classes
     if data.input_range is not None:
         data = datasets.scale(data, (-1.0, 1.0))
@@ -240,8 +277,13 @@ def _report(results, history, json):
             if "validation_accuracy" in record
             else ""
         )
-        print(f"epoch {record.epoch:4}   loss {record.train_loss:.5f} / {record.validation_loss:.5f}{accuracy}")
+        print(f"epoch {record.epoch:4}   loss {_brief(record.train_loss)} / {_brief(record.validation_loss)}{accuracy}")
     print("(training / validation)")
+
+
+def _brief(value):
+    """Five decimals, or an exponent where the number is large."""
+    return f"{value:.5f}" if abs(value) < 1e6 else f"{value:.5e}"
 
 
 def _write(out, results, history, network):

@@ -5,6 +5,7 @@ under a minute.
 results.
 """
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversi
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
 
 
-def run(out, seed=0, say=print):
+def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
     """Run the tour.
 
     Parameters
@@ -37,36 +38,61 @@ def run(out, seed=0, say=print):
         Decides split, initial weights, order of the batches and directions.
     say : callable
         Called with lines of text as results come in.
+    undisturbed : callable
+        Makes a context in which no signal raises: the end of a tour that is broken off is written in it.
 
     Returns
     -------
     dict
-        What ``tour.json`` holds; ``ok`` is whether every check passed.
+        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off leaves what was done so
+        far there, with ``stopped``, and the training that was under way, in ``under_way``.
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
     results = {
+        "ok": False,
+        "stopped": None,
         "seed": seed,
         "environment": environment(),
         "data": {"name": "digits", "training": len(training), "validation": len(validation)},
     }
-    for title, section in SECTIONS:
-        say(f"\n== {title}")
-        before = time.perf_counter()
-        name, outcome = section(out, training, validation, seed, say)
-        results[name] = outcome | {"seconds": time.perf_counter() - before}
-    results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
-    results["figures"] = [
-        figure for value in results.values() if isinstance(value, dict)
-        for figure in value.get("figures", [])
-    ]
-    results["seconds"] = time.perf_counter() - started
-    files.write_json(out / "tour.json", results)
+    try:
+        for title, section in SECTIONS:
+            say(f"\n== {title}")
+            before = time.perf_counter()
+            name, outcome = section(out, training, validation, seed, say)
+            results[name] = outcome | {"seconds": time.perf_counter() - before}
+        results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
+        with undisturbed():
+            _finish(out, results, started)
+    except BaseException as error:
+        with undisturbed():
+            if results["stopped"] is None and "seconds" not in results:
+                results["stopped"] = type(error).__name__
+                results["under_way"] = _under_way(error)
+                _finish(out, results, started)
+        raise
     say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
     for figure in results["figures"]:
         say(f"  {figure['file']:<28} {figure['shows']}")
     say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
     return results
+
+
+def _finish(out, results, started):
+    """Write all that there is."""
+    sections = [value for value in results.values() if isinstance(value, dict)]
+    results["figures"] = [figure for section in sections for figure in section.get("figures", [])]
+    results["seconds"] = time.perf_counter() - started
+    files.write_json(out / "tour.json", results)
+
+
+def _under_way(error):
+    """The trainings of the section that was broken off: those that had ended, and the one that had not."""
+    runs = dict(getattr(error, "runs", {}))
+    if hasattr(error, "history"):
+        runs["broken off"] = error.history.to_dict()
+    return runs
 
 
 def _digits(seed):
