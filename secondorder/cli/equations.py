@@ -18,9 +18,10 @@ VERIFY_EXAMPLES = """\
                                                     the paper's EQUATIONS.md on the screen
   secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
-The exit status is 0 only if every check came out as its verdict says: an erratum passes when the printed
-form fails and the corrected one holds. `error` in tables and --json is the largest difference of the two
-sides over the largest entry of either, unless a claim names another scale (`show` says which it is).
+The exit status is 0 only if every check came out as its verdict says: an erratum passes when the
+printed form fails and the corrected one holds. `error` in tables and --json is the largest
+difference of the two sides over the largest entry of either, unless a claim names another scale
+(`show` says which it is).
 """
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers
@@ -45,8 +46,10 @@ def add(commands):
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("label", nargs="*", metavar="LABEL",
                         help="an equation's number or name, in any spelling (default: all)")
-    parser.add_argument("--json", action="store_true", help="print a list of objects instead of tables")
-    parser.add_argument("--markdown", action="store_true", help="print EQUATIONS.md, with formulas in LaTeX")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of tables")
+    parser.add_argument("--markdown", action="store_true",
+                        help="print EQUATIONS.md, with formulas in LaTeX")
     parser.add_argument("--write", action="store_true",
                         help="with --markdown: write EQUATIONS.md into the papers' folders")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
@@ -59,12 +62,14 @@ def add(commands):
         description="Show one equation with the code that implements it and a live case.",
         examples=SHOW_EXAMPLES,
     )
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper; without it the papers are listed")
+    parser.add_argument("paper", nargs="?", metavar="PAPER",
+                        help="a paper; without it the papers are listed")
     parser.add_argument("label", nargs="*", metavar="LABEL",
                         help="an equation, in any spelling; without it the labels are listed")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="draws another live case (default: 0)")
-    parser.add_argument("--verbose", action="store_true", help="entries of both sides, and every case")
+    parser.add_argument("--verbose", action="store_true",
+                        help="entries of both sides, and every case")
     parser.set_defaults(run=show)
 
 
@@ -76,7 +81,8 @@ def verify(options):
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
         if options.label or options.json:
-            raise ValueError("--markdown is about whole papers and goes neither with LABEL nor with --json")
+            raise ValueError("--markdown is about whole papers and goes neither with LABEL nor "
+                             "with --json")
         return _markdown(options)
     results = ledger.run(options.paper, " ".join(options.label) or None, options.seed)
     if options.json:

@@ -1,4 +1,6 @@
-"""What an executable equation may claim: comparisons, comparisons that must fail, and plain facts."""
+"""What an executable equation may claim: comparisons, comparisons that must fail, and plain
+facts.
+"""
 
 import numpy as np
 
@@ -33,13 +35,17 @@ class _MustFail:
 
 
 class Counterexample(_MustFail):
-    """`claim` (Equal, AtMost or Rate) taken outside the stated condition: it must fail by a clear margin."""
+    """`claim` (Equal, AtMost or Rate) taken outside the stated condition: it must fail by a clear
+    margin.
+    """
 
     label = "outside the condition"
 
 
 class Printed(_MustFail):
-    """`claim` (Equal, AtMost or Rate) for the formula as printed: it must fail by a clear margin."""
+    """`claim` (Equal, AtMost or Rate) for the formula as printed: it must fail by a clear
+    margin.
+    """
 
     label = "as printed"
 
@@ -82,7 +88,8 @@ class Property:
     value, expected : bool, int, float, str, tuple or array_like
         One fact: an array is accepted only against an expected array of its shape.
     case : str, optional
-        On which of several cases; facts that differ in nothing else are folded where they are shown.
+        On which of several cases; facts that differ in nothing else are folded where they are
+        shown.
     """
 
     relation = "is"
@@ -137,7 +144,9 @@ class Case:
         self.arrays = {name: np.array(value) for name, value in arrays.items()}
 
     def lines(self):
-        """Text: a scalar with its value, a small array with its entries, a large one with its shape."""
+        """Text: a scalar with its value, a small array with its entries, a large one with its
+        shape.
+        """
         for name, value in self.arrays.items():
             if value.ndim == 0:
                 yield f"{name} = {_number(value)}"
@@ -148,7 +157,8 @@ class Case:
             yield f"{name}  shape {value.shape}  {value.dtype}"
             if 0 < shown.size <= self.largest and shown.dtype.kind in "biufc":
                 rows = np.array2string(shown, precision=3, suppress_small=True, max_line_width=70)
-                yield from ("    " + line for line in (which + " " + rows if which else rows).splitlines())
+                yield from ("    " + line
+                            for line in (which + " " + rows if which else rows).splitlines())
 
 
 def _number(value):

@@ -1,4 +1,5 @@
-"""Comparisons of two quantities that were computed in different ways, and what is refused as no comparison at all.
+"""Comparisons of two quantities that were computed in different ways, and what is refused as no
+comparison at all.
 
 The comparison is made when the claim is built, so that a refusal points at the line of the check
 that made it: nothing empty, nothing non-finite, no array against itself, no zero against zero
@@ -11,9 +12,9 @@ import numpy as np
 CLEAR_MARGIN = 10.0
 
 #: What every `error` of this package's checks is relative to.
-RELATIVE_TO = ("An error is the largest difference of the two sides, divided by the largest entry of "
-               "either unless the claim names another scale; of an inequality, by how much it is broken; "
-               "of a rate, by how much the slope is off.")
+RELATIVE_TO = ("An error is the largest difference of the two sides, divided by the largest entry "
+               "of either unless the claim names another scale; of an inequality, by how much it "
+               "is broken; of a rate, by how much the slope is off.")
 
 
 class VerificationError(ValueError):
@@ -48,12 +49,15 @@ def _array(what, side, value):
     array = np.array(array, dtype=np.result_type(array.dtype, np.float64), copy=True)
     if not np.isfinite(array).all():
         count = int((~np.isfinite(array)).sum())
-        raise VerificationError(f"{what}: the {side} side has {count} non-finite of {array.size} entries")
+        raise VerificationError(f"{what}: the {side} side has {count} non-finite of {array.size} "
+                                f"entries")
     return array
 
 
 def _refuse_same(what, left, right):
-    """Small integers and booleans are shared by the interpreter itself, so their identity says nothing."""
+    """Small integers and booleans are shared by the interpreter itself, so their identity says
+    nothing.
+    """
     if left is right and not isinstance(left, (bool, int)):
         raise VerificationError(f"{what}: both sides are the same object; "
                                 "compare with something computed another way")
@@ -148,20 +152,22 @@ class Equal(Comparison):
     Raises
     ------
     VerificationError
-        For empty or non-finite arrays, different shapes, sides that are one object or share memory, a
-        tolerance that is not positive, sides that are both zero without a scale, and a tolerance of 1
-        or more without a scale.
+        For empty or non-finite arrays, different shapes, sides that are one object or share memory,
+        a tolerance that is not positive, sides that are both zero without a scale, and a tolerance
+        of 1 or more without a scale.
     """
 
     def __init__(self, what, left, right, tolerance, scale=None, case=None):
         _refuse_same(claim_text(what), left, right)
         tolerance = _tolerance(what, tolerance)
         if scale is None and tolerance >= 1:
-            raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by almost "
+            raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by "
+                                    f"almost "
                                     "anything; name the scale of the predicted error")
         left, right = _array(what, "left", left), _array(what, "right", right)
         if left.shape != right.shape:
-            raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right {right.shape}")
+            raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right "
+                                    f"{right.shape}")
         scale = _scale(what, left, right, scale)
         with np.errstate(over="ignore"):  # an overflow is an infinite error, which fails
             error = np.abs(left - right).max() / scale
@@ -169,7 +175,8 @@ class Equal(Comparison):
 
 
 class AtMost(Comparison):
-    """`smaller` <= `larger` entry by entry: the error is max(smaller - larger) / scale, not below zero.
+    """`smaller` <= `larger` entry by entry: the error is max(smaller - larger) / scale, not below
+    zero.
 
     Parameters
     ----------
@@ -249,8 +256,8 @@ class Rate(Comparison):
         steps = _array(what, "steps", steps)
         remainders = _array(what, "remainders", remainders)
         if steps.ndim != 1 or steps.shape != remainders.shape or steps.size < 3:
-            raise VerificationError(f"{what}: a rate needs three or more steps with a remainder each, "
-                                    f"got shapes {steps.shape} and {remainders.shape}")
+            raise VerificationError(f"{what}: a rate needs three or more steps with a remainder "
+                                    f"each, got shapes {steps.shape} and {remainders.shape}")
         if not _all_positive(steps) or not _all_positive(remainders):
             raise VerificationError(f"{what}: steps and remainders must be real and > 0 to have a "
                                     "log-log slope")

@@ -1,4 +1,6 @@
-"""One equation at the desk: its verdict, its formula, the code of both sides, a live case and every claim."""
+"""One equation at the desk: its verdict, its formula, the code of both sides, a live case and every
+claim.
+"""
 
 import inspect
 import textwrap
@@ -19,7 +21,8 @@ _WIDTH = 80
 
 
 def show(paper, label, seed=0, verbose=False):
-    """One equation for a reader: verdict, formula, code of both sides, a live case, one line a claim.
+    """One equation for a reader: verdict, formula, code of both sides, a live case, one line a
+    claim.
 
     Parameters
     ----------
@@ -80,10 +83,12 @@ def _indent(caption, text):
     return [f"{caption}:", *("    " + line for line in inspect.cleandoc(text).splitlines())]
 
 
-# -- claims -------------------------------------------------------------------------------------------
+# -- claims ----------------------------------------------------------------------------------------
 
 def claim_table(claims, verbose=False):
-    """One line a claim with its relation; those that differ only in their case as one, by the worst case."""
+    """One line a claim with its relation; those that differ only in their case as one, by the worst
+    case.
+    """
     groups = {}
     for claim in claims:
         if not isinstance(claim, Case):
@@ -109,7 +114,9 @@ def _badness(claim):
 
 
 def _claim_line(claim, count):
-    """Outcome, relation, error and tolerance in columns, then what is claimed, wrapped under itself."""
+    """Outcome, relation, error and tolerance in columns, then what is claimed, wrapped under
+    itself.
+    """
     error, tolerance = "", ""
     if not isinstance(claim, (Property, PrintedShape)):
         error, tolerance = f"{claim.error:.1e}", f"{claim.tolerance:.1e}"
@@ -121,7 +128,7 @@ def _claim_line(claim, count):
 def _claim_text(claim, count):
     text = claim.what
     if isinstance(claim, (Counterexample, Printed)):
-        text = f"{claim.label}, fails as it should: {text}" if claim.ok else f"{claim.label}, must fail: {text}"
+        text = f"{claim.label}, {'fails as it should' if claim.ok else 'must fail'}: {text}"
     elif isinstance(claim, PrintedShape):
         text = f"as printed, {text}: {claim.left_shape} against {claim.right_shape}"
     elif isinstance(claim, Property) and (claim.expected is not True or not claim.ok):
@@ -132,7 +139,9 @@ def _claim_text(claim, count):
 
 
 def entries(claim, limit=4):
-    """A few entries of both sides: the tightest of an inequality, the worst of a failure, else the largest."""
+    """A few entries of both sides: the tightest of an inequality, the worst of a failure, else the
+    largest.
+    """
     if isinstance(claim, (Property, PrintedShape)):
         return []
     claim = claim if isinstance(claim, Comparison) else claim.claim

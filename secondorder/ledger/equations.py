@@ -1,11 +1,12 @@
 """Executable equations: the rules for each verdict, and the runner.
 
-A paper's room registers one function for every label (`equation`).  The function draws a small random case from the
-generator it is given, computes both sides and returns claims (see `claims`).  What the claims must contain depends on
-the verdict:
+A paper's room registers one function for every label (`equation`).  The function draws a small
+random case from the generator it is given, computes both sides and returns claims (see `claims`).
+What the claims must contain depends on the verdict:
 
 - ``holds``: at least one comparison, nothing that must fail;
-- ``conditional``: a comparison inside the stated condition and a counterexample outside it; with a corrected form, the
+- ``conditional``: a comparison inside the stated condition and a counterexample outside it; with a
+corrected form, the
   printed one fails too;
 - ``erratum``: the corrected form holds, the printed form fails (or does not conform);
 - ``definition``: at least one property or comparison of the object that was built.
@@ -23,10 +24,11 @@ from . import registry
 from ..mismatch import describe_mismatch
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import Comparison, Equal, VerificationError
-from .registry import KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name, underlying
+from .registry import (KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name,
+                       underlying)
 
-__all__ = ["Equation", "KINDS", "PAPERS", "Registry", "Result", "VERDICTS", "equation", "generator", "qualified_name",
-           "run", "run_equation", "underlying"]
+__all__ = ["Equation", "KINDS", "PAPERS", "Registry", "Result", "VERDICTS", "equation", "generator",
+           "qualified_name", "run", "run_equation", "underlying"]
 
 
 @dataclass
@@ -41,8 +43,8 @@ class Result:
     ok : bool
         Whether everything came out as the verdict says.
     error, tolerance : float or None
-        Of the comparison that came nearest to its tolerance; None where nothing is compared.  What an
-        error is relative to stands in `comparisons.RELATIVE_TO`.
+        Of the comparison that came nearest to its tolerance; None where nothing is compared.  What
+        an error is relative to stands in `comparisons.RELATIVE_TO`.
     printed_error : float or None
         Of the form as printed (errata).
     printed_failure : str or None
@@ -77,8 +79,8 @@ class Result:
 
     def to_dict(self):
         """Plain values for JSON; `message` only where the check is not ok."""
-        names = ("paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error",
-                 "tolerance", "printed_error", "printed_failure", "implements", "seconds")
+        names = ("paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok",
+                 "error", "tolerance", "printed_error", "printed_failure", "implements", "seconds")
         values = {name: getattr(self, name) for name in names}
         values["labels"], values["implements"] = list(self.labels), list(self.implements)
         for name in ("error", "tolerance", "printed_error", "seconds"):
@@ -90,7 +92,9 @@ class Result:
 
 
 def generator(seed, paper, label):
-    """The random generator of one check: a function of seed, paper and label, so that each check stands alone."""
+    """The random generator of one check: a function of seed, paper and label, so that each check
+    stands alone.
+    """
     digest = hashlib.sha256(f"{paper} {label}".encode()).digest()
     words = [int.from_bytes(digest[i:i + 4], "little") for i in range(0, 16, 4)]
     return np.random.default_rng([seed, *words])
@@ -111,8 +115,8 @@ def run(paper=None, label=None, seed=0):
     Returns
     -------
     list of Result
-        One for each display, in the order of the papers.  A check that raises is reported as not ok, with the
-        exception in `message`; it does not stop the others.
+        One for each display, in the order of the papers.  A check that raises is reported as not
+        ok, with the exception in `message`; it does not stop the others.
 
     Raises
     ------
@@ -131,16 +135,20 @@ def run_equation(entry, seed=0):
     try:
         claims = _claims_of(entry.check(generator(seed, entry.paper, entry.labels[0])))
         message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
-    except Exception as problem:  # any failure of a check is a result to be reported, not the end of the run
+    # any failure of a check is a result to be reported, not the end of the run
+    except Exception as problem:
         message = f"{type(problem).__name__}: {problem} ({_location(problem)})"
     seconds = time.perf_counter() - started
     held = _nearest([claim for claim in claims if isinstance(claim, Comparison)], max)
     printed = _nearest([claim for claim in claims if isinstance(claim, Printed)], min)
     return Result(
-        paper=entry.paper, labels=entry.labels, statement=entry.statement, kind=entry.kind, verdict=entry.verdict,
-        ok=message is None, error=held.error if held else None, tolerance=held.tolerance if held else None,
+        paper=entry.paper, labels=entry.labels, statement=entry.statement, kind=entry.kind,
+        verdict=entry.verdict,
+        ok=message is None, error=held.error if held else None,
+        tolerance=held.tolerance if held else None,
         printed_error=printed.error if printed else None,
-        printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims) else None,
+        printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims)
+        else None,
         implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds,
         claims=claims, message=message, condition=entry.condition, where=entry.where)
 
@@ -154,10 +162,12 @@ def _location(problem):
 def _claims_of(returned):
     known = (Comparison, Counterexample, Printed, PrintedShape, Property, Case)
     if not isinstance(returned, (list, tuple)) or not returned:
-        raise VerificationError(f"a check returns a list of claims, got {type(returned).__name__} {returned!r:.80}")
+        raise VerificationError(f"a check returns a list of claims, got {type(returned).__name__} "
+                                f"{returned!r:.80}")
     for claim in returned:
         if not isinstance(claim, known):
-            raise VerificationError(f"a check returns claims only, got {type(claim).__name__} {claim!r:.80}")
+            raise VerificationError(f"a check returns claims only, got {type(claim).__name__} "
+                                    f"{claim!r:.80}")
     return list(returned)
 
 
@@ -166,7 +176,8 @@ def _broken_rule(verdict, corrected, claims):
     def count(*kinds):
         return sum(isinstance(claim, kinds) for claim in claims)
 
-    compared, printed, outside = count(Comparison), count(Printed, PrintedShape), count(Counterexample)
+    compared, outside = count(Comparison), count(Counterexample)
+    printed = count(Printed, PrintedShape)
     if verdict == "definition":
         if not compared + count(Property):
             return "a definition needs at least one Property, Equal, AtMost or Rate"
@@ -177,9 +188,11 @@ def _broken_rule(verdict, corrected, claims):
     if verdict == "conditional" and not outside:
         return "verdict 'conditional' needs a Counterexample outside the condition"
     if (verdict == "erratum" or corrected) and not printed:
-        return f"verdict {verdict!r} with a corrected form needs the form as printed: Printed or PrintedShape"
+        return (f"verdict {verdict!r} with a corrected form needs the form as printed: "
+                "Printed or PrintedShape")
     if printed and not corrected:
-        return f"verdict {verdict!r} without a corrected form may not carry a Printed or PrintedShape"
+        return (f"verdict {verdict!r} without a corrected form may not carry a Printed or "
+                "PrintedShape")
     return None
 
 
@@ -191,7 +204,8 @@ def _failures(claims):
             continue
         texts.append(claim.outcome())
         if isinstance(claim, Equal):
-            texts.append(describe_mismatch(claim.left, claim.right, error=claim.tolerance * claim.scale,
+            texts.append(describe_mismatch(claim.left, claim.right,
+                                           error=claim.tolerance * claim.scale,
                                            names=("left", "right")))
     return "\n".join(texts) if texts else None
 

@@ -8,10 +8,11 @@ _OF_NUMBERS = {"eq", "eqs", "eqn", "equation", "equations", "formula", "no"}
 
 
 def canonical(label):
-    """A label in lower case with hyphens between its words, and without what only says that it is one.
+    """A label in lower case with hyphens between its words, and without what only says that it is
+    one.
 
-    >>> [canonical(label) for label in ("Theorem 1", "eq. 10", "ALGORITHM-1", "(39)", 39, "Eqs. (8B)")]
-    ['theorem-1', '10', 'algorithm-1', '39', '39', '8b']
+    >>> [canonical(label) for label in ("Theorem 1", "eq. 10", "ALGORITHM-1", "(39)", 39, "Eqs.
+    (8B)")] ['theorem-1', '10', 'algorithm-1', '39', '39', '8b']
     """
     text = re.sub(r"[()\[\],:]|\.(?!\d)", " ", str(label).lower())
     text = re.sub(r"([a-z]{2,})(\d)", r"\1 \2", text)  # theorem1
@@ -26,4 +27,5 @@ def heading(labels):
     numbers = [label for label in labels if re.fullmatch(r"\d+[a-z]?", label)]
     if len(numbers) < len(labels):
         return ", ".join(labels)
-    return ("Equation " if len(labels) == 1 else "Equations ") + ", ".join(f"({label})" for label in labels)
+    numbers = ", ".join(f"({label})" for label in labels)
+    return f"Equation {numbers}" if len(labels) == 1 else f"Equations {numbers}"

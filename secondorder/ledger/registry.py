@@ -1,4 +1,6 @@
-"""The registry of executable equations: what a room has to say about a display before its check is run."""
+"""The registry of executable equations: what a room has to say about a display before its check is
+run.
+"""
 
 import difflib
 import functools
@@ -9,7 +11,8 @@ from dataclasses import dataclass, field
 from .comparisons import VerificationError
 from .labels import canonical
 
-KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm", "claim", "proof-step")
+KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
+         "claim", "proof-step")
 VERDICTS = ("holds", "conditional", "erratum", "definition")
 #: Kinds that may name no implementation: there may be nothing of them in the package.
 KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
@@ -52,9 +55,9 @@ class Stated:
 class Equation:
     """One registered display of a paper: what it states and the check that executes it.
 
-    The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str, and
-    `stated` has, for each implementation, the names of the outputs that the label states (empty where
-    it does not say).
+    The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
+    and `stated` has, for each implementation, the names of the outputs that the label states (empty
+    where it does not say).
     """
 
     paper: str
@@ -107,7 +110,9 @@ class Registry:
         return tuple(self._equations[paper])
 
     def load(self, paper):
-        """Import the paper's equations if its room exists; errors inside the room are not hidden."""
+        """Import the paper's equations if its room exists; errors inside the room are not
+        hidden.
+        """
         module = self.papers[paper]
         if module is not None and _exists(module):
             importlib.import_module(module)
@@ -168,7 +173,9 @@ def _unique(equations):
 
 
 def underlying(implementation):
-    """The plain function or class behind a method, property, cached property or compiled function."""
+    """The plain function or class behind a method, property, cached property or compiled
+    function.
+    """
     for attribute in ("__func__", "fget", "func", "py_func"):
         implementation = getattr(implementation, attribute, None) or implementation
     return implementation
@@ -183,12 +190,14 @@ def qualified_name(implementation):
 
 
 def _is_implementation(value):
-    named = getattr(underlying(value), "__qualname__", None) or getattr(underlying(value), "__name__", None)
+    target = underlying(value)
+    named = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     wraps_code = callable(value) or isinstance(value, (property, functools.cached_property))
     return wraps_code and bool(named) and "<lambda>" not in named
 
 
-def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None, where=None,
+def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
+             where=None,
              implements=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
@@ -207,8 +216,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
             "claim", "proof-step"}
     verdict : {"holds", "conditional", "erratum", "definition"}
     corrected : str, optional
-        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too (its
-        check then shows the printed form failing).
+        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too
+        (its check then shows the printed form failing).
     condition : str, Condition or tuple of them, optional
         Under what it holds: required for "conditional"; an erratum may have one.
     where : str, optional
@@ -229,7 +238,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         Unknown paper, kind or verdict; a label registered twice; anything above that is missing or
         misplaced.
     """
-    named = [value if isinstance(value, Stated) else Stated(value) for value in _as_tuple(implements)]
+    named = [value if isinstance(value, Stated) else Stated(value)
+             for value in _as_tuple(implements)]
 
     def register(check):
         entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
@@ -258,15 +268,16 @@ def _validate(entry):
         raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
     for value in entry.implements:
         if not _is_implementation(value):
-            raise VerificationError(f"{where}: implements takes named functions, methods or classes, "
-                                    f"got {value!r}")
+            raise VerificationError(f"{where}: implements takes named functions, methods or "
+                                    f"classes, got {value!r}")
     if not callable(entry.check):
         raise VerificationError(f"{where}: the check must be a function of rng")
 
 
 def _validate_texts(entry, where):
     """Labels, statement, formula, and the texts that go with some verdicts only."""
-    if not entry.labels or not all(isinstance(label, str) and label.strip() for label in entry.labels):
+    if not entry.labels or not all(isinstance(label, str) and label.strip()
+                                   for label in entry.labels):
         raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
     if len(set(map(canonical, entry.labels))) < len(entry.labels):
         raise VerificationError(f"{where}: a label is named twice")
@@ -275,7 +286,8 @@ def _validate_texts(entry, where):
     if entry.where is not None:
         _require_text(where, "where", entry.where)
     for name, texts, allowed in (
-            ("corrected", [entry.corrected] if entry.corrected is not None else [], ("erratum", "conditional")),
+            ("corrected", [entry.corrected] if entry.corrected is not None else [],
+             ("erratum", "conditional")),
             ("condition", entry.conditions, ("conditional", "erratum"))):
         if texts and entry.verdict not in allowed:
             raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "

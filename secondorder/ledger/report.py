@@ -18,10 +18,11 @@ from .registry import VERDICTS, Condition, qualified_name
 _WIDE = 120  # columns from which a row of the table is one line
 
 
-# -- the table ----------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------
 
 def table(results, width=None):
-    """Results as text, one table a paper, each followed by a line that counts verdicts and by what failed.
+    """Results as text, one table a paper, each followed by a line that counts verdicts and by what
+    failed.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def table(results, width=None):
         failed = [f"FAILED {paper} {', '.join(result.labels)}: {result.message}"
                   for result in mine if not result.ok]
         blocks.append("\n".join([paper, *_rows(mine, width), summary(mine), *failed]))
-    return "\n\n".join([*blocks, *(["\n".join(textwrap.wrap(RELATIVE_TO, width))] if blocks else [])])
+    return "\n\n".join([*blocks,
+                        *(["\n".join(textwrap.wrap(RELATIVE_TO, width))] if blocks else [])])
 
 
 def summary(results):
@@ -50,10 +52,12 @@ def summary(results):
     names = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
              "erratum": ("erratum", "errata"), "definition": ("definition", "definitions")}
     parts = [f"{count} {names[verdict][count != 1]}" for verdict, count in counts.items() if count]
-    labels, failed = sum(len(result.labels) for result in results), sum(not result.ok for result in results)
+    labels = sum(len(result.labels) for result in results)
+    failed = sum(not result.ok for result in results)
     seconds = sum(result.seconds for result in results)
-    checks = f"{len(results)} check{'s' * (len(results) != 1)} of {labels} label{'s' * (labels != 1)}"
-    return f"{checks}: {', '.join(parts) or 'nothing'}; {failed} failed; {seconds:.1f} s"
+    checks = f"{len(results)} check{'s' * (len(results) != 1)}"
+    return (f"{checks} of {labels} label{'s' * (labels != 1)}: {', '.join(parts) or 'nothing'}; "
+            f"{failed} failed; {seconds:.1f} s")
 
 
 def _rows(results, width):
@@ -63,7 +67,8 @@ def _rows(results, width):
                "label": [_labels(result.labels) for result in results],
                "error": [_short(result.error) for result in results],
                "tol.": [_short(result.tolerance) for result in results],
-               "printed": [result.printed_failure or _short(result.printed_error) for result in results],
+               "printed": [result.printed_failure or _short(result.printed_error)
+                           for result in results],
                "kind": [result.kind for result in results]}
     if not any(columns["printed"]):
         del columns["printed"]
@@ -78,24 +83,29 @@ def _rows(results, width):
     lines = _lines(columns, width)
     rows = lines[2:]
     indent = " " * 6
-    stated = [textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, max_lines=2,
-                            placeholder=" ...") for text in statements]
+    stated = [textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent,
+                            max_lines=2, placeholder=" ...") for text in statements]
     return lines[:2] + [line for row, text in zip(rows, stated) for line in (row, *text)]
 
 
 def _lines(columns, width):
-    """Header, rule and one line a row; the texts of the last columns share what the others leave."""
+    """Header, rule and one line a row; the texts of the last columns share what the others
+    leave.
+    """
     sizes = {name: max([len(name), *map(len, cells)]) for name, cells in columns.items()}
     sizes["label"] = min(sizes["label"], 24)
     shared = [name for name in ("states", "implemented") if name in columns]
-    left = width - sum(sizes[name] + 2 for name in columns if name not in shared) - 2 * (len(shared) - 1)
+    left = width - sum(sizes[name] + 2 for name in columns
+                       if name not in shared) - 2 * (len(shared) - 1)
     if "states" in shared:
         sizes["implemented"] = min(sizes["implemented"], max(left // 3, left - sizes["states"]))
         left -= sizes["implemented"]
     sizes[shared[0]] = max(min(sizes[shared[0]], left), 0)
-    columns["implemented"] = [_fitting(name, sizes["implemented"]) for name in columns["implemented"]]
+    columns["implemented"] = [_fitting(name, sizes["implemented"])
+                              for name in columns["implemented"]]
     cells = [list(columns), *zip(*columns.values())]
-    text = ["  ".join(_clip(cell, size) for cell, size in zip(line, sizes.values()) if size).rstrip()
+    text = ["  ".join(_clip(cell, size) for cell,
+                      size in zip(line, sizes.values()) if size).rstrip()
             for line in cells]
     return [text[0], "-" * min(width, max(map(len, text))), *text[1:]]
 
@@ -120,7 +130,9 @@ def _short(value):
 
 
 def short_name(paper, name):
-    """A qualified name without the package and, where it stands there, without the paper's own room."""
+    """A qualified name without the package and, where it stands there, without the paper's own
+    room.
+    """
     room = (registry.REGISTRY.papers.get(paper) or "").rpartition(".")[0]
     return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.")
 
@@ -131,13 +143,14 @@ def place(paper, names):
     return short_name(paper, names[0]) + rest if names else ""
 
 
-# -- the page of a paper ------------------------------------------------------------------------------
+# -- the page of a paper ---------------------------------------------------------------------------
 
 def markdown(paper):
-    """The page of a paper: every display with its formula, verdict, what is checked and what implements it.
+    """The page of a paper: every display with its formula, verdict, what is checked and what
+    implements it.
 
-    Formulas stand in ``math`` fences, which code hosts render; the list of claims of each display is
-    folded.  The text holds nothing that was measured.
+    Formulas stand in ``math`` fences, which code hosts render; the list of claims of each display
+    is folded.  The text holds nothing that was measured.
 
     Parameters
     ----------
@@ -157,8 +170,10 @@ def markdown(paper):
     entries = registry.REGISTRY.select(paper)
     counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS}
     lines = [f"# {paper}: every equation, executed", "",
-             f"Written by `secondorder verify {paper} --markdown`; change the checks in `equations` instead.",
-             f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one with its "
+             f"Written by `secondorder verify {paper} --markdown`; change the checks in "
+             f"`equations` instead.",
+             f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one "
+             f"with its "
              "numbers.", "", "| verdict | displays |", "|---|---|",
              *(f"| {verdict} | {count} |" for verdict, count in counts.items()), "", RELATIVE_TO]
     conditions = dict.fromkeys(one for entry in entries for one in entry.conditions
@@ -175,7 +190,8 @@ def _markdown_entry(entry):
     if not result.claims:
         raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
                                 f"{result.message}")
-    lines = [f"## {heading(entry.labels)}", "", f"**{entry.verdict}** ({entry.kind}). {entry.statement}", "",
+    lines = [f"## {heading(entry.labels)}", "", f"**{entry.verdict}** ({entry.kind}). "
+                                                f"{entry.statement}", "",
              *_math("As printed:" if entry.corrected else None, entry.formula)]
     if entry.corrected:
         lines += ["", *_math("Corrected:", entry.corrected)]
@@ -183,7 +199,8 @@ def _markdown_entry(entry):
     if entry.where:
         lines.append(f"- Where: {entry.where}")
     for one in entry.conditions:
-        lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition) else f"- Condition: {one}")
+        lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition)
+                     else f"- Condition: {one}")
     if entry.implements:
         names = (short_name(entry.paper, qualified_name(value)) for value in entry.implements)
         lines.append(f"- Implemented by {', '.join(f'`{name}`' for name in names)}.")

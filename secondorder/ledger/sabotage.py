@@ -1,9 +1,9 @@
 """Sabotage: does a check notice when what it says to be implemented is wrong?
 
-For every implementation that an equation names, what it returns is made wrong: one output at a time, by
-0.1 %, in its largest entry, and in its sign.  The check must fail each time for at least one output, and
-for every output that the label states (`registry.Stated`).  A function that returns nothing is made to
-do nothing; a truth value is turned round.
+For every implementation that an equation names, what it returns is made wrong: one output at a
+time, by 0.1 %, in its largest entry, and in its sign.  The check must fail each time for at least
+one output, and for every output that the label states (`registry.Stated`).  A function that returns
+nothing is made to do nothing; a truth value is turned round.
 
 From the command line, while one writes a room::
 
@@ -23,7 +23,7 @@ import types
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +54,12 @@ class Unnoticed:
         return f"{self.paper} {self.label}: {self.implementation}{output}: {self.mode}"
 
 
-# -- making a value wrong -----------------------------------------------------------------------------
+# -- making a value wrong --------------------------------------------------------------------------
 
 def parts(value):
-    """The outputs of a returned value by name; a single array, number or list has one, with no name."""
+    """The outputs of a returned value by name; a single array, number or list has one, with no
+    name.
+    """
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or map(str, range(len(value)))
         return dict(zip(names, value))
@@ -95,7 +97,8 @@ def leaves(value):
         return [leaf for item in value for leaf in leaves(item)]
     if isinstance(value, (bool, np.bool_, str, bytes)):
         return []
-    return [value] if isinstance(value, (int, float, complex, np.number)) or _is_numeric(value) else []
+    return [value] if isinstance(value,
+                                 (int, float, complex, np.number)) or _is_numeric(value) else []
 
 
 def _is_numeric(value):
@@ -128,13 +131,15 @@ def made_wrong(value, mode):
 
 def type_of(leaf):
     """The scalar type that keeps a leaf's precision."""
-    return leaf.dtype.type if isinstance(leaf, (np.ndarray, np.number)) and leaf.dtype.kind in "fc" else float
+    return leaf.dtype.type if isinstance(leaf, (np.ndarray,
+                                                np.number)) and leaf.dtype.kind in "fc" else float
 
 
 def _with_larger(leaf, largest):
     """The leaf with its entries of the given size made one per cent larger."""
+    larger = leaf * type_of(leaf)(1.01)
     hit = np.abs(leaf) == largest
-    return type_of(leaf)(1.01) * leaf if hit.ndim == 0 and hit else np.where(hit, leaf * type_of(leaf)(1.01), leaf)
+    return np.where(hit, larger, leaf) if np.ndim(leaf) else larger if hit else leaf
 
 
 def modes_of(part):
@@ -147,15 +152,16 @@ def modes_of(part):
     return (PERCENT, LARGEST, SIGN) if any(np.any(leaf) for leaf in numbers) else ()
 
 
-# -- replacing a function, whoever holds it -----------------------------------------------------------
+# -- replacing a function, whoever holds it --------------------------------------------------------
 
 @contextlib.contextmanager
 def replaced(implementation, substitute):
-    """While it lasts, calls of `implementation` go to ``substitute(original, *arguments, **named)``.
+    """While it lasts, calls of `implementation` go to ``substitute(original, *arguments,
+    **named)``.
 
     The function keeps its identity and gets other code, so that every reference to it is reached:
-    names imported elsewhere, methods, entries of tables.  A compiled function cannot have other code;
-    it is replaced where modules of the package name it.
+    names imported elsewhere, methods, entries of tables.  A compiled function cannot have other
+    code; it is replaced where modules of the package name it.
     """
     function = underlying(implementation)
     if function is not implementation and hasattr(implementation, "py_func"):
@@ -167,7 +173,7 @@ def replaced(implementation, substitute):
                                   function.__defaults__, function.__closure__)
     original.__kwdefaults__ = function.__kwdefaults__
     had_signature, signature = "__signature__" in vars(function), inspect.signature(function)
-    function.__globals__["_sabotaged"] = lambda *given, **named: substitute(original, *given, **named)
+    function.__globals__["_sabotaged"] = partial(substitute, original)
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = _detour(function.__code__.co_freevars)
     function.__signature__ = signature
@@ -181,7 +187,9 @@ def replaced(implementation, substitute):
 
 
 def _detour(free_names):
-    """Code that calls the global `_sabotaged`, with as many free variables as the code it stands for."""
+    """Code that calls the global `_sabotaged`, with as many free variables as the code it stands
+    for.
+    """
     names = ", ".join(free_names)
     lines = [f"def outer({names}):", "    def detour(*given, **named):",
              f"        if False: ({names})" if names else "        pass",
@@ -196,7 +204,8 @@ def _replaced_in_modules(function, substitute):
     def stand_in(*given, **named):
         return substitute(function, *given, **named)
 
-    holders = [(module, name) for key, module in list(sys.modules.items()) if key.startswith("secondorder")
+    holders = [(module, name) for key,
+               module in list(sys.modules.items()) if key.startswith("secondorder")
                for name, value in list(vars(module).items()) if value is function]
     for module, name in holders:
         setattr(module, name, stand_in)
@@ -217,7 +226,7 @@ def functions_of(implementation):
     return [getattr(value, "func", None) or underlying(value) for value in found]
 
 
-# -- what a check notices -----------------------------------------------------------------------------
+# -- what a check notices --------------------------------------------------------------------------
 
 def fails(entry, function, seed, output=None, mode=None, seen=None):
     """Whether the check fails when that output of the function is wrong in that way.
@@ -285,7 +294,8 @@ def unnoticed(entry, seed=0, every=False):
     for implementation, stated in zip(entry.implements, entry.stated):
         name = short_name(entry.paper, qualified_name(implementation))
         gaps = _gaps(entry, implementation, stated, seed, every)
-        found += [Unnoticed(entry.paper, entry.labels[0], name, output, mode) for output, mode in gaps]
+        found += [Unnoticed(entry.paper, entry.labels[0], name, output, mode) for output,
+                  mode in gaps]
     return found
 
 
@@ -323,10 +333,11 @@ def by_label(paper, label, seed=0, every=False):
 
 
 def explained(path, found):
-    """Divide findings into those that a file explains and the others; and its entries that explain nothing.
+    """Divide findings into those that a file explains and the others; and its entries that explain
+    nothing.
 
-    The file is TOML: tables `[[explained]]` with `label`, `implementation`, `reason`, and optionally
-    `output` and `mode` (default: all).
+    The file is TOML: tables `[[explained]]` with `label`, `implementation`, `reason`, and
+    optionally `output` and `mode` (default: all).
     """
     entries = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("explained", [])
     used, open_ones = set(), []
@@ -347,10 +358,12 @@ def _explains(entry, one):
 def main(arguments=None):
     """The command line; status 1 if something goes unnoticed."""
     parser = argparse.ArgumentParser(prog="python -m secondorder.ledger.sabotage",
-                                     description="Make implementations wrong and see whether checks notice.")
+                                     description="Make implementations wrong and see whether "
+                                                 "checks notice.")
     parser.add_argument("paper")
     parser.add_argument("label", nargs="*", help="one label, in any spelling (default: all)")
-    parser.add_argument("--all", action="store_true", help="tell about outputs that a label does not state, too")
+    parser.add_argument("--all", action="store_true",
+                        help="tell about outputs that a label does not state, too")
     parser.add_argument("--explained", metavar="FILE", help="a TOML file with explained exceptions")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)

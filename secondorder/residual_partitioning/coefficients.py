@@ -1,7 +1,7 @@
 """Coefficients of the univariate quadratics, one layer at a time, as the paper's equations read.
 
-They are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``, ``W_ddot`` (out, 1 + in)
-for changes of parameters, bias in column 0.
+They are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``, ``W_ddot`` (out, 1 +
+in) for changes of parameters, bias in column 0.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,8 @@ CORRECTIONS = {"abs": np.abs, "max": lambda a: np.maximum(a, 0), "none": lambda 
 def output_change(layer, y, dW, dY):
     """[residual-partitioning] Eq. (4): first-order change of an affine output, (S, out).
 
-    dY^(l+1)_si = sum_{j>=0} dW_ij y_sj + sum_{j>=1} w_ij dY_sj; the product dW_ij dY_sj is left out.
+    dY^(l+1)_si = sum_{j>=0} dW_ij y_sj + sum_{j>=1} w_ij dY_sj; the product dW_ij dY_sj is left
+    out.
 
     Parameters
     ----------
@@ -29,7 +30,8 @@ def output_change(layer, y, dW, dY):
 
 
 def squared_change_bound(layer, y, dW, dY, partition):
-    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on the squared change of every output.
+    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on the squared change of every
+    output.
 
     It is sum_{j>=0} (dW_ij y_sj)^2 / eps_sij + sum_{j>=1} (w_ij dY_sj)^2 / phi_sij. With dY = 0 and
     phi = 0 this is Eq. (16).
@@ -41,13 +43,16 @@ def squared_change_bound(layer, y, dW, dY, partition):
     """
     parts = dW[None] * input_with_bias(layer, y)[:, None, :], layer.weight[None] * dY[:, None, :]
     if any(((part != 0) & (fraction == 0)).any() for part, fraction in zip(parts, partition)):
-        raise ValueError("a part of the change is not zero although its fraction is: the bound would be infinite")
+        raise ValueError("a part of the change is not zero although its fraction is: the bound "
+                         "would be infinite")
     own, below = (ratio(part**2, fraction) for part, fraction in zip(parts, partition))
     return own.sum(axis=2) + below.sum(axis=2)
 
 
 class AffineBound(NamedTuple):
-    """Coefficients below an affine layer: of its parameters (out, 1 + in) and of its inputs (S, in)."""
+    """Coefficients below an affine layer: of its parameters (out, 1 + in) and of its inputs (S,
+    in).
+    """
 
     W_dot: np.ndarray
     W_ddot: np.ndarray
@@ -56,7 +61,8 @@ class AffineBound(NamedTuple):
 
 
 def affine(layer, y, Y_dot, Y_ddot, partition):
-    """[residual-partitioning] Eq. (9): from the outputs' quadratics to those of the weights and of the inputs.
+    """[residual-partitioning] Eq. (9): from the outputs' quadratics to those of the weights and of
+    the inputs.
 
     W_dot_ij = sum_s Y_dot_si y_sj                 Y_dot_sj = sum_i Y_dot_si w_ij
     W_ddot_ij = sum_s Y_ddot_si y_sj^2 / eps_sij   Y_ddot_sj = sum_i Y_ddot_si w_ij^2 / phi_sij
@@ -80,11 +86,12 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
 
 
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
-    """[residual-partitioning] Eq. (41) and the activation lines of Algorithm 1: quadratics below an activation layer.
+    """[residual-partitioning] Eq. (41) and the activation lines of Algorithm 1: quadratics below an
+    activation layer.
 
-    Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j. Eq. (41) itself
-    has no absolute value (``negative_curvature="none"``); without it a negative coefficient turns Jensen's inequality
-    round.
+    Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j.
+    Eq. (41) itself has no absolute value (``negative_curvature="none"``); without it a negative
+    coefficient turns Jensen's inequality round.
 
     Returns
     -------
@@ -95,7 +102,8 @@ def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
 
 
 def output(f_i, f_ii, phi):
-    """[residual-partitioning] Eqs. (15), (45): the loss's own quadratics, Y_dot = f_i and Y_ddot = f_ii / phi.
+    """[residual-partitioning] Eqs. (15), (45): the loss's own quadratics, Y_dot = f_i and Y_ddot =
+    f_ii / phi.
 
     Parameters
     ----------

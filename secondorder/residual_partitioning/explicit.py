@@ -33,7 +33,8 @@ class ExplicitBound(NamedTuple):
 
 
 def partitions_of(evaluation, rng=None):
-    """A partition for every affine layer, None for activation layers: that of Theorem 2, or random ones with `rng`.
+    """A partition for every affine layer, None for activation layers: that of Theorem 2, or random
+    ones with `rng`.
 
     Raises
     ------
@@ -53,7 +54,8 @@ def partitions_of(evaluation, rng=None):
 
 
 def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_curvature="abs"):
-    """The bound of Theorem 1, (2)-(3), built layer by layer from the printed equations and explicit partitions.
+    """The bound of Theorem 1, (2)-(3), built layer by layer from the printed equations and explicit
+    partitions.
 
     Parameters
     ----------
@@ -76,8 +78,8 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
     TypeError
         If a layer is neither `Linear` nor `Activation`; it is named.
     ValueError
-        If a partition is not valid, an option is unknown, `output_phi` gives no bound for this loss,
-        or nothing is trained.
+        If a partition is not valid, an option is unknown, `output_phi` gives no bound for this
+        loss, or nothing is trained.
     """
     lookup(coefficients.CORRECTIONS, negative_curvature, "negative_curvature")
     network, saved = evaluation.network, evaluation.saved
@@ -86,7 +88,8 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
     evaluation.require_current()
     partitions = partitions_of(evaluation) if partitions is None else partitions
     if [one is None for one in partitions] != [isinstance(layer, Activation) for layer in layers]:
-        raise ValueError(f"partitions: expected {len(layers)} entries, None for activation layers and "
+        raise ValueError(f"partitions: expected {len(layers)} entries, None for activation layers "
+                         f"and "
                          "a Partition for all others")
     Y_dot, Y_ddot = ([a] for a in output_quadratics(evaluation, u[-1], output_phi))
     W_dot, W_ddot = [], []
@@ -114,7 +117,9 @@ def flat(layers, arrays):
 
 
 def output_quadratics(evaluation, u, output_phi):
-    """Y_dot, Y_ddot (S, C) at the outputs, whose total gradient is u; `output_phi` as for :func:`explicit_bound`."""
+    """Y_dot, Y_ddot (S, C) at the outputs, whose total gradient is u; `output_phi` as for
+    :func:`explicit_bound`.
+    """
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     f_i = loss.gradient(p, y) / evaluation.samples
     f_ii = loss.hessian_diagonal(p, y) / evaluation.samples
@@ -122,11 +127,13 @@ def output_quadratics(evaluation, u, output_phi):
         lookup({"optimal": None}, output_phi, "output_phi")
     if output_phi is None:
         if not loss.diagonal_hessian:
-            raise ValueError(f"output_phi=None needs a loss whose Hessian in the outputs is diagonal; that of "
-                             f"{loss!r} is not, so the result would not be a bound; use 'optimal' or fractions")
+            raise ValueError(f"output_phi=None needs a loss whose Hessian in the outputs is "
+                             f"diagonal; that of {loss!r} is not, so the result would not be a "
+                             f"bound; use 'optimal' or fractions")
         return coefficients.output(f_i, np.abs(f_ii), 1.0)
     if not loss.convex:
-        raise ValueError("output_phi='optimal' and fractions need a loss that is convex in the outputs; "
+        raise ValueError("output_phi='optimal' and fractions need a loss that is convex in the "
+                         "outputs; "
                          f"{loss!r} is not")
     if isinstance(output_phi, str):
         return coefficients.output(f_i, f_ii, choose.optimal_output(f_ii, u))

@@ -1,7 +1,7 @@
 """Partitioning variables as explicit arrays: which fraction of a change goes where.
 
-For an affine layer, ``eps`` (S, out, 1 + in) and ``phi`` (S, out, in); for a loss whose Hessian is not diagonal,
-``phi`` (S, C). Index order is the paper's, s i j, with the bias at j = 0.
+For an affine layer, ``eps`` (S, out, 1 + in) and ``phi`` (S, out, in); for a loss whose Hessian is
+not diagonal, ``phi`` (S, C). Index order is the paper's, s i j, with the bias at j = 0.
 """
 
 from typing import NamedTuple
@@ -12,14 +12,18 @@ from .total_gradient import input_with_bias
 
 
 class Partition(NamedTuple):
-    """eps (S, out, 1 + in): fractions for the weights. phi (S, out, in): fractions that go further down."""
+    """eps (S, out, 1 + in): fractions for the weights. phi (S, out, in): fractions that go further
+    down.
+    """
 
     eps: np.ndarray
     phi: np.ndarray
 
 
 def ratio(numerator, denominator):
-    """numerator / denominator with 0 wherever the denominator is 0 (the paper's terms vanish there)."""
+    """numerator / denominator with 0 wherever the denominator is 0 (the paper's terms vanish
+    there).
+    """
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     out = np.zeros(numerator.shape, dtype=np.result_type(numerator, denominator))
     np.divide(numerator, denominator, out=out, where=denominator != 0)
@@ -27,7 +31,8 @@ def ratio(numerator, denominator):
 
 
 def simplex_optimum(x):
-    """[residual-partitioning] Lemma 3, Eq. (19): p_i = |x_i| / sum_i' |x_i'| makes sum_i x_i^2 / p_i least on the simplex.
+    """[residual-partitioning] Lemma 3, Eq. (19): p_i = |x_i| / sum_i' |x_i'| makes sum_i x_i^2 /
+    p_i least on the simplex.
 
     Parameters
     ----------
@@ -48,7 +53,9 @@ def softmax_parameters(eta):
 
 
 def softmax_derivative(p):
-    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) where i' = i, else -p_i p_i'."""
+    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) where i' = i, else
+    -p_i p_i'.
+    """
     return np.diag(p) - np.outer(p, p)
 
 
@@ -76,9 +83,11 @@ def affine_terms(layer, y, u):
 
 
 def optimal(layer, y, u):
-    """[residual-partitioning] Eqs. (10), (37); Eq. (31), corrected, where u = 0: the partition of Theorem 2.
+    """[residual-partitioning] Eqs. (10), (37); Eq. (31), corrected, where u = 0: the partition of
+    Theorem 2.
 
-    eps_sij = |y_sj| / u^(l+1)_si and phi_sij = |w_ij| u_sj / u^(l+1)_si, with u^(l+1)_si the sum of all numerators.
+    eps_sij = |y_sj| / u^(l+1)_si and phi_sij = |w_ij| u_sj / u^(l+1)_si, with u^(l+1)_si the sum of
+    all numerators.
 
     Parameters
     ----------
@@ -124,7 +133,8 @@ def arbitrary_output(f_ii, u, rng):
 
 
 def check(partition, layer, y, u):
-    """[residual-partitioning] Eq. (5): non-negative, summing to one, and positive wherever something is to be divided.
+    """[residual-partitioning] Eq. (5): non-negative, summing to one, and positive wherever
+    something is to be divided.
 
     Raises
     ------
@@ -133,14 +143,16 @@ def check(partition, layer, y, u):
     """
     shapes = (len(y), layer.out_features, y.shape[1] + 1), (len(y), layer.out_features, y.shape[1])
     if (partition.eps.shape, partition.phi.shape) != shapes:
-        raise ValueError(f"eps and phi have shapes {partition.eps.shape} and {partition.phi.shape}, "
-                         f"expected {shapes[0]} and {shapes[1]}")
+        raise ValueError(f"eps and phi have shapes {partition.eps.shape} and "
+                         f"{partition.phi.shape}, expected {shapes[0]} and {shapes[1]}")
     terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    check_fractions(np.concatenate(partition, axis=2), terms != 0, "over j, for every sample and output (Eq. (5))")
+    check_fractions(np.concatenate(partition, axis=2), terms != 0,
+                    "over j, for every sample and output (Eq. (5))")
 
 
 def check_output(phi, f_ii, u):
-    """[residual-partitioning] Eq. (14): what :func:`check` asks, of the fractions phi (S, C) at the outputs.
+    """[residual-partitioning] Eq. (14): what :func:`check` asks, of the fractions phi (S, C) at the
+    outputs.
 
     Raises
     ------
@@ -148,12 +160,14 @@ def check_output(phi, f_ii, u):
         Naming the first condition that fails.
     """
     if np.shape(phi) != u.shape:
-        raise ValueError(f"output_phi has shape {np.shape(phi)}, expected {u.shape}: one fraction a sample and output")
+        raise ValueError(f"output_phi has shape {np.shape(phi)}, expected {u.shape}: one fraction "
+                         f"a sample and output")
     check_fractions(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")
 
 
 def check_fractions(p, occupied, where):
-    """ValueError unless p is finite, not negative, sums to one over its last axis, and is positive where `occupied`.
+    """ValueError unless p is finite, not negative, sums to one over its last axis, and is positive
+    where `occupied`.
 
     Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
     """
@@ -162,4 +176,5 @@ def check_fractions(p, occupied, where):
     if np.abs(p.sum(axis=-1) - 1)[occupied.any(axis=-1)].max(initial=0) > 1e-9:
         raise ValueError(f"partitioning variables must sum to one {where}")
     if (p[occupied] == 0).any():
-        raise ValueError("a partitioning variable is zero although its term is not: the bound would be infinite")
+        raise ValueError("a partitioning variable is zero although its term is not: the bound "
+                         "would be infinite")

@@ -1,4 +1,6 @@
-"""Algorithm 1 as printed, kept so that its errata can be shown. Train with :class:`ResidualPartitioning` instead."""
+"""Algorithm 1 as printed, kept so that its errata can be shown. Train with
+:class:`ResidualPartitioning` instead.
+"""
 
 from typing import NamedTuple
 
@@ -21,18 +23,20 @@ class PrintedStep(NamedTuple):
 def algorithm_1_as_printed(evaluation, learning_rate=1.0):
     """[residual-partitioning] Algorithm 1, line by line as printed, with 0/0 = 0.
 
-    The first backward line gives the product Y_ddot u, so that Y_ddot itself is what it gives over u. The affine line
-    then puts sum_i (Y_ddot u)_i |w_ij| for the Y_ddot of the inputs, although that sum is their Y_ddot times u: one
-    u_sj too many at every affine layer on the way down. Steps come out too small where u > 1; where u < 1 the result
-    need not bound anything.
+    The first backward line gives the product Y_ddot u, so that Y_ddot itself is what it gives over
+    u. The affine line then puts sum_i (Y_ddot u)_i |w_ij| for the Y_ddot of the inputs, although
+    that sum is their Y_ddot times u: one u_sj too many at every affine layer on the way down. Steps
+    come out too small where u > 1; where u < 1 the result need not bound anything.
 
-    Two lines can be read in two ways. The reading nearest to the correct one is taken: the first root of the first
-    backward line ends before the sum, and |.| in the activation line spans both terms.
+    Two lines can be read in two ways. The reading nearest to the correct one is taken: the first
+    root of the first backward line ends before the sum, and |.| in the activation line spans both
+    terms.
 
     Parameters
     ----------
     evaluation : Evaluation
-        Of a chain of `Linear` layers, all of them trained, and `Activation` layers; the loss convex.
+        Of a chain of `Linear` layers, all of them trained, and `Activation` layers; the loss
+        convex.
     learning_rate : float
 
     Returns
@@ -44,16 +48,18 @@ def algorithm_1_as_printed(evaluation, learning_rate=1.0):
     TypeError
         If a layer is neither `Linear` nor `Activation`; it is named.
     ValueError
-        If an affine layer is not trained (it is named), or the loss is not convex: no line of the algorithm is made
-        for either.
+        If an affine layer is not trained (it is named), or the loss is not convex: no line of the
+        algorithm is made for either.
     """
     network, saved, S = evaluation.network, evaluation.saved, evaluation.samples
     u = total_gradients(network.layers, saved)
     for layer in network.layers:
         if not (layer.trainable or isinstance(layer, Activation)):
-            raise ValueError(f"Algorithm 1 as printed updates every affine layer; {layer!r} is not trained")
+            raise ValueError(f"Algorithm 1 as printed updates every affine layer; {layer!r} is not "
+                             f"trained")
     if not evaluation.loss_function.convex:
-        raise ValueError("Algorithm 1 as printed takes roots of the loss's second derivatives and needs a loss that is "
+        raise ValueError("Algorithm 1 as printed takes roots of the loss's second derivatives and "
+                         "needs a loss that is "
                          f"convex in the outputs; {evaluation.loss_function!r} is not")
     f_ii = evaluation.loss_function.hessian_diagonal(evaluation.outputs, evaluation.y)
     Y_dot = evaluation.loss_function.gradient(evaluation.outputs, evaluation.y)

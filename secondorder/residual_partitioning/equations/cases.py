@@ -1,4 +1,6 @@
-"""Random small cases for the checks of this paper; what they are compared with stands in ``reference``."""
+"""Random small cases for the checks of this paper; what they are compared with stands in
+``reference``.
+"""
 
 from itertools import product
 from typing import NamedTuple
@@ -28,11 +30,12 @@ class Steep(SquaredError):
         return 10 * super().hessian_diagonal(p, y)
 
 
-# -- networks and batches -----------------------------------------------------------------------------
+# -- networks and batches --------------------------------------------------------------------------
 
-def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity", fixed=(),
-            positive=False):
-    """A chain Linear, Activation, ..., Linear with uniform weights and biases of half-width scale / sqrt(fan in).
+def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity",
+            fixed=(), positive=False):
+    """A chain Linear, Activation, ..., Linear with uniform weights and biases of half-width scale /
+    sqrt(fan in).
 
     Parameters
     ----------
@@ -46,7 +49,8 @@ def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, ou
     """
     layers = []
     for k, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
-        layer = Linear(n_in, n_out, bias=bias, trainable=k not in fixed, init=scale / np.sqrt(n_in), rng=rng)
+        layer = Linear(n_in, n_out, bias=bias, trainable=k not in fixed, init=scale / np.sqrt(n_in),
+                       rng=rng)
         if positive:
             for name, value in layer.parameters.items():
                 layer.assign(name, np.abs(value))
@@ -85,7 +89,8 @@ def curved(rng, **options):
 
 
 def tight(rng):
-    """A network in which every inequality of the derivation is an equality if all parameters change alike.
+    """A network in which every inequality of the derivation is an equality if all parameters change
+    alike.
 
     Positive relu network, positive inputs, one output, optimal fractions.
     """
@@ -93,7 +98,8 @@ def tight(rng):
 
 
 def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
-    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1, half squared error.
+    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1, half
+    squared error.
 
     Order of the parameters: w1, b1, w2, b2.
     """
@@ -103,9 +109,11 @@ def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
 
 
 def bent_unit(w2=1.0, target=-5.0):
-    """One tanh unit far above its target: the coefficient below it, before it is corrected, is negative.
+    """One tanh unit far above its target: the coefficient below it, before it is corrected, is
+    negative.
 
-    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1, w2, b2.
+    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1,
+    w2, b2.
     """
     net = Network([Linear(1, 1, init=0.0), Activation("tanh"), Linear(1, 1, init=0.0)])
     net.layers[0].weight, net.layers[2].weight = [[1.0]], [[w2]]
@@ -120,23 +128,32 @@ def with_dead_unit(rng, loss="squared"):
 
 
 def with_residual(at, residual):
-    """The same network and inputs with targets that lie `residual` below the outputs, half squared error."""
+    """The same network and inputs with targets that lie `residual` below the outputs, half squared
+    error.
+    """
     return at.network.evaluate(SquaredError(), at.x, at.outputs - residual)
 
 
 def all_positive(rng, sizes=(3, 3, 2, 3)):
-    """Softplus, positive weights, outputs above their targets: no coefficient below an activation is negative."""
+    """Softplus, positive weights, outputs above their targets: no coefficient below an activation
+    is negative.
+    """
     start = evaluation(rng, "softplus", samples=2, sizes=sizes, positive=True)
     return with_residual(start, rng.uniform(0.5, 3.0, start.outputs.shape))
 
 
 def all_negative(rng):
-    """Softplus, positive weights, outputs far below their targets: what is below the last activation is negative."""
-    return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True), -1000.0)
+    """Softplus, positive weights, outputs far below their targets: what is below the last
+    activation is negative.
+    """
+    return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True),
+                         -1000.0)
 
 
 def optimal_up_to(at, below, rng, negative_curvature="none"):
-    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random ones above."""
+    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random
+    ones above.
+    """
     best, drawn = partitions_of(at), partitions_of(at, rng)
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
     phi = partitions.arbitrary_output(f_ii, reference.total_gradients(at)[-1], rng)
@@ -162,7 +179,9 @@ class AffineCase(NamedTuple):
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
-    """A random :class:`AffineCase` with an arbitrary partition; `first`: nothing below is trained, u = dY = phi = 0."""
+    """A random :class:`AffineCase` with an arbitrary partition; `first`: nothing below is trained,
+    u = dY = phi = 0.
+    """
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
     y, dY = rng.normal(size=(2, samples, n_in))
     u = rng.uniform(0.2, 3.0, size=(samples, n_in))
@@ -174,18 +193,22 @@ def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
 
 
 def in_proportion(a):
-    """The first sample of an affine case, its first output alone, optimal fractions, and changes in proportion to them.
+    """The first sample of an affine case, its first output alone, optimal fractions, and changes in
+    proportion to them.
 
     All inequalities of an affine layer are equalities there.
     """
     y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
     signs = np.sign(np.hstack([np.ones((1, 1)), y]))
-    return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only, 0.7 * signs * np.ones_like(a.dW),
+    return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only,
+                      0.7 * signs * np.ones_like(a.dW),
                       0.7 * u * np.sign(a.layer.weight[:1]), partitions.optimal(a.layer, y, u))
 
 
 def steps(rng, size, count=40):
-    """Changes of all parameters, (count, size): normal, sign vectors and sparse ones, of lengths from 0.01 to 10."""
+    """Changes of all parameters, (count, size): normal, sign vectors and sparse ones, of lengths
+    from 0.01 to 10.
+    """
     normal, signs = rng.normal(size=(count, size)), rng.choice([-1.0, 1.0], size=(count, size))
     sparse = normal * (rng.random((count, size)) < 0.15)
     chosen = np.array([(normal, signs, sparse)[k % 3][k] for k in range(count)])

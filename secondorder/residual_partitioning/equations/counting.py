@@ -8,9 +8,11 @@ from . import cases
 
 
 class Counted(np.ndarray):
-    """An array whose matrix products, and those of all that is computed from it, are written into the list `log`.
+    """An array whose matrix products, and those of all that is computed from it, are written into
+    the list `log`.
 
-    An entry is the number of multiply-adds. Products that would not be seen here (einsum, dot, ...) are refused.
+    An entry is the number of multiply-adds. Products that would not be seen here (einsum, dot, ...)
+    are refused.
     """
 
     log = None
@@ -33,7 +35,8 @@ class Counted(np.ndarray):
         return result
 
     def __array_function__(self, function, types, args, kwargs):
-        if function in (np.einsum, np.dot, np.tensordot, np.inner, np.vdot, np.outer, np.linalg.multi_dot):
+        if function in (np.einsum, np.dot, np.tensordot, np.inner, np.vdot, np.outer,
+                        np.linalg.multi_dot):
             raise TypeError(f"{function.__name__} is not counted")
         return super().__array_function__(function, types, args, kwargs)
 

@@ -1,4 +1,6 @@
-"""Equations (12)-(18): the two ends of the network, where the loss is bounded and where nothing lies below."""
+"""Equations (12)-(18): the two ends of the network, where the loss is bounded and where nothing
+lies below.
+"""
 
 import numpy as np
 
@@ -12,10 +14,12 @@ from .conditions import NOT_NEGATIVE
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 
 
-# -- the loss -----------------------------------------------------------------------------------------
+# -- the loss --------------------------------------------------------------------------------------
 
 def split_losses(name, at, phi, dY):
-    """Right side of (15) for every sample, (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi > 0."""
+    """Right side of (15) for every sample, (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi
+    > 0.
+    """
     total = 0.0
     for i, e in enumerate(np.eye(dY.shape[1])):
         some = phi[:, i] > 0
@@ -25,7 +29,9 @@ def split_losses(name, at, phi, dY):
 
 
 def derivatives_of_split(name, at, phi):
-    """Gradient (S, C) and Hessian (SC, SC) of the sum over samples of the right side of (15) in dY, at 0."""
+    """Gradient (S, C) and Hessian (SC, SC) of the sum over samples of the right side of (15) in dY,
+    at 0.
+    """
     shape, h = at.outputs.shape, 1e-5
 
     def slope(change):
@@ -46,17 +52,20 @@ def refused_by_14(at, phi):
 
 
 @equation(PAPER, "12", "13", "14", "15",
-          statement="The loss after a step is that of the outputs plus their change, the change the sum of its "
-                    "components, and the changed outputs an average, with weights phi, of points changed in a single "
-                    "output by 1 / phi as much; for a convex loss Jensen's inequality makes it a sum of functions of "
-                    "single outputs, whose derivatives are the coefficients at the output.",
+          statement="The loss after a step is that of the outputs plus their change, the change "
+                    "the sum of its components, and the changed outputs an average, with weights "
+                    "phi, of points changed in a single output by 1 / phi as much; for a convex "
+                    "loss Jensen's inequality makes it a sum of functions of single outputs, whose "
+                    "derivatives are the coefficients at the output.",
           formula=r"""\begin{aligned}
                   \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
                   \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s) \\
-                  &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r""" \mid
+                  &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r"""
+                  \mid
                   \mathbf{x}_s\right) \\
-                  &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)} \left(\mathbf{y}_s^{(L)} +
-                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right) \mid \mathbf{x}_s\right) \\
+                  &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)}
+                  \left(\mathbf{y}_s^{(L)} + \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right)
+                  \mid \mathbf{x}_s\right) \\
                   &\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} +
                   \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right)
                   \end{aligned}""",
@@ -67,43 +76,53 @@ def equations_12_to_15(rng):
     claims = []
     for name in cases.LOSSES:
         at = cases.evaluation(rng, loss=name, samples=3)
-        loss, p, delta, units = at.loss_function, at.outputs, rng.normal(size=at.network.size), np.eye(3)
+        loss, p, units = at.loss_function, at.outputs, np.eye(3)
+        delta, moved = rng.normal(size=at.network.size), at.network.copy()
         dY = reference.outputs(at.network, at.x, delta) - p
-        moved, phi = at.network.copy(), partitions.simplex_optimum(rng.uniform(0.2, 1.0, size=p.shape))
+        phi = partitions.simplex_optimum(rng.uniform(0.2, 1.0, size=p.shape))
         moved.theta = at.network.theta + delta
         by_hand = reference.losses(name, p + dY, at.y)
         average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
-        one = dY * units[0], np.tile(units[0], (3, 1))  # one output changes and has all of the fraction
-        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y), phi)
+        # one output changes and has all of the fraction
+        one = dY * units[0], np.tile(units[0], (3, 1))
+        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y),
+                                            phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += [
-            Equal("(12): f at the outputs of the changed network against f at the outputs plus their change",
+            Equal("(12): f at the outputs of the changed network against f at the outputs plus "
+                  "their change",
                   loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
             Equal("(13): f at the sum of components against f at the changed outputs",
                   loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=name),
             Equal("(14): average of the points against the changed outputs", average,
                   reference.outputs(at.network, at.x, delta), 1e-13, case=name),
             Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=name),
-            Property("(14): fractions that add up to 1.1 are refused", refused_by_14(at, 1.1 * phi), case=name),
-            *(AtMost("(15): f at the changed outputs against the right side", loss.value(p + size * dY, at.y),
+            Property("(14): fractions that add up to 1.1 are refused", refused_by_14(at, 1.1 * phi),
+                     case=name),
+            *(AtMost("(15): f at the changed outputs against the right side",
+                     loss.value(p + size * dY, at.y),
                      split_losses(name, at, phi, size * dY), case=f"{name}, change times {size:g}")
               for size in (0.1, 1.0, 10.0)),
             Equal("(15): equality where one output changes and has all of the fraction",
-                  loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12, case=name),
+                  loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12,
+                  case=name),
             Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=name),
-            Equal("diagonal matrix of Y_ddot against the right side's Hessian", np.diag(Y_ddot.ravel()), hessian,
-                  1e-6, case=name)]
+            Equal("diagonal matrix of Y_ddot against the right side's Hessian",
+                  np.diag(Y_ddot.ravel()), hessian, 1e-6, case=name)]
     return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 
-# -- the first layer ----------------------------------------------------------------------------------
+# -- the first layer -------------------------------------------------------------------------------
 
 @equation(PAPER, "16",
-          statement="At the first layer the squared change of an output is split among its weights alone. (The "
-                    "inputs do not move, so that the first-order change is the change itself.)",
-          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
-                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2 \leq
-                  \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
+          statement="At the first layer the squared change of an output is split among its weights "
+                    "alone. (The inputs do not move, so that the first-order change is the change "
+                    "itself.)",
+          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell}
+                      \varepsilon_{sij}^{(\ell)}
+                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2
+                  \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
+                  y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds",
           implements=(coefficients.output_change, coefficients.squared_change_bound))
 def equation_16(rng):
@@ -115,20 +134,23 @@ def equation_16(rng):
         change = coefficients.output_change(a.layer, a.y, dW, a.dY)
         moved = a.y @ (a.layer.weight + dW[:, 1:]).T + a.layer.bias + dW[:, 0]
         right = coefficients.squared_change_bound(a.layer, a.y, dW, a.dY, a.partition)
-        claims += [Equal("first-order change against the change itself", change, moved - a.layer.forward(a.y)[0],
+        claims += [Equal("first-order change against the change itself", change,
+                         moved - a.layer.forward(a.y)[0], 1e-12, case=f"size {size:g}"),
+                   Equal("right side against a sum over parts", right, reference.squares(x, p),
                          1e-12, case=f"size {size:g}"),
-                   Equal("right side against a sum over parts", right, reference.squares(x, p), 1e-12,
-                         case=f"size {size:g}"),
-                   AtMost("squared change against the right side", change**2, right, case=f"size {size:g}")]
+                   AtMost("squared change against the right side", change**2, right,
+                          case=f"size {size:g}")]
     one = cases.in_proportion(a)
-    return [*claims, Equal("equality where every part is in proportion to its fraction",
-                           coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)[0, 0],
-                           reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum() ** 2, 1e-12),
+    tight = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
+    return [*claims,
+            Equal("equality where every part is in proportion to its fraction", tight[0, 0],
+                  reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum() ** 2, 1e-12),
             Case(y=a.y, dW=a.dW, eps=a.partition.eps)]
 
 
 @equation(PAPER, "17",
-          statement="At the first layer the quadratics of the outputs are at most those of the weights.",
+          statement="At the first layer the quadratics of the outputs are at most those of the "
+                    "weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
           kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
@@ -139,15 +161,16 @@ def equation_17(rng):
 
     def sides(a, steps):
         found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        return np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps]).transpose(1, 2, 0)
+        pairs = np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps])
+        return pairs.transpose(1, 2, 0)
 
     left, right = sides(a, steps)
     turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
     tight = sides(one, [one.dW])
     return [Equal("linear parts of both sides", left[0], right[0], 1e-12),
             AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)),
-            Equal("one output, changes in proportion to optimal fractions: quadratic parts", tight[0, 1],
-                  tight[1, 1].copy(), 1e-12),
+            Equal("one output, changes in proportion to optimal fractions: quadratic parts",
+                  tight[0, 1], tight[1, 1].copy(), 1e-12),
             Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy())),
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
@@ -157,13 +180,17 @@ def equation_17(rng):
           formula=r"""\dot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
                   \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)}
                   \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
-                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
-          kind="definition", verdict="holds", implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
+                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
+          kind="definition", verdict="holds",
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
     a = cases.affine(rng, first=True)
     found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
     W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
     return [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot, 1e-12),
-            Equal("W_ddot against differences of the right side of (16)", found.W_ddot, W_ddot, 1e-12),
+            Equal("W_ddot against differences of the right side of (16)", found.W_ddot, W_ddot,
+                  1e-12),
             Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any()),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot, W_ddot=W_ddot)]
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot,
+                 W_ddot=W_ddot)]

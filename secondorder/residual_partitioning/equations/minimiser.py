@@ -26,7 +26,8 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
     ends = np.cumsum([mask.sum() for mask in occupied])
 
     def fractions(eta):
-        return [softmax_over(mask, piece) for mask, piece in zip(occupied, np.split(eta, ends[:-1]))]
+        return [softmax_over(mask, piece) for mask,
+                piece in zip(occupied, np.split(eta, ends[:-1]))]
 
     def value_and_slope(eta):
         p = fractions(eta)
@@ -34,7 +35,8 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
         chained = [q * (d - np.sum(q * d, axis=-1, keepdims=True)) for q, d in zip(p, slopes)]
         return value, np.concatenate([c[mask] for c, mask in zip(chained, occupied)])
 
-    runs = [optimize.minimize(value_and_slope, rng.normal(size=ends[-1]), jac=True, method="L-BFGS-B",
+    runs = [optimize.minimize(value_and_slope, rng.normal(size=ends[-1]), jac=True,
+                              method="L-BFGS-B",
                               options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12})
             for _ in range(starts)]
     best = min(runs, key=lambda run: run.fun)
@@ -46,7 +48,8 @@ def softmax_over(mask, logits):
     spread = np.full(mask.shape, -np.inf)
     spread[mask] = logits
     spread -= spread.max(axis=-1, keepdims=True)
-    e = np.where(mask, np.exp(np.maximum(spread, -60.0)), 0.0)  # a long trial step must not overflow 1 / p^2
+    # a long trial step must not overflow 1 / p^2
+    e = np.where(mask, np.exp(np.maximum(spread, -60.0)), 0.0)
     return e / e.sum(axis=-1, keepdims=True)
 
 
@@ -66,8 +69,8 @@ def weighted_squares(weights, x):
 class SumOfCurvatures:
     """Sum of all W_ddot as a function of every fraction, and its derivatives.
 
-    The fractions are an array (S, out, 1 + 2 in) for every affine layer, bottom to top, then (S, C) for
-    the loss.  `occupied` says where they may be positive.
+    The fractions are an array (S, out, 1 + 2 in) for every affine layer, bottom to top, then (S, C)
+    for the loss.  `occupied` says where they may be positive.
     """
 
     def __init__(self, at, negative_curvature="abs"):
@@ -79,7 +82,8 @@ class SumOfCurvatures:
                         for layer, saved in pairs]
         u = reference.total_gradients(at)
         self.occupied = [reference.terms(layer, saved.input, below) != 0
-                         for (layer, saved), below in zip(pairs, u) if not isinstance(layer, Activation)]
+                         for (layer, saved),
+                         below in zip(pairs, u) if not isinstance(layer, Activation)]
         self.occupied.append(u[-1] * self.f_ii > 0)
 
     def __call__(self, p):
@@ -87,7 +91,9 @@ class SumOfCurvatures:
         return self.up(passed, p[-1])
 
     def down(self, p):
-        """Y_ddot from the loss to the input; for every layer its fractions, terms and the Y_ddot above it."""
+        """Y_ddot from the loss to the input; for every layer its fractions, terms and the Y_ddot
+        above it.
+        """
         at, fractions = self.at, iter(p[-2::-1])
         Y, passed = divided(self.f_ii, p[-1]), []
         for k in reversed(range(len(at.saved))):
@@ -105,7 +111,9 @@ class SumOfCurvatures:
         return passed
 
     def up(self, passed, phi):
-        """The sum and its derivatives; A is the derivative in the Y_ddot of the layer that has been reached."""
+        """The sum and its derivatives; A is the derivative in the Y_ddot of the layer that has been
+        reached.
+        """
         at = self.at
         A, value, slopes = np.zeros_like(at.x), 0.0, []
         for k, q, terms, Y in reversed(passed):

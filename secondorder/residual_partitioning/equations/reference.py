@@ -1,4 +1,6 @@
-"""What the checks of this paper compare with: its sums index by index, made without the room's code."""
+"""What the checks of this paper compare with: its sums index by index, made without the room's
+code.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +8,7 @@ import numpy as np
 
 from ...nets import Activation
 
-# -- one affine layer ---------------------------------------------------------------------------------
+# -- one affine layer ------------------------------------------------------------------------------
 
 
 def parts(layer, y, dW, dY):
@@ -25,7 +27,9 @@ def parts(layer, y, dW, dY):
 
 
 def terms(layer, y, u):
-    """The numbers that share a simplex: the parts if every weight changes by one and every input by u."""
+    """The numbers that share a simplex: the parts if every weight changes by one and every input by
+    u.
+    """
     return parts(layer, y, np.full((layer.out_features, 1 + y.shape[1]), float(layer.trainable)), u)
 
 
@@ -55,7 +59,8 @@ def quadratics(a, dW, dY, W_dot, W_ddot, Y_dot, Y_ddot):
 
 
 def affine_coefficients(a):
-    """W_dot, W_ddot, Y_dot, Y_ddot as first and second differences of the right side of (8), with (7) in it.
+    """W_dot, W_ddot, Y_dot, Y_ddot as first and second differences of the right side of (8), with
+    (7) in it.
 
     The function is a sum of univariate quadratics, for which differences of any width are exact.
     """
@@ -79,7 +84,7 @@ def affine_coefficients(a):
             *differences(no_dY.shape, lambda dY: right_side(no_dW, dY)))
 
 
-# -- a chain of layers --------------------------------------------------------------------------------
+# -- a chain of layers -----------------------------------------------------------------------------
 
 def total_gradients(at):
     """u of Eq. (11) at the inputs of all layers and, last, at the outputs."""
@@ -109,7 +114,9 @@ def sum_up_to(at, explicit, below):
 
 
 def constant(at, below):
-    """The constant of (25): sum over the first `below` layers that are activations of Y_dot^(l+1) sigma'' u^(l)^2."""
+    """The constant of (25): sum over the first `below` layers that are activations of Y_dot^(l+1)
+    sigma'' u^(l)^2.
+    """
     u, total = total_gradients(at), 0.0
     for k, layer in enumerate(at.network.layers[:below]):
         if isinstance(layer, Activation):
@@ -120,7 +127,8 @@ def constant(at, below):
 
 
 class Reading(NamedTuple):
-    """How a line of Algorithm 1 is read; the defaults are the corrected algorithm, the others what may be printed.
+    """How a line of Algorithm 1 is read; the defaults are the corrected algorithm, the others what
+    may be printed.
 
     carried : "Z" or "Y_ddot"
         What the backward lines of affine and activation layers take the propagated quantity for.
@@ -147,12 +155,15 @@ def start_of(at, u, reading):
             Z[s, i] = abs(f[s, i]) * u[s, i]
             continue
         inner = sum(u[s, k] * np.sqrt(f[s, k]) for k in range(f.shape[1]))
-        Z[s, i] = np.sqrt(f[s, i]) * inner if reading.root == "separate" else np.sqrt(f[s, i] * inner)
+        nested = reading.root == "nested"
+        Z[s, i] = np.sqrt(f[s, i] * inner) if nested else np.sqrt(f[s, i]) * inner
     return Z
 
 
 def algorithm(at, reading=Reading()):
-    """W_dot and W_ddot (P,) of Algorithm 1, one index at a time; layers that are not trained keep nothing."""
+    """W_dot and W_ddot (P,) of Algorithm 1, one index at a time; layers that are not trained keep
+    nothing.
+    """
     net, S, u = at.network, at.samples, total_gradients(at)
     Y_dot, carried = at.loss_function.gradient(at.outputs, at.y), start_of(at, u[-1], reading)
     if reading.carried == "Y_ddot":
@@ -172,8 +183,9 @@ def algorithm(at, reading=Reading()):
             below_dot[s, j] += Y_dot[s, i] * layer.weight[i, j]
             below[s, j] += scaled[s, i] * abs(layer.weight[i, j])
         if layer.trainable:
-            biases = [[], []] if layer.bias is None else [Y_dot.sum(axis=0) / S, scaled.sum(axis=0) / S]
-            found.insert(0, [np.concatenate([W.ravel(), b]) for W, b in zip((W_dot, W_ddot), biases)])
+            biases = [[] if layer.bias is None else a.sum(axis=0) / S for a in (Y_dot, scaled)]
+            found.insert(0,
+                         [np.concatenate([W.ravel(), b]) for W, b in zip((W_dot, W_ddot), biases)])
         Y_dot, carried = below_dot, below
     return tuple(np.concatenate(arrays) for arrays in zip(*found))
 
@@ -194,7 +206,7 @@ def through_activation(layer, y, u, Y_dot, carried, reading):
     return below_dot, below
 
 
-# -- the model that is bounded ------------------------------------------------------------------------
+# -- the model that is bounded ---------------------------------------------------------------------
 
 class Change(NamedTuple):
     """First- and second-order change of a layer's input (S, m): dY is about first + second / 2."""
@@ -204,10 +216,11 @@ class Change(NamedTuple):
 
 
 def changes(at, delta, products=False):
-    """Changes of the inputs of all layers and, last, of the outputs, when the parameters change by `delta` (P,).
+    """Changes of the inputs of all layers and, last, of the outputs, when the parameters change by
+    `delta` (P,).
 
-    Activations are taken to second order. With ``products=False`` a change of weight times a change of
-    activation is left out, as in Eq. (4); with True it is kept.
+    Activations are taken to second order. With ``products=False`` a change of weight times a change
+    of activation is left out, as in Eq. (4); with True it is kept.
     """
     found = [Change(np.zeros_like(at.x), np.zeros_like(at.x))]
     for layer, where, saved in zip(at.network.layers, at.network.slices, at.saved):
@@ -236,7 +249,9 @@ def weights_and_biases(layer, delta):
 
 
 def model(at, delta, products=False):
-    """The second-order model of the mean loss at a step `delta` (P,): without the products of (4), or the true one."""
+    """The second-order model of the mean loss at a step `delta` (P,): without the products of (4),
+    or the true one.
+    """
     first, second = changes(at, delta, products)[-1]
     p, y, loss = at.outputs, at.y, at.loss_function
     linear = np.sum(loss.gradient(p, y) * (first + second / 2), axis=1)
@@ -245,7 +260,9 @@ def model(at, delta, products=False):
 
 
 def outputs(net, x, delta):
-    """Outputs (S, C) after the parameters changed by `delta` (P,), without the layers' own passes."""
+    """Outputs (S, C) after the parameters changed by `delta` (P,), without the layers' own
+    passes.
+    """
     for layer, where in zip(net.layers, net.slices):
         if isinstance(layer, Activation):
             x = layer.function.value(x)
@@ -262,10 +279,13 @@ def losses(name, p, y):
         if name == "squared":
             found.append(sum((p[s, i] - y[s, i]) ** 2 for i in range(p.shape[1])) / 2)
         else:
-            found.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])]) for i in range(p.shape[1]))))
+            found.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])])
+                                    for i in range(p.shape[1]))))
     return np.array(found)
 
 
 def least_eigenvalue(curvature, H):
-    """Least eigenvalue of diag(curvature) - H: not negative exactly if the bound holds for every step."""
+    """Least eigenvalue of diag(curvature) - H: not negative exactly if the bound holds for every
+    step.
+    """
     return float(np.linalg.eigvalsh(np.diag(curvature) - H)[0])
