@@ -453,14 +453,15 @@ def test_a_closed_output_is_no_error(monkeypatch):
 
 
 def test_tour_in_short(run, monkeypatch):
-    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS"):
+    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
+                 "PLATEAU_ITERATIONS"):
         monkeypatch.setattr(tour, name, 1)
     status, out, err = run("tour", "--out", "made", "--json")
     results = json.loads(out)
     assert status == 0 and results == json.loads(Path("made/tour.json").read_text()) and results["ok"] is True
     drawn = {figure["file"] for figure in results["figures"]}
     assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png",
-                     "reversible-gauss-newton.png", "curvature-errors.png"}
+                     "reversible-gauss-newton.png", "curvature-errors.png", "plateau.png"}
     assert set(os.listdir("made")) == drawn | {"tour.json"}
     checks = results["derivatives"]["checks"]
     assert {check["quantity"].split(",")[0] for check in checks} >= {

@@ -216,13 +216,13 @@ def draw(found, path):
                 if run.curvature == "none"
                 else f"{run.curvature} curvature, sigma {run.sigma:g}"
             )
-            plateau(kept, label, *axes[:, column])
+            draw_run(kept, label, *axes[:, column])
         axes[0, column].set_title(base)
         axes[0, column].legend(fontsize=8)
     files.write_figure(path, figure)
 
 
-def plateau(kept, label, above, below):
+def draw_run(kept, label, above, below):
     """Draw loss (above) and rate (below) of one run, the rate with its mean over 100 iterations."""
     line = above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], label=label)[0]
     rate = np.array(kept["rate"])

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import files, plots
-from secondorder.experiments import environment
+from secondorder.experiments import environment, plateau
 from secondorder.experiments.comparison import Method, compare, with_work
 from secondorder.experiments.derivative_checks import check_derivatives, table
 
@@ -22,6 +22,7 @@ BATCH = 100
 EPOCHS = 30  # of truncated Newton
 AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 200, 60
 CURVATURE_EPOCHS = 10
+PLATEAU_ITERATIONS, SIGMA = 400, 10.0  # sigma 100, as in the paper, takes twice as long to leave
 L2 = 1e-2  # the paper's penalty, for its two networks
 REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversible network
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
@@ -375,11 +376,39 @@ def curvature_errors(out, training, validation, seed, say):
     }
 
 
+def cubic_regularization(out, training, validation, seed, say):
+    """SGD on a plateau, alone and with the step length of a cubic model."""
+    data = plateau.load("digits")
+    say(f"64-12x128-10 ReLU classifier, weights within +-0.1, batches of {plateau.BATCH}, "
+        f"{PLATEAU_ITERATIONS} iterations")
+    figure = Figure(figsize=(8, 7), layout="constrained")
+    axes, found = figure.subplots(2, 1, sharex=True), {}
+    for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
+        run = plateau.Run("digits", "sgd", curvature, seed, SIGMA, PLATEAU_ITERATIONS, dtype="float32")
+        kept = plateau.train(run, *data, watched=500)
+        plateau.draw_run(kept, label, *axes)
+        found[label] = {"summary": plateau.summary(kept), "loss": kept["loss"], "rate": kept["rate"]}
+        left, rate = (found[label]["summary"][name] for name in ("exit", "rate_on_plateau"))
+        gone = "not left" if left is None else f"left after {left} iterations"
+        say(f"  {label}: plateau {gone}; rate at the start {rate:.3g}, loss {kept['loss'][-1]:.3f}")
+    axes[0].legend()
+    axes[0].set_title("a deep network that starts on a plateau")
+    files.write_figure(out / "plateau.png", figure)
+    return "plateau", {
+        "runs": found,
+        "settings": {"network": [64, *run.hidden, 10], "half_width": run.half_width,
+                     "batch": plateau.BATCH, "dtype": run.dtype},
+        "figures": [{"file": "plateau.png",
+                     "shows": "SGD on a plateau, alone and with the step length of a cubic model"}],
+    }
+
+
 SECTIONS = (
     ("every derivative of a small network, checked another way", derivatives),
     ("digits with first- and second-order methods", classifier),
     ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning),
     ("what that bound looks like", bound),
+    ("cubic step lengths: leaving a plateau", cubic_regularization),
     ("exact Gauss-Newton in a reversible network: which inverse?", reversible_gauss_newton),
     ("EA-CG: how far curvatures are from the true Hessian", curvature_errors),
 )

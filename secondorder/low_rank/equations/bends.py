@@ -115,7 +115,14 @@ def one_taken_out(rng):
             reference.alpha(case.ws, s.v[0], "tanh", k, l) for k, l, r in chosen
         )
 
+    ordered = [(k, l) for k, l in pairs(n, 0) if k >= l]
     return [
+        Equal(
+            "alpha itself against plain products",
+            stacked(quantities.alpha(s, k, l) for k, l in ordered),
+            stacked(reference.alpha(case.ws, s.v[0], "tanh", k, l) for k, l in ordered),
+            TOLERANCE,
+        ),
         Equal("inside", *sides([(k, l, r) for k, l, r in triples if l < r <= k]), TOLERANCE),
         Counterexample(
             Equal(
@@ -239,6 +246,23 @@ def change_of_eta(rng):
     ]
 
 
+def slip(case, k, q):
+    """What the printed sum over r has too much, indices j, l, s, t, from plain products."""
+    at = case.ws, case.sample.v[0], case.activation
+    n, v, total = case.sample.n, [reference.values(v) for v in case.v], 0
+
+    def eta(upper, lower):
+        return reference.alpha(*at, upper, lower) @ reference.gamma(*at, lower)
+
+    for r in range(k + 1, n + 1):
+        bend = reference.ACTIVATIONS[case.activation][2](reference.values(case.z[r]))
+        above, own = reference.alpha(*at, n, r) * bend, case.ws[r] @ eta(r - 1, k)
+        wrong, right = (own, v[k - 1]), (case.ws[r] @ eta(r - 1, q), v[q - 1])
+        for sign, (lower, below) in ((1, wrong), (-1, right)):
+            total = total + sign * np.einsum("jb,bs,bl,t->jlst", above, lower, own, below)
+    return total
+
+
 def as_printed(rng, rule, right, with_top=False):
     """The third case as printed: its value for layers of one width, k < n, else its shape."""
     square, uneven = (
@@ -248,7 +272,19 @@ def as_printed(rng, rule, right, with_top=False):
     below = [(k, q) for k, q in pairs(n - 1) if q < k]
     literal = [rule(square.sample, *((n, k, q) if with_top else (k, q))) for k, q in below]
     s = uneven.sample
+    too_much = [slip(square, k, q) for k, q in below]
+    if not with_top:  # and the inputs of layer k
+        too_much = [
+            np.einsum("jlst,i->jlist", extra, square.sample.v[k - 1])
+            for extra, (k, _) in zip(too_much, below)
+        ]
     return [
+        Equal(
+            "the printed form is what it says",
+            stacked(literal),
+            stacked(right(square, k, q) for k, q in below) + stacked(too_much),
+            TOLERANCE,
+        ),
         Printed(
             Equal(
                 "q < k < n, layers of one width, as printed",

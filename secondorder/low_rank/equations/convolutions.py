@@ -345,7 +345,7 @@ def kernel_twice(rng):
     r"\end{cases}",
     kind="identity",
     verdict="erratum",
-    implements=(convolution.dv_dx_by_cases,),
+    implements=(convolution.dv_dx_by_cases, convolution.kernel_at),
 )
 def inputs_by_cases(rng):
     claims = against(
@@ -436,7 +436,7 @@ def kernel_and_inputs_by_cases(rng):
     r"q - \tau (t - 1) \le k_w",
     kind="identity",
     verdict="erratum",
-    implements=(convolution.d2v_dx_dx_by_cases, convolution.kernel_at),
+    implements=(convolution.d2v_dx_dx_by_cases,),
 )
 def inputs_twice_by_cases(rng):
     claims = against(

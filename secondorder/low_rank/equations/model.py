@@ -464,6 +464,12 @@ def limits(rng):
     newton = steps.limits(a, h, 1.0, sigma)[0]
     return [
         *claims,
+        Equal(
+            "the printed second case is what it says, for a > 0",
+            steps.flat_limit_as_printed(0.7, 1.0, length, sigma),
+            (1.4 / (sigma * length**3)) ** 0.5,
+            1e-14,
+        ),
         Property(
             "a < 0: no real root as printed",
             bool(np.isnan(steps.flat_limit_as_printed(-1.0, h, 1.0, 1.0))),
