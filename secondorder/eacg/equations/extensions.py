@@ -208,7 +208,11 @@ def loewner(rng):
                 scale=np.abs(one[2]).max(),
             ),
         ]
-        claims.append(Equal(f"{name}: clipped, top block", clipped[2], clipped_top(case), 1e-11))
+        top = clipped_tops(case)
+        claims += [
+            Equal(f"{name}: clipped, top block", clipped[2], np.mean(top, axis=0), 1e-11),
+            Equal(f"{name}: clipped, the block below", clipped[1], clipped_below(case, top), 1e-11),
+        ]
     return [*claims, Case(pch_1=one[0], pch_2=two[0])]
 
 
@@ -218,13 +222,24 @@ def twice_negative(case):
     return 2 * V @ np.diag(np.maximum(-eigenvalues, 0)) @ V.T
 
 
-def clipped_top(case):
-    """Mean of the top blocks without negative parts: (H + |H|) / 2."""
+def clipped_tops(case):
+    """Top blocks of the instances without their negative parts."""
     parts = []
     for H in case.top():
         eigenvalues, V = np.linalg.eig(H)
-        parts.append(((V @ np.diag(np.maximum(eigenvalues.real, 0))) @ np.linalg.inv(V)).real)
-    return np.mean(parts, axis=0)
+        kept = np.diag(np.maximum(eigenvalues.real, 0))
+        parts.append((V @ kept @ np.linalg.inv(V)).real)
+    return parts
+
+
+def clipped_below(case, top):
+    """Mean of diag(h') W^T H W diag(h') and the positive part of the diagonal, by loops."""
+    W, g, kept = case.weights(3), case.deltas(3), case.hidden(2)
+    total = np.zeros((W.shape[1],) * 2)
+    for s, H in enumerate(top):
+        D = np.diag(kept.slope[s])
+        total += D @ W.T @ H @ W @ D + np.diag(np.maximum(kept.curvature[s] * (W.T @ g[s]), 0))
+    return total / len(top)
 
 
 @equation(
