@@ -140,19 +140,14 @@ def execute(run, data, out, budget=np.inf, say=print):
 
 def _resumed(path, state_path, net, optimizer):
     """Records so far, with parameters and memory put back."""
-    if not path.exists() or not state_path.exists():
+    if not (path.exists() and state_path.exists()):
         return []
-    saved = (
-        files.read_arrays(state_path)
-        if hasattr(files, "read_arrays")
-        else dict(np.load(state_path))
-    )
+    with np.load(state_path, allow_pickle=False) as stored:
+        saved = dict(stored)
     net.theta = saved["theta"]
     known = optimizer.state_dict()
-    optimizer.load_state_dict(
-        {name: saved.get(f"state_{name}", value) for name, value in known.items()}
-        | {"method": known["method"]}
-    )
+    state = {name: saved.get(f"state_{name}", value) for name, value in known.items()}
+    optimizer.load_state_dict(state | {"method": known["method"]})
     return json.loads(path.read_text(encoding="utf-8"))["records"]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..checks import one_of, whole_number
 from ..nets import Activation, Chain, ChainSaved, Layer, Linear
+from ..nets.workspace import fresh
 
 HALVES = ("first", "second")
 
@@ -119,68 +120,88 @@ class Coupling(Layer):
 
     # -- forward and back ------------------------------------------------------------------------
 
-    def _joined(self, like, moved, kept):
+    def _joined(self, moved, kept, new=fresh, name="joined"):
         """An array (S, d) from its two halves."""
-        whole = np.empty_like(like, dtype=np.result_type(moved, kept))
+        whole = new(name, (len(kept), 2 * self.half), np.result_type(moved, kept))
         whole[:, self.moved], whole[:, self.kept] = moved, kept
         return whole
 
-    def forward(self, x):
-        change, inner = self.inner.forward(x[:, self.kept])
-        y = self._joined(x, x[:, self.moved] + change, x[:, self.kept])
+    def forward(self, x, new=fresh):
+        """y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
+        change, inner = self.inner.forward(x[:, self.kept], new.of(self.inner))
+        y = self._joined(x[:, self.moved], x[:, self.kept], new, "output")
+        y[:, self.moved] += change
         return y, CouplingSaved(x, y, inner)
 
     def inverse(self, y):
         """The input x (S, d) that gives y: x_m = y_m - F(y_k)."""
-        change, _ = self.inner.forward(y[:, self.kept])
-        return self._joined(y, y[:, self.moved] - change, y[:, self.kept])
+        return self.undone(y)[0]
 
-    def inverse_tangent(self, saved, y_tangent):
-        """The tangent of the input (S, d) for a tangent of the output: e_m - F'(x_k) e_k,
-        parameters fixed.
+    def undone(self, y):
+        """The input that gives y, and what `forward` saves at it."""
+        change, inner = self.inner.forward(y[:, self.kept])
+        x = self._joined(y[:, self.moved] - change, y[:, self.kept])
+        return x, CouplingSaved(x, y, inner)
+
+    def inverse_tangent(self, saved, y_tangent, new=fresh):
+        """The tangent of the input (S, d) for a tangent e of the output, parameters fixed:
+        e_sm - sum_k dF_sm/dx_sk e_sk.
         """
-        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
-        return self._joined(y_tangent, y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None, new.of(self.inner))
+        x_tangent = self._joined(y_tangent[:, self.moved], y_tangent[:, self.kept], new,
+                                 "inverse tangent")
+        x_tangent[:, self.moved] -= change
+        return x_tangent
 
     # -- the other passes ------------------------------------------------------------------------
 
-    def input_gradient(self, saved, y_bar):
-        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
-        return self._joined(y_bar, y_bar[:, self.moved], y_bar[:, self.kept] + back)
+    def input_gradient(self, saved, y_bar, new=fresh):
+        """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
+        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved], new.of(self.inner))
+        x_bar = self._joined(y_bar[:, self.moved], y_bar[:, self.kept], new, "input_gradient")
+        x_bar[:, self.kept] += back
+        return x_bar
 
-    def parameter_gradient(self, saved, y_bar):
-        # V and the activation hold nothing that is trained
-        return self.trained.parameter_gradient(saved.inner[-1], y_bar[:, self.moved])
+    def parameter_gradient(self, saved, y_bar, new=fresh):
+        """W_bar_mj = sum_s y_bar_sm S_js; V and the activation hold nothing that is trained."""
+        layer = self.trained
+        return layer.parameter_gradient(saved.inner[-1], y_bar[:, self.moved], new)
 
     def backward(self, saved, y_bar):
+        """Both halves of it."""
         return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
+        """[s, mj] = y_bar_sm S_js."""
         return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved])
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        x_tangent = np.zeros_like(saved.output) if x_tangent is None else x_tangent
-        change = self.inner.tangent(saved.inner, x_tangent[:, self.kept], theta_tangent)
-        return self._joined(x_tangent, x_tangent[:, self.moved] + change, x_tangent[:, self.kept])
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        change = self.inner.tangent(saved.inner, kept, theta_tangent, new.of(self.inner))
+        if x_tangent is None:
+            return self._joined(change, np.zeros_like(change), new, "tangent")
+        y_tangent = self._joined(x_tangent[:, self.moved], kept, new, "tangent")
+        y_tangent[:, self.moved] += change
+        return y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""
         x_second = np.zeros_like(saved.output) if x_second is None else x_second
         kept = None if x_tangent is None else x_tangent[:, self.kept]
         change = self.inner.second_tangent(saved.inner, kept, x_second[:, self.kept], theta_tangent)
-        return self._joined(x_second, x_second[:, self.moved] + change, x_second[:, self.kept])
+        return self._joined(x_second[:, self.moved] + change, x_second[:, self.kept])
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        """That of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
         kept = None if x_tangent is None else x_tangent[:, self.kept]
         back, theta_bar_tangent = self.inner.backward_tangent(
             saved.inner, kept, theta_tangent, y_bar[:, self.moved], y_bar_tangent[:, self.moved])
         moved = y_bar_tangent[:, self.moved]
-        return self._joined(
-            y_bar_tangent, moved, y_bar_tangent[:, self.kept] + back
-        ), theta_bar_tangent
+        return self._joined(moved, y_bar_tangent[:, self.kept] + back), theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
-        # J^T H J with J = I + F' in the rows m and the columns k, plus sum over i in m of y_bar_i
-        # Hess(F_i)
+        """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""
         m, k = self.moved, self.kept
         H_x = np.array(H_y)
         H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh
 
 from ..checks import boolean, check_l2, check_loss, instance_of, one_of, positive_number, real_array
 from ..nets import Network, SquaredError
+from ..nets.workspace import fresh
 from ..randomness import generator
 from .gram import FORMS, gram_inverse, singular_value_floor
 from .kernel import tangent_kernel
@@ -281,7 +282,7 @@ class RunningEvaluation:
         self.loss = float(self.losses.mean(dtype=np.float64))
 
 
-def update_at(evaluation, options, out=None):
+def update_at(evaluation, options, out=None, new=fresh):
     """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it
     is given.
     """
@@ -294,7 +295,7 @@ def update_at(evaluation, options, out=None):
             found = _running(evaluation, eps, options, out)
         else:
             states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-            found = _as_update(_right(network, states, eps, options, out), len(eps))
+            found = _as_update(_right(network, states, eps, options, out, new), len(eps))
     network.require_finite(found.direction, "the Gauss-Newton direction")
     if not options.measure_defect:
         return found
@@ -332,11 +333,11 @@ def at_features(network, eps):
     return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
 
 
-def _right(network, states, eps, options, out=None):
+def _right(network, states, eps, options, out=None, new=fresh):
     """`Sweep` of the right inverse from the states of the blocks, last block first."""
     form = {"form": options.pseudo_inverse, "strength": options.strength,
             "decomposition": options.decomposition, "rng": options.rng}
-    return sweep(network, states, at_features(network, eps), options.block_weights, form, out)
+    return sweep(network, states, at_features(network, eps), options.block_weights, form, out, new)
 
 
 def _as_update(made, samples, missed=0.0):

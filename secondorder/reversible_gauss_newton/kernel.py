@@ -101,7 +101,7 @@ def add_coupling(layer, saved, bars, K, last):
     if last:
         return None
     return [
-        layer._joined(bar, bar[:, layer.moved], bar[:, layer.kept] + back)
+        layer._joined(bar[:, layer.moved], bar[:, layer.kept] + back)
         for bar, back in zip(bars, inside)
     ]
 

@@ -100,7 +100,7 @@ class GaussNewton(Optimizer):
             options.pseudo_inverse == "noise"
         ):  # of this step alone, so that a resumed run draws the same
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        found = update_at(evaluation, options, out=self._array("direction"))
+        found = update_at(evaluation, options, self._array("direction"), self._workspace.of(self.options))
         self._report(found)
         if self.l2:
             found.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .coupling import CouplingSaved
+from ..nets.workspace import fresh
 from .features import fit
 
 WEIGHTS = ("uniform", "shortest", "last", "full-rank")
@@ -40,13 +40,6 @@ class Sweep(NamedTuple):
     largest: float
 
 
-def inverse_tangent_step(half, saved, e):
-    """e through one half-coupled layer, backwards: e_m - W s'(Z) * (V e_k), the other half
-    unchanged.
-    """
-    return half.inverse_tangent(saved, e)
-
-
 def stored(blocks, saved):
     """The saved tuples of both halves of every block, last block first, from a forward pass that
     kept them.
@@ -63,10 +56,8 @@ def inverted(blocks, x_L):
     for block in blocks[::-1]:
         kept = []
         for half in block[::-1]:
-            change, inner = half.inner.forward(y[:, half.kept])
-            x = half._joined(y, y[:, half.moved] - change, y[:, half.kept])
-            kept.append(CouplingSaved(x, y, inner))
-            y = x
+            y, saved = half.undone(y)
+            kept.append(saved)
         yield block, kept[::-1]
 
 
@@ -85,7 +76,7 @@ def from_inputs(blocks, x):
         yield block, kept
 
 
-def block_update(block, saved, e, form):
+def block_update(block, saved, e, form, new=fresh):
     """Delta1 and Delta2 of one block as two `Fit`, and the error below it.
 
     Parameters
@@ -103,14 +94,14 @@ def block_update(block, saved, e, form):
     """
     lower, upper = block
     first = fit(_features(saved[0]), e[:, lower.moved], ones=lower.trained.bias is not None, **form)
-    below = inverse_tangent_step(upper, saved[1], e)
+    below = upper.inverse_tangent(saved[1], e, new.of(upper))
     bracket = below[:, upper.moved]
     if not first.complete:
         literal = np.array(e)
         literal[:, lower.moved] = first.reached
-        bracket = inverse_tangent_step(upper, saved[1], literal)[:, upper.moved]
+        bracket = upper.inverse_tangent(saved[1], literal)[:, upper.moved]
     second = fit(_features(saved[1]), bracket, ones=upper.trained.bias is not None, **form)
-    return first, second, lambda: inverse_tangent_step(lower, saved[0], below)
+    return first, second, lambda: lower.inverse_tangent(saved[0], below, new.of(lower))
 
 
 def _features(saved):
@@ -118,7 +109,7 @@ def _features(saved):
     return saved.inner[-1].input
 
 
-def sweep(network, states, E, weights="uniform", form=None, out=None):
+def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh):
     """The whole update.
 
     Parameters
@@ -136,6 +127,8 @@ def sweep(network, states, E, weights="uniform", form=None, out=None):
         Keywords of :func:`~secondorder.reversible_gauss_newton.features.fit`.
     out : (P,) array, optional
         Where the direction goes.
+    new : source of arrays, optional
+        For the tangents; see :mod:`secondorder.nets.workspace`.
 
     Returns
     -------
@@ -150,7 +143,7 @@ def sweep(network, states, E, weights="uniform", form=None, out=None):
     lowest = _lowest(weights, len(blocks))
     e, largest = E, 0.0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
-        first, second, below = block_update(block, saved, e, form)
+        first, second, below = block_update(block, saved, e, form, new)
         part = direction[places[l]]
         _write(part, first, second)
         ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)
