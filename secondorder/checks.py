@@ -202,6 +202,18 @@ def fitting(value, target, name, note=""):
     return value
 
 
+def own_array(array, shape, dtype, name):
+    """Return `array`, to be written to: of this shape and dtype, and not read-only."""
+    instance_of(array, np.ndarray, name)
+    if array.shape != tuple(shape):
+        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}")
+    if array.dtype != dtype:
+        raise TypeError(f"{name} must hold {dtype}, got {array.dtype}")
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only")
+    return array
+
+
 def batch(x, shape, dtype):
     """Return inputs x (S, *shape) in `dtype`.
 

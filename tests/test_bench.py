@@ -228,6 +228,7 @@ def flat(pieces):
         "Hessian-vector product",
         "Gauss-Newton product",
         "per-sample gradients",
+        "per-sample gradients, out=",
         "dense Hessian",
     ],
 )

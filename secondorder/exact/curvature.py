@@ -1,12 +1,14 @@
-"""Exact first- and second-order derivatives of the objective: mean loss over the batch plus (l2/2)|theta|^2.
+"""Exact first- and second-order derivatives of the objective, mean loss plus (l2/2)|theta|^2.
 
-Every function takes a network, a loss, inputs x (S, *input_shape), targets y, and ``l2``. Shapes: P parameters, C outputs.
+Every function takes a network, a loss, inputs x (S, *input_shape), targets y, and ``l2``. Shapes:
+P parameters, C outputs.
 """
 
 import numpy as np
 
-from ..checks import check_l2, finite, instance_of, require_bytes
-from ..nets import Network
+from ..checks import check_l2, finite, instance_of, own_array, require_bytes
+from ..nets import Network, Workspace
+from ..nets.workspace import fresh
 
 
 def check_vector(network, v):
@@ -23,6 +25,12 @@ def evaluate(network, loss, x, y):
     """``network.evaluate``, for a network that has parameters."""
     check_network(network)
     return network.evaluate(loss, x, y)
+
+
+def evaluate_once(network, loss, x, y):
+    """As `evaluate`, for a caller who alone sees it and drops it: nothing is copied or compared."""
+    check_network(network)
+    return network.evaluate(loss, x, y, Workspace())
 
 
 def gradient(network, loss, x, y, l2=0.0):
@@ -45,20 +53,58 @@ def gradient(network, loss, x, y, l2=0.0):
         Outputs, losses or gradient not finite.
     """
     l2 = check_l2(l2)
-    return evaluate(network, loss, x, y).gradient + l2 * network.theta
+    evaluation = evaluate_once(network, loss, x, y)
+    return _mean(evaluation, evaluation.gradient_sum, network.theta, l2, "the gradient")
 
 
-def hessian_vector_product_at(evaluation, v, l2=0.0):
+def _mean(evaluation, total, penalised, l2, what):
+    """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total /= evaluation.samples
+        if l2:
+            total += l2 * penalised
+    return evaluation.network.require_finite(total, what)
+
+
+def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh):
     """Hessian of the objective times v (P,), at an :class:`~secondorder.nets.Evaluation`.
 
-    One forward R-pass, the loss's Hessian on the output tangent, one backward R-pass (Pearlmutter 1994); no approximation.
+    One forward R-pass, the loss's Hessian on the output tangent, one backward R-pass (Pearlmutter
+    1994); no approximation. `new` makes the arrays on the way; the result is an array of its own.
+    """
+    evaluation.require_current()
+    chain, saved, deltas = evaluation.network.chain, evaluation.saved, evaluation.deltas
+    product = np.empty_like(v)
+    with np.errstate(over="ignore", invalid="ignore"):
+        tangents = chain.input_tangents(saved, None, v, new)
+        loss, outputs, y = evaluation.loss_function, evaluation.outputs, evaluation.y
+        y_bar_tangent = loss.hessian_product(outputs, y, tangents[-1])
+        _, found = chain.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent,
+                                               new.lending(theta_bar=product), needs_input=False)
+    _keep(product, found)
+    return _mean(evaluation, product, v, l2, "the Hessian-vector product")
+
+
+def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh):
+    """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for the tangents t (S, C) of the outputs.
+
+    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is an
+    array of its own.
     """
     evaluation.require_current()
     chain, saved = evaluation.network.chain, evaluation.saved
-    tangents = chain.input_tangents(saved, None, v)
-    y_bar_tangent = evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, tangents[-1])
-    _, theta_bar_tangent = chain.backward_tangent_from(saved, tangents, v, evaluation.deltas, y_bar_tangent)
-    return evaluation.network.require_finite(theta_bar_tangent / evaluation.samples + l2 * v, "the Hessian-vector product")
+    product = np.empty_like(v)
+    with np.errstate(over="ignore", invalid="ignore"):
+        y_bar = middle(chain.tangent(saved, None, v, new))
+        found = chain.parameter_gradient(saved, y_bar, new.lending(theta_bar=product))
+    _keep(product, found)
+    return _mean(evaluation, product, v, l2, "the product")
+
+
+def _keep(own, found):
+    """Have in `own` what was found there, or elsewhere because of another dtype."""
+    if found is not own:
+        own[...] = found
 
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0):
@@ -80,7 +126,7 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0):
     """
     l2 = check_l2(l2)
     v = check_vector(network, v)
-    return hessian_vector_product_at(evaluate(network, loss, x, y), v, l2)
+    return hessian_vector_product_at(evaluate_once(network, loss, x, y), v, l2)
 
 
 def two_jet_at(evaluation, v, l2=0.0):
@@ -127,7 +173,50 @@ def two_jet(network, loss, x, y, v, l2=0.0):
     """
     l2 = check_l2(l2)
     v = check_vector(network, v)
-    return two_jet_at(evaluate(network, loss, x, y), v, l2)
+    return two_jet_at(evaluate_once(network, loss, x, y), v, l2)
+
+
+def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
+    """Gradient of every sample's own objective, its loss plus (l2/2)|theta|^2; their mean is `gradient`.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets, as for :func:`gradient`
+    l2 : float
+    out : (S, P) array, optional
+        Where the result goes, in the network's dtype. To write so many numbers into an array that is
+        there already can take half the time of making a new one.
+    max_bytes : int
+        Limit of a new array.
+
+    Returns
+    -------
+    (S, P) array
+
+    Raises
+    ------
+    MemoryError
+        If a new array would need more than `max_bytes`.
+    ValueError, TypeError, FloatingPointError
+        As :func:`gradient`, and for an `out` of another shape or dtype.
+    """
+    l2 = check_l2(l2)
+    evaluation = evaluate_once(network, loss, x, y)
+    shape = evaluation.samples, network.size
+    if out is None:
+        require_bytes("the gradients of all samples", shape, network.dtype, max_bytes)
+        out = np.empty(shape, dtype=network.dtype)
+    else:
+        out = own_array(out, shape, network.dtype, "out")
+    rows = network.chain.parameter_gradients_from(
+        evaluation.saved, evaluation.deltas, fresh.lending(theta_bars=out))
+    _keep(out, rows)
+    if l2:
+        out += l2 * network.theta
+    return network.require_finite(out, "the gradient of a sample")
 
 
 def output_jacobian_at(saved, network, outputs):
@@ -137,7 +226,8 @@ def output_jacobian_at(saved, network, outputs):
     for c in range(width):
         y_bar = np.zeros_like(outputs)
         y_bar[:, c] = 1
-        jacobian[:, c] = network.chain.parameter_gradients(saved, y_bar)
+        rows = jacobian[:, c]
+        _keep(rows, network.chain.parameter_gradients(saved, y_bar, fresh.lending(theta_bars=rows)))
     return jacobian
 
 

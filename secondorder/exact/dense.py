@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import check_l2, lookup, one_of, require_bytes, whole_number
 from ..randomness import generator
 from . import blocks
-from .curvature import (check_network, evaluate, hessian_vector_product_at, output_jacobian_at,
+from .curvature import (check_network, evaluate_once, hessian_vector_product_at, output_jacobian_at,
                         two_jet_at)
 from .symmetric import slices, symmetric_sum
 
@@ -48,7 +48,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
                         f"{unsupported!r}; use method='products'")
     if compute is None:
         compute = blocks.hessian if unsupported is None else _products
-    return _with_penalty(network, compute(evaluate(network, loss, x, y)), l2, "the Hessian")
+    return _with_penalty(network, compute(evaluate_once(network, loss, x, y)), l2, "the Hessian")
 
 
 def _with_penalty(network, matrix, l2, what):
@@ -121,7 +121,7 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
 def _with_room(network, loss, x, y, max_bytes):
     check_network(network)
     require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
-    return evaluate(network, loss, x, y)
+    return evaluate_once(network, loss, x, y)
 
 
 ROWS = 128  # rows of a matrix that are computed at a time

@@ -1,17 +1,20 @@
-"""Curvature matrices as SciPy linear operators: products without the matrix, so that `eigsh`, `cg` and `minres` work."""
+"""Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..checks import check_l2, one_of
-from .curvature import check_network, check_vector, evaluate, hessian_vector_product_at
+from ..nets import Workspace
+from .curvature import (check_network, check_vector, evaluate, gauss_newton_product_at,
+                        hessian_vector_product_at)
 from .dense import FISHER_KINDS, fisher_scores
 
 
 class CurvatureOperator(LinearOperator):
     """A symmetric (P, P) operator at one evaluation of a network.
 
-    It stands for the point at which it was made: after a change of the network's parameters its products raise RuntimeError.
+    It stands for the point at which it was made: after a change of the network's parameters its
+    products raise RuntimeError.
 
     Parameters
     ----------
@@ -34,17 +37,15 @@ class CurvatureOperator(LinearOperator):
 
     def _set(self, evaluation, l2):
         self.evaluation, self.l2 = evaluation, l2
+        self._new = Workspace().of(evaluation.network.chain)  # for what a product makes on the way
         super().__init__(dtype=evaluation.network.dtype, shape=2 * (evaluation.network.size,))
 
     def _product(self, v):
-        """Product with v (P,), without l2."""
+        """Product with v (P,), a new array."""
         raise TypeError(f"{type(self).__name__} does not define _product(v)")
 
     def _matvec(self, v):
-        v = check_vector(self.evaluation.network, np.asarray(v).reshape(-1))
-        self.evaluation.require_current()
-        product = self._product(v) + self.l2 * v
-        return self.evaluation.network.require_finite(product, f"the product of {type(self).__name__}")
+        return self._product(check_vector(self.evaluation.network, np.asarray(v).reshape(-1)))
 
     def _matmat(self, V):
         products = [self._matvec(column) for column in V.T]
@@ -52,12 +53,6 @@ class CurvatureOperator(LinearOperator):
 
     def _adjoint(self):
         return self
-
-    def _through_outputs(self, v, middle):
-        """J^T middle(J v) / S with J the Jacobian of the outputs."""
-        chain, saved = self.evaluation.network.chain, self.evaluation.saved
-        p_tangent = chain.tangent(saved, None, v)
-        return chain.parameter_gradient(saved, middle(p_tangent)) / self.evaluation.samples
 
 
 class HessianOperator(CurvatureOperator):
@@ -77,7 +72,7 @@ class HessianOperator(CurvatureOperator):
     """
 
     def _product(self, v):
-        return hessian_vector_product_at(self.evaluation, v)
+        return hessian_vector_product_at(self.evaluation, v, self.l2, self._new)
 
 
 class GaussNewtonOperator(CurvatureOperator):
@@ -85,7 +80,8 @@ class GaussNewtonOperator(CurvatureOperator):
 
     def _product(self, v):
         e = self.evaluation
-        return self._through_outputs(v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t))
+        return gauss_newton_product_at(
+            e, v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t), self.l2, self._new)
 
 
 class FisherOperator(CurvatureOperator):
@@ -118,4 +114,4 @@ class FisherOperator(CurvatureOperator):
         return sum(score * np.sum(score * t, axis=1, keepdims=True) for score in self._scores) / len(self._scores)
 
     def _product(self, v):
-        return self._through_outputs(v, self._middle)
+        return gauss_newton_product_at(self.evaluation, v, self._middle, self.l2, self._new)

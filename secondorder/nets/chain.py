@@ -148,10 +148,22 @@ class Chain(Layer):
         x_bar = self._input_gradient_of(self.layers[0], saved[0], bars[0], fresh)
         return x_bar, self.parameter_gradient_from(saved, bars)
 
-    def parameter_gradients(self, saved, y_bar):
-        bars = self.output_gradients(saved, y_bar)
-        return np.concatenate([layer.parameter_gradients(kept, bar)
-                               for layer, kept, bar in zip(self.layers, saved, bars)], axis=1)
+    def parameter_gradients(self, saved, y_bar, new=fresh):
+        """theta_bars of all layers, first to last, beside each other."""
+        return self.parameter_gradients_from(saved, self.output_gradients(saved, y_bar, new), new)
+
+    def parameter_gradients_from(self, saved, bars, new=fresh):
+        """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
+        rows = new("theta_bars", (len(bars[-1]), self.size), bars[-1].dtype)
+        for layer, kept, bar, where in zip(self.layers, saved, bars, self.slices):
+            if where.stop > where.start:
+                piece = rows[:, where]
+                source = new.of(layer).lending(theta_bars=piece)
+                found = layer.parameter_gradients(
+                    kept, bar, **given(layer.parameter_gradients, new=source))
+                if found is not piece:
+                    piece[...] = found
+        return rows
 
     def input_tangents(self, saved, x_tangent, theta_tangent, new=fresh):
         """Tangents of the inputs of all layers, followed by that of the output; None stands for zero before the first change."""
@@ -284,8 +296,9 @@ class Skip(Layer):
         x_bar, theta_bar = self.inner.backward(saved.inner, y_bar)
         return y_bar + x_bar, theta_bar
 
-    def parameter_gradients(self, saved, y_bar):
-        return self.inner.parameter_gradients(saved.inner, y_bar)
+    def parameter_gradients(self, saved, y_bar, new=fresh):
+        """Those of F."""
+        return self.inner.parameter_gradients(saved.inner, y_bar, new)
 
     def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
         """y_tangent = x_tangent + F_tangent"""

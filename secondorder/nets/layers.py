@@ -110,12 +110,12 @@ class Linear(Layer):
         """Both halves; named by class, so that a subclass may work its own halves out from this."""
         return Linear.input_gradient(self, saved, y_bar), Linear.parameter_gradient(self, saved, y_bar)
 
-    def parameter_gradients(self, saved, y_bar):
+    def parameter_gradients(self, saved, y_bar, new=fresh):
         """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
-        rows = np.empty((len(y_bar), self.size), dtype=y_bar.dtype)
+        rows = new("theta_bars", (len(y_bar), self.size), y_bar.dtype)
         if self.trainable:
             weight_bars, bias_bars = self._unpack(rows)
-            np.multiply(y_bar[:, :, None], saved.input[:, None, :], out=weight_bars)
+            np.einsum("si,sj->sij", y_bar, saved.input, out=weight_bars)
             if bias_bars is not None:
                 bias_bars[...] = y_bar
         return rows

@@ -10,6 +10,7 @@ from .problems import Setting
 from .registry import Work, case
 
 WIDE = Setting("784-400-100-36-10", activation="softplus")
+DEEP = Setting("784-12x128-10")
 DENSE = Setting("64-40-30-10", batch=32)
 LARGEST = 2**28  # bytes of a matrix; the figure leaves out what is larger
 
@@ -51,23 +52,30 @@ def gauss_newton_product(problem):
     )
 
 
-@case("per-sample gradients", WIDE, Setting("784-12x128-10"))
+@case("per-sample gradients", WIDE, DEEP)
 def sample_gradients(problem):
-    """The gradient of every sample's own loss, (S, P); PyTorch: vmap(grad)."""
-    net, loss, x, y = problem
-
-    def run():
-        evaluation = net.evaluate(loss, x, y)
-        return net.chain.parameter_gradients(
-            evaluation.saved, loss.gradient(evaluation.outputs, evaluation.y)
-        )
-
-    steps = (products.forward, products.input_gradients, products.outer_products)
+    """The gradient of every sample's own loss, (S, P), a new array; PyTorch: vmap(grad)."""
     return Work(
-        run,
-        products=[product for step in steps for product in step(net, len(x))],
+        lambda: exact.sample_gradients(*problem),
+        products=_products_of_samples(problem),
         torch=lambda twin: twin.sample_gradients(),
     )
+
+
+@case("per-sample gradients, out=", WIDE, DEEP)
+def sample_gradients_in_place(problem):
+    """The same into an array that is there already; PyTorch: vmap(grad), which makes its own."""
+    out = np.empty((len(problem.x), problem.network.size), problem.setting.dtype)
+    return Work(
+        lambda: exact.sample_gradients(*problem, out=out),
+        products=_products_of_samples(problem),
+        torch=lambda twin: twin.sample_gradients(),
+    )
+
+
+def _products_of_samples(problem):
+    steps = products.forward, products.input_gradients, products.outer_products
+    return [product for step in steps for product in step(problem.network, len(problem.x))]
 
 
 @case("dense Hessian", DENSE, smallest=Setting("8-8-8-4", batch=25))
