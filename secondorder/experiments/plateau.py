@@ -35,6 +35,7 @@ BASES = {
     "adadelta": (so.Adadelta, 1.0, {"rho": 0.95, "epsilon": 1e-8}),
     "adam": (so.Adam, 0.001, {"epsilon": 1e-8}),
 }
+CURVATURES = ("none", "exact", "printed")
 SIGMA = {"sgd": 100.0, "adagrad": 1000.0, "adadelta": 1000.0, "adam": 1000.0}
 
 
@@ -148,7 +149,7 @@ def summary(found):
     }
 
 
-def planned(data, sweep, bases, seeds, iterations, dtype, half_width):
+def planned(data, sweep, bases, curvatures, seeds, iterations, dtype, half_width):
     """The runs of a sweep: ``"methods"`` or ``"sigma"`` (of the first base)."""
     def run(base, curvature, seed, sigma=None):
         return Run(data, base, curvature, seed, SIGMA[base] if sigma is None else sigma, iterations,
@@ -161,7 +162,7 @@ def planned(data, sweep, bases, seeds, iterations, dtype, half_width):
             for seed in seeds
         ]
     return [run(base, curvature, seed) for base in bases for seed in seeds
-            for curvature in ("none", "exact", "printed")]
+            for curvature in curvatures]
 
 
 def load(data):
@@ -245,6 +246,8 @@ def main(arguments=None):
     )
     parser.add_argument("--sweep", choices=("methods", "sigma"), default="methods")
     parser.add_argument("--bases", nargs="+", choices=tuple(BASES), default=list(BASES))
+    parser.add_argument("--curvatures", nargs="+", choices=CURVATURES, default=CURVATURES,
+                        help="none is the base alone (default: all)")
     parser.add_argument("--seeds", type=int, default=3, help="number of seeds (default: 3)")
     parser.add_argument("--iterations", type=int, default=1500)
     parser.add_argument(
@@ -259,6 +262,7 @@ def main(arguments=None):
         options.data,
         options.sweep,
         options.bases,
+        options.curvatures,
         range(options.seeds),
         options.iterations,
         options.dtype,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import nets
+from ... import exact, nets
 from ...ledger import Case, Condition
 from ..quantities import Quantities, quantities
 from . import reference
@@ -114,3 +114,21 @@ def pairs(n, first=1):
 def stacked(arrays):
     """Arrays of any shapes as one flat vector, to be compared in one claim."""
     return np.concatenate([np.ravel(a) for a in arrays])
+
+
+def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softmax"):
+    """An evaluation with dense gradient and Hessian, and a direction."""
+    case = network_case(rng, activation, loss, sizes, samples)
+    at = case.evaluation
+    args = at.network, at.loss_function, at.x, at.y
+    return (
+        at,
+        rng.normal(size=at.network.size),
+        exact.gradient(*args),
+        exact.hessian(*args, method="products"),
+    )
+
+
+def model(a, h, length, sigma, s):
+    """The model along the ray, from its four terms."""
+    return a * s + h * s**2 / 2 + sigma * abs(s * length) ** 3 / 6

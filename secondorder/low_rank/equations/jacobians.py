@@ -341,7 +341,8 @@ def gradient_w(rng):
 def no_bend(rng):
     f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
     case = network_case(rng, "relu")
-    slope = lambda ws: reference.gamma(ws, case.sample.v[0], "relu", 3)
+    def slope(ws):
+        return reference.gamma(ws, case.sample.v[0], "relu", 3)
     moved = [reference.derivative(slope, case.ws, q) for q in range(1, 4)]
     quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
     at_zero = (f.slope(np.array([h])) - f.slope(np.array([-h]))) / (2 * h)
