@@ -13,13 +13,17 @@ def csv(folder, text, **options):
     return datasets.load_csv(folder / "t.csv", **options)
 
 
-# -- tables -----------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_any_line_end(tmp_path, end):
     data = csv(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
-    assert data.names == ("a",) and data.inputs.tolist() == [[1], [3]] and data.targets.tolist() == [[2], [4]]
+    assert (
+        data.names == ("a",)
+        and data.inputs.tolist() == [[1], [3]]
+        and data.targets.tolist() == [[2], [4]]
+    )
 
 
 def test_very_long_field_is_named(tmp_path):
@@ -36,7 +40,8 @@ def test_line_numbers_count_lines_of_the_file(tmp_path):
 
 @pytest.mark.parametrize("text, words", [
     ("a,a,y\n1,2,3\n", "names 'a' more than once"), ("1_000,2\n3,4\n", "'1_000' is not"),
-    ("1,2\n3,\u0664\n", "is not a finite number"), ("2001,2002,2003\n1.5,2,3\n", "looks like a header of years")])
+    ("1,2\n3,\u0664\n", "is not a finite number"),
+    ("2001,2002,2003\n1.5,2,3\n", "looks like a header of years")])
 def test_what_is_not_a_table_of_numbers(tmp_path, text, words):
     with pytest.raises(ValueError, match=rf"t\.csv.*{words}"):
         csv(tmp_path, text)
@@ -59,7 +64,7 @@ def test_labels_that_cannot_be_classes(tmp_path, label):
     assert csv(tmp_path, "1,0\n2,65535\n", classification=True).classes == 65536
 
 
-# -- CIFAR-10 ---------------------------------------------------------------------------------------------------------
+# -- CIFAR-10 --------------------------------------------------------------------------------------
 
 
 def batch(label, rows=2):
@@ -84,7 +89,7 @@ def test_a_gap_between_batches_is_an_error(tmp_path):
         datasets.load_cifar10(tmp_path, "test")
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 
 def test_unknown_data_mention_the_forms():
@@ -109,7 +114,7 @@ def test_options_of_a_table_by_name(tmp_path):
     assert data.targets.tolist() == [0, 1] and data.classes == 2
 
 
-# -- split, scale, standardise ----------------------------------------------------------------------------------------
+# -- split, scale, standardise ---------------------------------------------------------------------
 
 
 def test_split_of_one_array_gives_two_arrays():
@@ -127,8 +132,10 @@ def test_split_of_something_else(data):
 
 
 @pytest.mark.parametrize("data, interval, error, words", [
-    (None, (0, 1), TypeError, "data must be a Dataset"), (np.ones((2, 2)), (0, 1), TypeError, "data must be a Dataset"),
-    ("digits", (0, 1, 2), TypeError, "interval must be two numbers"), ("digits", 3, TypeError, "interval must be two"),
+    (None, (0, 1), TypeError, "data must be a Dataset"),
+    (np.ones((2, 2)), (0, 1), TypeError, "data must be a Dataset"),
+    ("digits", (0, 1, 2), TypeError, "interval must be two numbers"),
+    ("digits", 3, TypeError, "interval must be two"),
     ("digits", "01", TypeError, "interval must be two"), ("digits", (1, 1), ValueError, "interval"),
     ("digits", (0, np.nan), ValueError, "interval"), ("digits", (0, None), TypeError, "interval")])
 def test_scale_of_something_else(data, interval, error, words):
@@ -141,7 +148,8 @@ def test_scale_of_something_else(data, interval, error, words):
 @pytest.mark.parametrize("rows", [3, 1000])
 def test_rounding_is_not_taken_for_deviation(value, rows):
     rule = datasets.Standardisation.fit(np.full((rows, 1), value))
-    assert rule.deviation.tolist() == [1.0] and rule.apply(np.full((1, 1), value)).tolist() == [[0.0]]
+    assert rule.deviation.tolist() == [1.0] and rule.apply(np.full((1, 1),
+                                                                   value)).tolist() == [[0.0]]
     assert abs(rule.apply(np.array([[2 * value]]))[0, 0]) <= 2 * abs(value)
     nearly = datasets.Standardisation.fit(np.array([[value], [np.nextafter(value, np.inf)]]))
     assert nearly.deviation.tolist() == [1.0]
@@ -150,13 +158,16 @@ def test_rounding_is_not_taken_for_deviation(value, rows):
 def test_small_true_deviations_stay():
     values = 1e6 + 1e-6 * np.arange(10.0)[:, None]
     rule = datasets.Standardisation.fit(values)
-    assert 2e-6 < rule.deviation[0] < 4e-6 and np.allclose(rule.undo(rule.apply(values)), values, rtol=0, atol=1e-9)
+    assert 2e-6 < rule.deviation[0] < 4e-6 and np.allclose(rule.undo(rule.apply(values)), values,
+                                                           rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("values, error, words", [
-    (np.array([[1.0], [np.nan]]), ValueError, "values holds NaN"), (np.ones(3), ValueError, r"values: .*\(3,\)"),
+    (np.array([[1.0], [np.nan]]), ValueError, "values holds NaN"),
+    (np.ones(3), ValueError, r"values: .*\(3,\)"),
     (np.ones((3, 0)), ValueError, "non-empty"), (None, TypeError, "values must hold real numbers"),
-    (np.array([["a"]]), TypeError, "values"), (np.ma.masked_array(np.ones((2, 1)), [[True], [False]]), TypeError, "mask")])
+    (np.array([["a"]]), TypeError, "values"),
+    (np.ma.masked_array(np.ones((2, 1)), [[True], [False]]), TypeError, "mask")])
 def test_fit_refuses(values, error, words):
     with pytest.raises(error, match=words):
         datasets.Standardisation.fit(values)

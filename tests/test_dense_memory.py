@@ -1,6 +1,5 @@
 """Dense matrices are summed over parts of the batch, in memory that follows their size."""
 
-import functools
 import tracemalloc
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""All labels of the low-rank paper are there, come out as their verdicts say, and are on the page."""
+"""All labels of the low-rank paper are there, come out as their verdicts say, and are on the
+page."""
 
 import functools
 from collections import Counter

@@ -168,7 +168,8 @@ def test_a_loss_that_lacks_something_is_told_what():
 
 
 @pytest.mark.parametrize("name", ["direction", "_direction", "change"])
-@pytest.mark.parametrize("kind", [so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam, so.ResidualPartitioning])
+@pytest.mark.parametrize("kind", [so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam,
+                                  so.ResidualPartitioning])
 def test_a_step_in_one_pass_does_not_go_round_an_override(kind, name):
     """Subclass or mixin: the step is what was written, not what the parent's compiled loop does."""
     class Zeroed:

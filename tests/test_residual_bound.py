@@ -1,4 +1,5 @@
-"""The diagonal bound against the Hessians it should bound, over 200 random networks, and against closed forms."""
+"""The diagonal bound against the Hessians it should bound, over 200 random networks, and against
+closed forms."""
 
 import numpy as np
 import pytest
@@ -25,7 +26,8 @@ def random_case(seed, skip=None, losses=tuple(LOSSES)):
 
     def linear(n_in, n_out, k, bias=None):
         bias = bool(rng.random() < 0.7) if bias is None else bias
-        return Linear(n_in, n_out, bias=bias, trainable=not fixed[k], init=scale / np.sqrt(n_in), rng=rng)
+        return Linear(n_in, n_out, bias=bias, trainable=not fixed[k], init=scale / np.sqrt(n_in),
+                      rng=rng)
 
     layers = [linear(3, width, 0), Activation(names[0])]
     if rng.random() < 0.4 if skip is None else skip:
@@ -44,7 +46,8 @@ def random_case(seed, skip=None, losses=tuple(LOSSES)):
 
 
 def chain_case(seed):
-    """As `random_case`, without skips and with a convex loss: what explicit arrays are written for."""
+    """As `random_case`, without skips and with a convex loss: what explicit arrays are written
+    for."""
     return random_case(seed, skip=False, losses=("squared", "softmax"))
 
 
@@ -56,10 +59,12 @@ def rules_for(loss):
 def assert_bounds(curvature, H, what):
     """diag(curvature) - H has no negative eigenvalue."""
     least = np.linalg.eigvalsh(np.diag(curvature) - H)[0]
-    assert least >= -ROUNDING * curvature.max(), f"{what}: {least:.3e}, largest curvature {curvature.max():.3e}"
+    assert least >= -ROUNDING * curvature.max(), (
+        f"{what}: {least:.3e}, largest curvature {curvature.max():.3e}"
+    )
 
 
-# -- 200 networks -----------------------------------------------------------------------------------------------------
+# -- 200 networks ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("seed", range(200))
 def test_no_step_leaves_the_bound(seed):
@@ -71,7 +76,8 @@ def test_no_step_leaves_the_bound(seed):
             b = bound(net, loss, x, y, **options)
             assert (b.curvature >= 0).all()
             assert_bounds(b.curvature, model, options)
-            assert_bounds(bound(net, loss, x, y, cross=True, **options).curvature, true, ("cross", options))
+            assert_bounds(bound(net, loss, x, y, cross=True, **options).curvature, true,
+                          ("cross", options))
     assert relative(b.gradient, so.exact.gradient(net, loss, x, y)) < 1e-13
 
 
@@ -82,10 +88,12 @@ def test_arbitrary_and_optimal_partitions(seed):
     model = bounded_hessian(net, loss, x, y)
     f_ii = loss.hessian_diagonal(evaluation.outputs, evaluation.y)
     for correction in CORRECTIONS:
-        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng), negative_curvature=correction)
+        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng),
+                               negative_curvature=correction)
         assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions"))
         phi = partitions.arbitrary_output(f_ii, drawn.u[-1], rng)
-        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng), phi, negative_curvature=correction)
+        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng), phi,
+                               negative_curvature=correction)
         assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions, at the loss too"))
         outputs = {"jensen": "optimal"} | ({"diagonal": None} if loss.diagonal_hessian else {})
         for output, phi in outputs.items():
@@ -99,11 +107,14 @@ def test_arbitrary_and_optimal_partitions(seed):
 def test_the_random_cases_are_what_they_should_be():
     nets = [random_case(seed)[1:3] for seed in range(200)]
     layers = [layer for net, _ in nets for layer in net.chain.sublayers()]
-    assert {layer.function.name for layer in layers if isinstance(layer, Activation)} == set(ACTIVATIONS)
-    assert {type(loss) for _, loss in nets} == {so.SquaredError, so.SoftmaxCrossEntropy, so.BoundedCriterion,
+    assert {layer.function.name for layer in layers
+            if isinstance(layer, Activation)} == set(ACTIVATIONS)
+    assert {type(loss) for _, loss in nets} == {so.SquaredError, so.SoftmaxCrossEntropy,
+                                                so.BoundedCriterion,
                                                 so.TukeyBiweight}
     linear = [layer for layer in layers if isinstance(layer, Linear)]
-    assert 20 < sum(isinstance(layer, Skip) for layer in layers) and 20 < sum(layer.bias is None for layer in linear)
+    assert 20 < sum(isinstance(layer, Skip)
+                    for layer in layers) and 20 < sum(layer.bias is None for layer in linear)
     assert 50 < sum(not layer.trainable for layer in linear)
 
 
@@ -122,7 +133,8 @@ def test_negative_numbers_must_be_corrected():
     for seed in range(40):
         _, net, loss, x, y = chain_case(seed)
         curvature = explicit_bound(net.evaluate(loss, x, y), negative_curvature="none").curvature
-        broken += np.linalg.eigvalsh(np.diag(curvature) - bounded_hessian(net, loss, x, y))[0] < -1e-6
+        broken += np.linalg.eigvalsh(np.diag(curvature)
+                                     - bounded_hessian(net, loss, x, y))[0] < -1e-6
     assert broken > 3
 
 
@@ -137,12 +149,14 @@ def test_zero_in_place_of_the_absolute_value_is_never_above():
     assert lower > 5
 
 
-# -- what is bounded --------------------------------------------------------------------------------------------------
+# -- what is bounded -------------------------------------------------------------------------------
 
 def outputs_without_products(layers, x, moved, theta):
-    """Outputs at changed parameters when every change of a weight meets the input of its layer at the starting point.
+    """Outputs at changed parameters when every change of a weight meets the input of its layer at
+    the starting point.
 
-    x: inputs at the starting point; moved: inputs after the change; theta: iterator over the changes of the layers.
+    x: inputs at the starting point; moved: inputs after the change; theta: iterator over the
+    changes of the layers.
     """
     for layer in layers:
         if isinstance(layer, Skip):
@@ -169,7 +183,8 @@ def trained(layers):
 
 
 def loss_without_products(net, loss, x, y, delta):
-    """Mean loss at `delta` (P,), which may be complex, of the function with the products left out."""
+    """Mean loss at `delta` (P,), which may be complex, of the function with the products left
+    out."""
     ends = np.cumsum([layer.size for layer in trained(net.layers)])
     _, outputs = outputs_without_products(net.layers, x, x, iter(np.split(delta, ends[:-1])))
     return np.mean(loss.value(outputs, loss.prepare_target(y, outputs.shape, np.float64)))
@@ -180,11 +195,14 @@ def test_bounded_hessian_is_that_of_the_function_without_products(seed):
     _, net, loss, x, y = random_case(seed)
 
     def gradient(delta):
-        return finite_differences.complex_step(lambda d: loss_without_products(net, loss, x, y, d), delta)
+        return finite_differences.complex_step(lambda d: loss_without_products(net, loss, x, y, d),
+                                               delta)
 
     start = np.zeros(net.size)
-    assert np.abs(gradient(start) - so.exact.gradient(net, loss, x,
-                                                      y)).max() < 1e-14 + 1e-12 * np.abs(gradient(start)).max()
+    assert (
+        np.abs(gradient(start) - so.exact.gradient(net, loss, x, y)).max()
+        < 1e-14 + 1e-12 * np.abs(gradient(start)).max()
+    )
     found = finite_differences.central(gradient, start, step=1e-5)
     H = bounded_hessian(net, loss, x, y)
     assert np.allclose(H, H.T, rtol=0, atol=1e-12 * np.abs(H).max())
@@ -208,13 +226,14 @@ def test_penalty_enters_bound_and_hessian_exactly():
 def test_jensen_start_bounds_every_convex_hessian_and_pairwise_is_below_it():
     for seed in range(30):
         _, net, loss, x, y = chain_case(seed)
-        jensen, pairwise = (bound(net, loss, x, y, output=output) for output in ("jensen", "pairwise"))
+        jensen, pairwise = (bound(net, loss, x, y, output=output)
+                            for output in ("jensen", "pairwise"))
         u = pairwise.total_gradients[-1]
         assert (np.sum(u * pairwise.carried[-1], axis=1) <= np.sum(u * jensen.carried[-1],
                                                                    axis=1) * (1 + ROUNDING)).all()
 
 
-# -- closed forms -----------------------------------------------------------------------------------------------------
+# -- closed forms ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("seed", range(30))
 def test_sum_rule(seed):
@@ -228,9 +247,11 @@ def test_sum_rule(seed):
                 u = b.total_gradients[k]
                 if isinstance(layer, Activation) and u is not None:
                     f = layer.function
-                    Z, y_k = np.abs(f.slope(evaluation.saved[k].input)) * b.carried[k + 1], evaluation.saved[k].input
+                    Z = np.abs(f.slope(evaluation.saved[k].input)) * b.carried[k + 1]
+                    y_k = evaluation.saved[k].input
                     bent = Z + evaluation.deltas[k] * f.curvature(y_k) * u
-                    total += np.sum(((np.abs(bent) if correction == "abs" else np.maximum(bent, 0)) - Z) * u)
+                    total += np.sum(((np.abs(bent) if correction == "abs" else np.maximum(bent, 0))
+                                     - Z) * u)
             assert np.isclose(b.curvature.sum() * len(x), total, rtol=1e-12)
 
 
@@ -249,13 +270,15 @@ def test_tightness(activation):
 
 
 def test_total_gradient_is_the_sum_of_absolute_paths():
-    """u at the outputs: their derivative, all parameters growing alike, in the network made of absolute values."""
+    """u at the outputs: their derivative, all parameters growing alike, in the network made of
+    absolute values."""
     rng = np.random.default_rng(9)
     net = so.mlp([3, 4, 2], activation="tanh", rng=rng)
     x = rng.normal(size=(6, 3))
     b = bound(net, so.SquaredError(), x, np.zeros((6, 2)))
     first, _, last = net.layers
-    hidden, slope = np.tanh(x @ first.weight.T + first.bias), 1 / np.cosh(x @ first.weight.T + first.bias) ** 2
+    hidden = np.tanh(x @ first.weight.T + first.bias)
+    slope = 1 / np.cosh(x @ first.weight.T + first.bias) ** 2
     below = np.abs(x).sum(axis=1, keepdims=True) + 1
     above = np.abs(hidden).sum(axis=1, keepdims=True) + 1 + (slope * below) @ np.abs(last.weight).T
     assert relative(b.total_gradients[-1], above) < 1e-14
@@ -264,7 +287,8 @@ def test_total_gradient_is_the_sum_of_absolute_paths():
 
 
 def test_skip_of_a_chain_of_nothing_doubles():
-    """y = x + x: fractions of a half, four times the curvature, as for a fixed layer with weight 2."""
+    """y = x + x: fractions of a half, four times the curvature, as for a fixed layer with weight
+    2."""
     rng = np.random.default_rng(10)
     first, x, y = Linear(3, 2, rng=rng), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     double = Linear(2, 2, bias=False, trainable=False)
@@ -278,7 +302,8 @@ def test_skip_of_a_chain_of_nothing_doubles():
 
 @pytest.mark.parametrize("cross", [False, True])
 def test_nested_chains_change_nothing(cross):
-    """Bound, bounded Hessian and exact Hessian of a network do not depend on how its layers are grouped."""
+    """Bound, bounded Hessian and exact Hessian of a network do not depend on how its layers are
+    grouped."""
     def network(grouped):
         rng = np.random.default_rng(0)
         one, two, three = Linear(3, 4, rng=rng), Linear(4, 4, rng=rng), Linear(4, 3, rng=rng)
@@ -292,9 +317,11 @@ def test_nested_chains_change_nothing(cross):
     expected = bound(flat, *case, cross=cross)
     got = bound(grouped, *case, cross=cross)
     np.testing.assert_allclose(got.curvature, expected.curvature, rtol=1e-13)
-    np.testing.assert_allclose(bounded_hessian(grouped, *case), bounded_hessian(flat, *case), atol=1e-14)
+    np.testing.assert_allclose(bounded_hessian(grouped, *case), bounded_hessian(flat, *case),
+                               atol=1e-14)
     for method in ("products", "polarisation"):
-        np.testing.assert_allclose(so.exact.hessian(grouped, *case, method=method), so.exact.hessian(flat, *case), atol=1e-14)
+        np.testing.assert_allclose(so.exact.hessian(grouped, *case, method=method),
+                                   so.exact.hessian(flat, *case), atol=1e-14)
 
 
 def test_reshaped_layers_change_nothing():

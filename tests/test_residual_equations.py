@@ -1,4 +1,5 @@
-"""All labels of Deep Residual Partitioning are there, come out as their verdicts say, and stand in the paper's page."""
+"""All labels of Deep Residual Partitioning are there, come out as their verdicts say, and stand in
+the paper's page."""
 
 import ast
 from collections import Counter
@@ -16,21 +17,26 @@ PAPER = "residual-partitioning"
 
 LABELS = [
     *map(str, range(1, 47)), "theorem-1", "theorem-2", "lemma-3", "algorithm-1",
-    "claim-gradient", "claim-learning-rate", "claim-decrease", "claim-total-gradient", "claim-complexity",
+    "claim-gradient", "claim-learning-rate", "claim-decrease", "claim-total-gradient",
+    "claim-complexity",
     "claim-negative-curvature",
-    "extension-sum-rule", "extension-tightness", "extension-skip", "extension-fixed-layers", "extension-pairwise",
+    "extension-sum-rule", "extension-tightness", "extension-skip", "extension-fixed-layers",
+    "extension-pairwise",
     "extension-cross-terms", "extension-penalty",
 ]
 NEED_A_LAYER = {"extension-convolution": "Conv2d", "extension-pooling": "AvgPool2d"}
 ERRATA = {"22", "31", "44", "algorithm-1"}
 
 # Statements that hold only under a condition; each must show a case outside it.
-CONDITIONAL = {"2", "3", "6", "7", "8", "10", "17", "25", "26", "27", "34", "35", "36", "37", "41", "42", "43",
-               "theorem-1", "theorem-2", "claim-decrease", "claim-total-gradient", "claim-negative-curvature"}
+CONDITIONAL = {"2", "3", "6", "7", "8", "10", "17", "25", "26", "27", "34", "35", "36", "37", "41",
+               "42", "43",
+               "theorem-1", "theorem-2", "claim-decrease", "claim-total-gradient",
+               "claim-negative-curvature"}
 # Conditional ones that bear a misprint as well, which is executed and shown failing.
 MISPRINTED = {"2", "3"}
 # Derivations that run over several numbers are one check each.
-DERIVATIONS = [("12", "13", "14", "15"), ("26", "27"), ("28", "29", "30"), ("34", "35", "36"), ("41", "42", "43")]
+DERIVATIONS = [("12", "13", "14", "15"), ("26", "27"), ("28", "29", "30"), ("34", "35", "36"),
+               ("41", "42", "43")]
 # Their corrected forms need a condition, too.
 ERRATA_UNDER_A_CONDITION = {"31", "44", "algorithm-1"}
 
@@ -71,13 +77,16 @@ def test_errata_are_shown_and_no_others():
 
 def test_conditions_are_stated():
     by_label = {label: entry for entry in registry.REGISTRY.select(PAPER) for label in entry.labels}
-    assert {label for label, entry in by_label.items() if entry.verdict == "conditional"} == CONDITIONAL
-    assert {label for label, entry in by_label.items() if entry.condition} == CONDITIONAL | ERRATA_UNDER_A_CONDITION
+    assert {label for label, entry in by_label.items() if entry.verdict
+            == "conditional"} == CONDITIONAL
+    assert {label for label, entry in by_label.items()
+            if entry.condition} == CONDITIONAL | ERRATA_UNDER_A_CONDITION
 
 
 def test_conditions_that_labels_share_are_constants():
     named = {one for entry in registry.REGISTRY.select(PAPER) for one in entry.conditions}
-    constants = {value for value in vars(conditions).values() if isinstance(value, so.ledger.Condition)}
+    constants = {value for value in vars(conditions).values()
+                 if isinstance(value, so.ledger.Condition)}
     assert {one for one in named if isinstance(one, so.ledger.Condition)} == constants
 
 
@@ -95,7 +104,8 @@ def test_claims_say_where_the_paper_makes_them():
 def test_no_equation_file_imports_another():
     """They share `cases`, `reference` and their like, which register nothing."""
     folder = Path(equations.__file__).parent
-    registering = {path.stem for path in folder.glob("*.py") if "@equation(" in path.read_text(encoding="utf-8")}
+    registering = {path.stem for path in folder.glob("*.py")
+                   if "@equation(" in path.read_text(encoding="utf-8")}
     for stem in registering:
         tree = ast.parse((folder / f"{stem}.py").read_text(encoding="utf-8"))
         for node in ast.walk(tree):
@@ -114,7 +124,9 @@ def test_implementations_are_in_the_package_and_not_in_the_checks():
     for entry in registry.REGISTRY.select(PAPER):
         for value in entry.implements:
             name = registry.qualified_name(value)
-            assert name.startswith("secondorder.") and ".equations" not in name, f"{entry.labels}: {name}"
+            assert name.startswith("secondorder.") and ".equations" not in name, (
+                f"{entry.labels}: {name}"
+            )
 
 
 def test_whole_paper_is_quick():

@@ -1,11 +1,13 @@
-"""The literal functions of residual partitioning against the sums of their equations, index by index."""
+"""The literal functions of residual partitioning against the sums of their equations, index by
+index."""
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder.nets import Activation, Linear, Network
-from secondorder.residual_partitioning import (coefficients, explicit, partitions, printed_algorithm,
+from secondorder.residual_partitioning import (coefficients, explicit, partitions,
+                                               printed_algorithm,
                                                total_gradient)
 from secondorder.residual_partitioning.equations import reference
 from secondorder.residual_partitioning.equations.reference import Reading
@@ -15,7 +17,8 @@ LAYERS = {"bias": {}, "no bias": {"bias": False}, "fixed": {"trainable": False},
 
 
 def make(rng, options, S=4, n_in=3, n_out=2):
-    """A layer, inputs with a zero among them, total gradients with a zero, and coefficients above."""
+    """A layer, inputs with a zero among them, total gradients with a zero, and coefficients
+    above."""
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
     y, u = rng.normal(size=(S, n_in)), rng.uniform(0.3, 2.0, size=(S, n_in))
     y[1, 2] = u[0, 1] = 0
@@ -34,7 +37,7 @@ def rng():
     return np.random.default_rng(7)
 
 
-# -- (11), (10) ----------------------------------------------------------------------------------------
+# -- (11), (10) ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_total_gradient_and_optimal_partition_of_an_affine_layer(options, rng):
@@ -69,13 +72,15 @@ def test_arbitrary_partition_is_valid_and_random(options, rng):
     partitions.check(one, layer, y, u)
     assert np.abs(one.phi - two.phi).max() > 0.01
     assert one.eps.any() == layer.trainable
-    assert not one.eps[1, :, 3].any() and not one.phi[0, :, 1].any(), "nothing goes where there is no term"
+    assert not one.eps[1, :, 3].any() and not one.phi[0, :, 1].any(), (
+        "nothing goes where there is no term"
+    )
     out = partitions.arbitrary_output(np.ones((2, 3)), np.array([[1.0, 0.0, 2.0]] * 2), rng)
     np.testing.assert_allclose(out.sum(axis=1), 1)
     assert not out[:, 1].any() and (out[:, [0, 2]] > 0).all()
 
 
-# -- (5) --------------------------------------------------------------------------------------------------------------
+# -- (5) -------------------------------------------------------------------------------------------
 
 def spoil(change):
     """A valid partition after `change(eps, phi)`, and what `check` needs."""
@@ -100,7 +105,8 @@ def poison(eps, phi):
 
 
 @pytest.mark.parametrize("change, words", [
-    (lambda eps, phi: (eps[:, :, 1:], phi), r"shapes \(4, 2, 3\) and \(4, 2, 3\), expected \(4, 2, 4\)"),
+    (lambda eps, phi: (eps[:, :, 1:], phi),
+     r"shapes \(4, 2, 3\) and \(4, 2, 3\), expected \(4, 2, 4\)"),
     (lambda eps, phi: (eps[:3], phi), r"shapes \(3, 2, 4\)"),
     (move, "not negative"),
     (poison, "finite"),
@@ -122,15 +128,17 @@ def test_valid_partition_is_accepted_and_checked_by_the_bound(rng):
         explicit.explicit_bound(at, made)
 
 
-# -- the simplex ------------------------------------------------------------------------------------------------------
+# -- the simplex -----------------------------------------------------------------------------------
 
 def test_simplex_functions(rng):
     x, eta = rng.normal(size=5), rng.normal(size=5)
     e = [np.exp(v) for v in eta]
     p = np.array([v / sum(e) for v in e])
     close(partitions.softmax_parameters(eta), p)
-    close(partitions.softmax_parameters(np.array([eta, 2 - eta])), [p, 1 / np.array(e) / sum(1 / np.array(e))])
-    close(partitions.softmax_derivative(p), [[p[i] * ((i == k) - p[k]) for i in range(5)] for k in range(5)])
+    close(partitions.softmax_parameters(np.array([eta, 2 - eta])),
+          [p, 1 / np.array(e) / sum(1 / np.array(e))])
+    close(partitions.softmax_derivative(p),
+          [[p[i] * ((i == k) - p[k]) for i in range(5)] for k in range(5)])
     close(partitions.simplex_optimum(x), [abs(v) / sum(map(abs, x)) for v in x])
     c = sum(x[i] ** 2 / p[i] for i in range(5))
     expected = [p[i] * (c - x[i] ** 2 / p[i] ** 2) for i in range(5)]
@@ -145,7 +153,7 @@ def test_ratio_leaves_zero_where_the_denominator_is_zero():
     assert partitions.ratio(np.ones(2, np.float32), np.ones(2, np.float32)).dtype == np.float32
 
 
-# -- (4), (7), (9) --------------------------------------------------------------------------------------
+# -- (4), (7), (9) ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_change_and_its_bound(options, rng):
@@ -167,7 +175,8 @@ def test_coefficients_below_an_affine_layer(options, rng):
     p = np.concatenate(partition, axis=2)
     second = Y_ddot[:, :, None] * np.divide(x**2, p, out=np.zeros_like(p), where=p > 0)
     ones = np.hstack([np.full((4, 1), float(layer.bias is not None)), y])
-    close(found.W_dot, [[sum(Y_dot[s, i] * ones[s, j] for s in range(4)) for j in range(4)] for i in range(2)])
+    close(found.W_dot, [[sum(Y_dot[s, i] * ones[s, j] for s in range(4)) for j in range(4)]
+                        for i in range(2)])
     close(found.Y_dot, [[sum(Y_dot[s, i] * layer.weight[i, j] for i in range(2)) for j in range(3)]
                         for s in range(4)])
     close(found.Y_ddot, second.sum(axis=1)[:, 4:])
@@ -178,7 +187,7 @@ def test_coefficients_below_an_affine_layer(options, rng):
         assert not found.W_ddot.any()
 
 
-# -- activations and the loss ------------------------------------------------------------------------------------------
+# -- activations and the loss ----------------------------------------------------------------------
 
 CORRECT = {"abs": abs, "max": lambda v: max(v, 0.0), "none": lambda v: v}
 
@@ -190,7 +199,8 @@ def test_coefficients_below_an_activation(way, rng):
     slope[0, 0] *= -1
     first, second = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)
     close(first, [[Y_dot[s, j] * slope[s, j] for j in range(3)] for s in range(2)])
-    close(second, [[CORRECT[way](Y_ddot[s, j] * slope[s, j] ** 2 + Y_dot[s, j] * curvature[s, j]) for j in range(3)]
+    close(second, [[CORRECT[way](Y_ddot[s, j] * slope[s, j] ** 2 + Y_dot[s, j] * curvature[s, j])
+                    for j in range(3)]
                    for s in range(2)])
 
 
@@ -202,18 +212,22 @@ def test_activation_corrects_by_absolute_value_by_default_and_refuses_unknown_wa
 
 
 def test_coefficients_at_the_output(rng):
-    f_i, f_ii, phi = rng.normal(size=(2, 3)), rng.uniform(0.1, 1, size=(2, 3)), rng.uniform(0.1, 1, size=(2, 3))
+    f_i = rng.normal(size=(2, 3))
+    f_ii = rng.uniform(0.1, 1, size=(2, 3))
+    phi = rng.uniform(0.1, 1, size=(2, 3))
     phi[1, 2] = f_ii[1, 2] = 0
     first, second = coefficients.output(f_i, f_ii, phi)
     close(first, f_i)
-    close(second, [[f_ii[s, i] / phi[s, i] if phi[s, i] else 0.0 for i in range(3)] for s in range(2)])
+    close(second, [[f_ii[s, i] / phi[s, i] if phi[s, i] else 0.0 for i in range(3)]
+                   for s in range(2)])
     close(coefficients.output(f_i, f_ii, 1.0)[1], f_ii)
 
 
-# -- whole networks ---------------------------------------------------------------------------------------------------
+# -- whole networks --------------------------------------------------------------------------------
 
 def evaluation(rng, activation="tanh", loss=None, **options):
-    return evaluate(Network([Linear(3, 4, rng=rng), Activation(activation), Linear(4, 3, rng=rng, **options),
+    return evaluate(Network([Linear(3, 4, rng=rng), Activation(activation),
+                             Linear(4, 3, rng=rng, **options),
                              Activation(activation), Linear(3, 2, rng=rng)]), rng, loss)
 
 
@@ -232,7 +246,8 @@ def test_explicit_bound_against_loops(options, activation, softmax, rng):
     close(explicit.explicit_bound(at).curvature, reference.algorithm(at)[1])
     close(explicit.explicit_bound(at).gradient, at.gradient)
     if not softmax:
-        close(explicit.explicit_bound(at, output_phi=None).curvature, reference.algorithm(at, Reading(start="diagonal"))[1])
+        close(explicit.explicit_bound(at, output_phi=None).curvature,
+              reference.algorithm(at, Reading(start="diagonal"))[1])
 
 
 def test_dead_unit_takes_nothing_and_gives_nothing(rng):
@@ -251,7 +266,8 @@ def test_explicit_bound_refuses_unknown_options(rng):
     at = evaluation(rng)
     with pytest.raises(ValueError, match="output_phi"):
         explicit.explicit_bound(at, output_phi="best")
-    linear = evaluate(Network([Linear(3, 2, rng=rng)]), rng)  # no activation that would look at the option
+    # no activation that would look at the option
+    linear = evaluate(Network([Linear(3, 2, rng=rng)]), rng)
     with pytest.raises(ValueError, match="negative_curvature"):
         explicit.explicit_bound(linear, partitions="never read", negative_curvature="clip")
 

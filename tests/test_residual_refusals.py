@@ -1,4 +1,5 @@
-"""What the literal form of residual partitioning does not speak of, it refuses: layers, losses, fractions."""
+"""What the literal form of residual partitioning does not speak of, it refuses: layers, losses,
+fractions."""
 
 import numpy as np
 import pytest
@@ -31,8 +32,10 @@ class Named(Linear):
 
 UNSUPPORTED = {
     "skip": (lambda rng: so.nets.Skip([Linear(3, 3, rng=rng)]), "does not support the layer Skip"),
-    "chain": (lambda rng: so.nets.Chain([Linear(3, 3, rng=rng)]), "does not support the layer Chain"),
-    "overridden pass": (lambda rng: Doubled(3, 3, rng=rng), "supports Linear, but Doubled.* overrides its forward"),
+    "chain": (lambda rng: so.nets.Chain([Linear(3, 3, rng=rng)]),
+              "does not support the layer Chain"),
+    "overridden pass": (lambda rng: Doubled(3, 3, rng=rng),
+                        "supports Linear, but Doubled.* overrides its forward"),
 }
 LITERAL = {"explicit_bound": explicit.explicit_bound, "partitions_of": explicit.partitions_of,
            "algorithm 1": printed_algorithm.algorithm_1_as_printed}
@@ -42,7 +45,9 @@ LITERAL = {"explicit_bound": explicit.explicit_bound, "partitions_of": explicit.
 @pytest.mark.parametrize("made, words", UNSUPPORTED.values(), ids=UNSUPPORTED)
 def test_other_layers_are_refused_by_name(made, words, function, rng):
     at = evaluate(Network([made(rng), Activation("tanh"), Linear(3, 2, rng=rng)]), rng)
-    with pytest.raises(TypeError, match=f"the explicit form of residual partitioning {words}.*supported layers: Linear, Activation"):
+    with pytest.raises(TypeError,
+                       match=f"the explicit form of residual partitioning {words}.*supported "
+                             f"layers: Linear, Activation"):
         function(at)
 
 
@@ -74,7 +79,7 @@ def test_explicit_bound_needs_something_to_train_and_current_parameters(rng):
         explicit.explicit_bound(at)
 
 
-# -- the loss: which fractions are a bound -----------------------------------------------------------------------------
+# -- the loss: which fractions are a bound ---------------------------------------------------------
 
 def test_fractions_at_the_output_need_a_convex_loss(rng):
     for loss in (so.TukeyBiweight(), so.BoundedCriterion()):
@@ -86,7 +91,8 @@ def test_fractions_at_the_output_need_a_convex_loss(rng):
 
 def test_no_fractions_need_a_diagonal_hessian(rng):
     for loss in (so.SoftmaxCrossEntropy(), so.BoundedCriterion()):
-        with pytest.raises(ValueError, match=f"output_phi=None.*diagonal; that of {type(loss).__name__}"):
+        with pytest.raises(ValueError,
+                           match=f"output_phi=None.*diagonal; that of {type(loss).__name__}"):
             explicit.explicit_bound(evaluation(rng, loss=loss), output_phi=None)
 
 
@@ -121,7 +127,8 @@ def put(where, value):
     (put((2, 1), 0.8), "sum to one over the outputs"),
     (put((2, 1), 0.6), "sum to one over the outputs"),
     (put(3, (0.0, 1.0)), "zero although its term is not"),
-], ids=["one row", "one column", "a number", "nan", "infinite", "negative", "too much", "too little", "empty term"])
+], ids=["one row", "one column", "a number", "nan", "infinite", "negative", "too much",
+        "too little", "empty term"])
 def test_invalid_output_fractions_are_refused(change, words, rng):
     at = evaluation(rng, loss=so.SoftmaxCrossEntropy())
     explicit.explicit_bound(at, output_phi=spoiled(None))
@@ -130,7 +137,8 @@ def test_invalid_output_fractions_are_refused(change, words, rng):
 
 
 def test_where_nothing_is_divided_at_the_output_any_fractions_will_do():
-    phi, f_ii, u = np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [2.0, 2.0]], [[1.0, 1.0], [0.0, 0.0]]])
+    phi, f_ii, u = np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [2.0, 2.0]],
+                             [[1.0, 1.0], [0.0, 0.0]]])
     partitions.check_output(phi, f_ii, u)
     with pytest.raises(ValueError, match="sum to one"):
         partitions.check_output(phi, f_ii, u + 1)
@@ -140,7 +148,8 @@ def test_partitions_must_be_one_a_layer(rng):
     at = evaluation(rng)
     made = explicit.partitions_of(at)
     for wrong in (made[:-1], [made[0], *made[2:], None], [None] * 5, []):
-        with pytest.raises(ValueError, match="partitions: expected 5 entries, None for activation layers"):
+        with pytest.raises(ValueError,
+                           match="partitions: expected 5 entries, None for activation layers"):
             explicit.explicit_bound(at, wrong)
 
 
@@ -173,4 +182,5 @@ class Bent(so.Layer):
 def test_bounded_hessian_does_not_leave_out_the_curvature_of_a_layer_it_does_not_know(layer, rng):
     net = Network([Linear(3, 2, rng=rng), layer, Linear(2, 1, rng=rng)])
     with pytest.raises(TypeError, match="bounded_hessian does not support the layer Bent"):
-        so.residual_partitioning.bounded_hessian(net, so.SquaredError(), rng.normal(size=(4, 3)), np.zeros((4, 1)))
+        so.residual_partitioning.bounded_hessian(net, so.SquaredError(), rng.normal(size=(4, 3)),
+                                                 np.zeros((4, 1)))

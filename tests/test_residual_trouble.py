@@ -29,12 +29,21 @@ def rng():
 
 
 def finite(b):
-    return np.isfinite(b.curvature).all() and np.isfinite(b.gradient).all() and (b.curvature >= 0).all()
+    return (
+        np.isfinite(b.curvature).all()
+        and np.isfinite(b.gradient).all()
+        and (b.curvature >= 0).all()
+    )
 
 
 def squared_case(rng, activation="tanh", sizes=(3, 4, 2), samples=6, **options):
     net = so.mlp(sizes, activation=activation, rng=rng, **options)
-    return net, so.SquaredError(), rng.normal(size=(samples, sizes[0])), rng.normal(size=(samples, sizes[-1]))
+    return (
+        net,
+        so.SquaredError(),
+        rng.normal(size=(samples, sizes[0])),
+        rng.normal(size=(samples, sizes[-1])),
+    )
 
 
 def classifier(rng, dtype="float64"):
@@ -42,7 +51,7 @@ def classifier(rng, dtype="float64"):
     return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), np.arange(6) % 3
 
 
-# -- awkward numbers --------------------------------------------------------------------------------------------------
+# -- awkward numbers -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("cross", [False, True])
@@ -53,11 +62,14 @@ def test_a_whole_layer_of_dead_units(rng, dtype, cross):
     first, last = net.slices[0], net.slices[2]
     assert finite(b) and not b.gradient[first].any() and not b.curvature[first].any()
     weights, bias = net.layers[2].split(b.curvature[last])
-    assert not weights.any() and np.allclose(bias, 1.0)  # only the output's biases can move anything: u = Z = 1
+    # only the output's biases can move anything: u = Z = 1
+    assert not weights.any() and np.allclose(bias, 1.0)
     before, method = net.theta.copy(), ResidualPartitioning(net, loss, 1.0, cross=cross)
     info = method.step(x, y)
-    assert np.array_equal(net.theta[first], before[first]) and info["idle_parameters"] == net.size - 2
-    assert np.allclose(net(x).mean(axis=0), y.mean(axis=0), atol=1e-5)  # the biases' own quadratic is met exactly
+    assert np.array_equal(net.theta[first],
+                          before[first]) and info["idle_parameters"] == net.size - 2
+    # the biases' own quadratic is met exactly
+    assert np.allclose(net(x).mean(axis=0), y.mean(axis=0), atol=1e-5)
 
 
 @pytest.mark.parametrize("cross", [False, True])
@@ -66,7 +78,8 @@ def test_some_dead_units_keep_the_bound(rng, cross):
     net.layers[0].bias = np.array([-100.0, 0.1, -100.0, 0.2])
     b = bound(net, loss, x, y, cross=cross)
     H = so.exact.hessian(net, loss, x, y) if cross else bounded_hessian(net, loss, x, y)
-    assert finite(b) and np.linalg.eigvalsh(np.diag(b.curvature) - H)[0] > -1e-12 * b.curvature.max()
+    assert finite(b) and np.linalg.eigvalsh(np.diag(b.curvature)
+                                            - H)[0] > -1e-12 * b.curvature.max()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -103,7 +116,8 @@ def test_zero_weights_everywhere(rng, dtype, activation):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [30, 90, 1e3])
 def test_softmax_that_is_confidently_wrong(rng, dtype, size):
-    net = Network([Linear(2, 3, rng=rng), Activation("tanh"), Linear(3, 3, init=0.1, rng=rng)], dtype=dtype)
+    net = Network([Linear(2, 3, rng=rng), Activation("tanh"), Linear(3, 3, init=0.1, rng=rng)],
+                  dtype=dtype)
     net.layers[2].bias = np.array([size, 0, 0], dtype=dtype)
     x, y, loss = rng.normal(size=(4, 2)), np.array([1, 2, 1, 2]), so.SoftmaxCrossEntropy()
     for output in ("jensen", "pairwise"):
@@ -112,12 +126,15 @@ def test_softmax_that_is_confidently_wrong(rng, dtype, size):
         damped = ResidualPartitioning(net.copy(), loss, 1.0, output=output, damping=0.1)
         before = damped.network.evaluate(loss, x, y).loss
         info = damped.step(x, y)
-        assert info["idle_parameters"] == 0 and info["largest_change"] <= np.abs(b.gradient).max() / 0.1 * (1 + 1e-6)
+        assert info["idle_parameters"] == 0 and info["largest_change"] <= np.abs(
+            b.gradient
+        ).max() / 0.1 * (1 + 1e-6)
         assert damped.network.evaluate(loss, x, y).loss < before
 
 
 def test_without_curvature_nothing_moves_and_the_step_says_so(rng):
-    """Logits so far apart that every second derivative of the softmax is 0 although the gradient is not."""
+    """Logits so far apart that every second derivative of the softmax is 0 although the gradient is
+    not."""
     net = Network([Linear(2, 3, init=0.1, rng=rng)])
     net.layers[0].bias = np.array([1e3, 0, -1e3])
     x, loss = rng.normal(size=(4, 2)), so.SoftmaxCrossEntropy()
@@ -128,7 +145,8 @@ def test_without_curvature_nothing_moves_and_the_step_says_so(rng):
 
 
 def test_where_all_negative_numbers_become_zero_damping_moves_again(rng):
-    """Softplus far below its target: below it the bound with "max" is flat although the gradient is not."""
+    """Softplus far below its target: below it the bound with "max" is flat although the gradient is
+    not."""
     net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
     net.theta = np.array([0.5, 0.25, 1.0, 0.0])
     x, y, loss, first = np.ones((1, 1)), np.full((1, 1), 20.0), so.SquaredError(), net.slices[0]
@@ -138,8 +156,12 @@ def test_where_all_negative_numbers_become_zero_damping_moves_again(rng):
     evaluation = net.evaluate(loss, x, y)
     options = {"learning_rate": 1.0, "negative_curvature": "max"}
     left_alone = ResidualPartitioning(net, loss, **options)
-    assert not left_alone.direction(evaluation)[first].any() and left_alone.details["idle_parameters"] == 2
-    assert (ResidualPartitioning(net, loss, damping=1.0, **options).direction(evaluation)[first] > 1).all()
+    assert (
+        not left_alone.direction(evaluation)[first].any()
+        and left_alone.details["idle_parameters"] == 2
+    )
+    assert (ResidualPartitioning(net, loss, damping=1.0, **options).direction(evaluation)[first]
+            > 1).all()
 
 
 def test_a_step_beyond_all_numbers_is_refused_and_undone(rng):
@@ -147,7 +169,8 @@ def test_a_step_beyond_all_numbers_is_refused_and_undone(rng):
     net.layers[0].bias = np.array([88, 0, 0], dtype="float32")
     x, y, before = rng.normal(size=(4, 2)), np.full(4, 1), net.theta.copy()
     method = ResidualPartitioning(net, so.SoftmaxCrossEntropy(), 1e3)
-    with pytest.raises(FloatingPointError, match=r"ResidualPartitioning, step 1: .* layer 0, Linear\(2, 3\)"):
+    with pytest.raises(FloatingPointError,
+                       match=r"ResidualPartitioning, step 1: .* layer 0, Linear\(2, 3\)"):
         method.step(x, y)
     assert np.array_equal(net.theta, before) and method.steps == 0
 
@@ -165,10 +188,13 @@ def test_saturated_tanh(rng, dtype):
 
 
 def test_sizes_beyond_float32_name_the_layer(rng):
-    """A perfect fit of huge numbers: loss and gradient are 0, but squares of the inputs overflow."""
+    """A perfect fit of huge numbers: loss and gradient are 0, but squares of the inputs
+    overflow."""
     net, loss, x, _ = squared_case(rng, "relu", dtype="float32")
     x = 1e25 * x
-    with pytest.raises(FloatingPointError, match=r"curvature in the parameters of layer 0, Linear\(3, 4\), is not finite"):
+    with pytest.raises(FloatingPointError,
+                       match=r"curvature in the parameters of layer 0, Linear\(3, 4\), is not "
+                             r"finite"):
         bound(net, loss, x, net(x))
 
 
@@ -180,12 +206,13 @@ def test_float32_agrees_with_float64(rng):
     assert all(a is None or a.dtype == np.float32 for a in narrow.total_gradients + narrow.carried)
 
 
-# -- refusals ---------------------------------------------------------------------------------------------------------
+# -- refusals --------------------------------------------------------------------------------------
 
 def test_no_trained_layer(rng):
     net = Network([Linear(2, 3, trainable=False, rng=rng), Activation("tanh")])
     x, y = np.ones((2, 2)), np.zeros((2, 3))
-    for refused in (lambda: bound(net, so.SquaredError(), x, y), lambda: bounded_hessian(net, so.SquaredError(), x, y),
+    for refused in (lambda: bound(net, so.SquaredError(), x, y),
+                    lambda: bounded_hessian(net, so.SquaredError(), x, y),
                     lambda: ResidualPartitioning(net, so.SquaredError())):
         with pytest.raises(ValueError, match="no trainable parameters"):
             refused()
@@ -204,7 +231,8 @@ def test_a_subclass_that_changes_a_pass_is_not_given_its_parents_rule(rng):
     with pytest.raises(TypeError, match="residual partitioning.*Doubled overrides its forward"):
         bound(Network([Doubled(2, 3, rng=rng)]), so.SquaredError(), x, y)
     with pytest.raises(TypeError, match="Doubled overrides"):
-        bound(Network([Skip([Doubled(2, 2, rng=rng)]), Linear(2, 3, rng=rng)]), so.SquaredError(), x, y)
+        bound(Network([Skip([Doubled(2, 2, rng=rng)]), Linear(2, 3, rng=rng)]), so.SquaredError(),
+              x, y)
     assert finite(bound(Network([Renamed(2, 3, rng=rng)]), so.SquaredError(), x, y))
 
 
@@ -215,7 +243,8 @@ def test_unknown_layer(rng):
 
     net = Network([Linear(2, 3, rng=rng), Shift()])
     with pytest.raises(TypeError,
-                       match="residual partitioning does not support the layer .*Shift.*Linear, Activation, .*Chain, Skip"):
+                       match="residual partitioning does not support the layer .*Shift.*Linear, "
+                             "Activation, .*Chain, Skip"):
         bound(net, so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
 
 
@@ -237,7 +266,8 @@ def test_bad_arguments_of_the_optimizer(rng, options, words):
 def test_rules_that_would_not_bound_are_refused(rng):
     net, loss, x, y = classifier(rng)
     with pytest.raises(ValueError,
-                       match="output='diagonal' needs a loss whose Hessian .*diagonal.*'jensen' or 'pairwise'"):
+                       match="output='diagonal' needs a loss whose Hessian .*diagonal.*'jensen' or "
+                             "'pairwise'"):
         bound(net, loss, x, y, output="diagonal")
     with pytest.raises(ValueError, match="output='jensen' needs a loss that is convex.*'pairwise'"):
         bound(net, so.BoundedCriterion(), x, y, output="jensen")
@@ -268,7 +298,7 @@ def test_parameters_that_changed_are_noticed(rng):
         method.direction(evaluation)
 
 
-# -- the kernel, and the printed algorithm ----------------------------------------------------------------------------
+# -- the kernel, and the printed algorithm ---------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("clip", [False, True])
@@ -306,12 +336,14 @@ def test_what_does_not_fit_is_refused_when_the_optimizer_is_made(rng):
     with pytest.raises(ValueError, match="output='diagonal' needs"):
         ResidualPartitioning(so.mlp([2, 3], rng=rng), so.SoftmaxCrossEntropy(), output="diagonal")
     with pytest.raises(ValueError, match="needs a network of real numbers, got complex128"):
-        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
+        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)),
+              np.zeros((2, 3)))
 
 
 def test_an_enormous_rate_is_a_floating_point_error(rng):
     net = so.mlp([2, 3], rng=rng)
     before = net.theta.copy()
     with pytest.raises(FloatingPointError, match="ResidualPartitioning, step 1"):
-        ResidualPartitioning(net, so.SquaredError(), learning_rate=1e308).step(1e3 * np.ones((2, 2)), 1e9 * np.ones((2, 3)))
+        ResidualPartitioning(net, so.SquaredError(),
+                             learning_rate=1e308).step(1e3 * np.ones((2, 2)), 1e9 * np.ones((2, 3)))
     assert np.array_equal(net.theta, before)

@@ -1,4 +1,5 @@
-"""The training loop: batches, records, callback, progress, and what happens when numbers are no longer finite."""
+"""The training loop: batches, records, callback, progress, and what happens when numbers are no
+longer finite."""
 
 import functools
 import io
@@ -74,21 +75,34 @@ def test_records():
     (x, y), (xv, yv) = problem(), problem(9, seed=4)
     optimizer = make(so.TruncatedNewton, learning_rate=1.0, l2=0.1)
     seen = []
-    history = train(optimizer, x, y, epochs=3, batch_size=10, validation=(xv, yv), rng=0, callback=seen.append)
+    history = train(optimizer, x, y, epochs=3, batch_size=10, validation=(xv, yv), rng=0,
+                    callback=seen.append)
     net, loss = optimizer.network, optimizer.loss
     assert history.method == "TruncatedNewton" and history.stopped is None and len(history) == 4
-    assert history.column("epoch").tolist() == [0, 1, 2, 3] and history.column("step").tolist() == [0, 3, 6, 9]
+    assert history.column("epoch").tolist() == [0, 1, 2, 3] and history.column("step").tolist() == [
+        0,
+        3,
+        6,
+        9,
+    ]
     start, last = history.records[0], history.records[-1]
-    assert start.train_loss == pytest.approx(so.mlp([4, 5, 3], rng=0).evaluate(loss, x, y).loss, rel=1e-14)
+    assert start.train_loss == pytest.approx(so.mlp([4, 5, 3], rng=0).evaluate(loss, x, y).loss,
+                                             rel=1e-14)
     assert last["train_loss"] == pytest.approx(net.evaluate(loss, x, y).loss, rel=1e-14)
     assert last["validation_loss"] == pytest.approx(net.evaluate(loss, xv, yv).loss, rel=1e-14)
     assert last["train_accuracy"] == np.mean(net(x).argmax(1) == y)
     assert last["validation_accuracy"] == np.mean(net(xv).argmax(1) == yv)
     assert start.seconds == 0 and np.all(np.diff(history.column("seconds")) > 0)
-    assert "gradient_norm" not in start and last.learning_rate == 1.0 and 0 < last.cg_iterations <= 50
-    assert np.isnan(history.column("cg_iterations")[0]) and not np.isnan(history.column("cg_iterations")[1:]).any()
+    assert (
+        "gradient_norm" not in start and last.learning_rate == 1.0 and 0 < last.cg_iterations <= 50
+    )
+    assert (
+        np.isnan(history.column("cg_iterations")[0])
+        and not np.isnan(history.column("cg_iterations")[1:]).any()
+    )
     assert seen == history.records and seen[0] is not history.records[0]
-    assert json.loads(json.dumps(history.to_dict()))["records"] == [dict(record) for record in history.records]
+    assert json.loads(json.dumps(history.to_dict()))["records"] == [dict(record)
+                                                                    for record in history.records]
     copied = pickle.loads(pickle.dumps(history))
     assert copied.to_dict() == history.to_dict() and copied.records[1].epoch == 1
 
@@ -132,7 +146,8 @@ def test_evaluation_in_chunks(monkeypatch):
     whole = evaluate(optimizer.network, optimizer.loss, x, y)
     monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 7)
     sizes, forward = [], optimizer.network._forward
-    monkeypatch.setattr(optimizer.network, "_forward", lambda x, *rest: sizes.append(len(x)) or forward(x, *rest))
+    monkeypatch.setattr(optimizer.network, "_forward", lambda x, *rest: sizes.append(len(x))
+                        or forward(x, *rest))
     parts = evaluate(optimizer.network, optimizer.loss, x, y)
     assert sizes == [7] * 7 + [1]
     assert parts[0] == pytest.approx(whole[0], rel=1e-14) and parts[1] == whole[1]
@@ -141,7 +156,8 @@ def test_evaluation_in_chunks(monkeypatch):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("targets", ["labels", "rows"])
 def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype, targets):
-    """Three chunks, the last one shorter, in one set of arrays, against chunks in arrays of their own."""
+    """Three chunks, the last one shorter, in one set of arrays, against chunks in arrays of their
+    own."""
     monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 20)
     x, y = problem(50)
     optimizer, used = make(so.Adam, dtype=dtype), []
@@ -149,9 +165,11 @@ def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype
     loss = so.SoftmaxCrossEntropy() if targets == "labels" else so.SquaredError()
     y = y if targets == "labels" else np.eye(3)[y]
     optimizer.step(*problem(30))
-    by_hand = [net.evaluate(loss, x[part], y[part]) for part in (slice(0, 20), slice(20, 40), slice(40, 50))]
+    by_hand = [net.evaluate(loss, x[part], y[part])
+               for part in (slice(0, 20), slice(20, 40), slice(40, 50))]
     expected = sum(e.loss * e.samples for e in by_hand) / 50
-    right = np.mean(np.concatenate([e.outputs for e in by_hand]).argmax(1) == y) if targets == "labels" else None
+    right = np.mean(np.concatenate([e.outputs for e in by_hand]).argmax(1)
+                    == y) if targets == "labels" else None
     forward = net._forward
 
     def watched(*arguments):
@@ -175,7 +193,8 @@ def test_a_run_evaluates_in_one_set_of_arrays(monkeypatch):
 
     monkeypatch.setattr("secondorder.training.loop.evaluate", watched)
     expected = train(plain, x, y, epochs=2, validation=(xv, yv), rng=0)
-    assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0] for workspace in seen)
+    assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0]
+                                                          for workspace in seen)
     monkeypatch.undo()
     history = train(make(), x, y, epochs=2, validation=(xv, yv), rng=0)
     for name in ("train_loss", "validation_loss", "train_accuracy", "validation_accuracy"):
@@ -187,7 +206,8 @@ def test_float32():
     optimizer = make(so.Adam, dtype="float32")
     history = train(optimizer, x, y, epochs=3, rng=0)
     assert optimizer.network.theta.dtype == np.float32
-    assert all(type(value) in (int, float) for record in history.records for value in record.values())
+    assert all(type(value) in (int, float) for record in history.records
+               for value in record.values())
 
 
 def test_callback_may_stop():
@@ -199,12 +219,17 @@ def test_callback_may_stop():
             raise StopIteration
 
     history = train(optimizer, x, y, epochs=10, batch_size=10, callback=stop)
-    assert history.stopped == "callback" and history.column("epoch").tolist() == [0, 1, 2] and optimizer.steps == 6
+    assert (
+        history.stopped == "callback"
+        and history.column("epoch").tolist() == [0, 1, 2]
+        and optimizer.steps == 6
+    )
 
 
 def test_callback_cannot_spoil_the_history():
     x, y = problem()
-    history = train(make(), x, y, epochs=1, callback=lambda intermediate_result: intermediate_result.clear())
+    history = train(make(), x, y, epochs=1,
+                    callback=lambda intermediate_result: intermediate_result.clear())
     assert history.records[1].epoch == 1
     with pytest.raises(ZeroDivisionError):
         train(make(), x, y, epochs=1, callback=lambda intermediate_result: 1 / 0)
@@ -234,12 +259,17 @@ def test_not_finite(how, step):
         train(optimizer, x, y, epochs=4, batch_size=10, rng=0)
     error = caught.value
     assert isinstance(error, FloatingPointError) and isinstance(error.__cause__, FloatingPointError)
-    assert (error.epoch, error.step) == (2, step) and error.history.column("epoch").tolist() == [0, 1]
+    assert (error.epoch,
+            error.step) == (2, step) and error.history.column("epoch").tolist() == [0, 1]
     theta = optimizer.network.theta
     assert np.abs(theta).max() < 100 and any(np.array_equal(theta, other) for other in thetas[3:5])
     assert np.isfinite(evaluate(optimizer.network, optimizer.loss, x, y)[0])
     copied = pickle.loads(pickle.dumps(error))
-    assert copied.step == step and copied.history.to_dict() == error.history.to_dict() and str(copied) == str(error)
+    assert (
+        copied.step == step
+        and copied.history.to_dict() == error.history.to_dict()
+        and str(copied) == str(error)
+    )
 
 
 def test_not_finite_at_the_end_of_an_epoch():
@@ -273,7 +303,8 @@ def test_overflow_of_plain_numbers_stops_training(where, epoch):
     (x, y), net = problem(), so.mlp([4, 5, 3], rng=0)
     optimizer = Odd(net, so.SoftmaxCrossEntropy()) if where == "step" else so.SGD(net, OddLoss())
     theta = net.theta.copy()
-    with pytest.raises(TrainingStopped, match=f"epoch {epoch}, step {epoch}: .*out of range") as caught:
+    with pytest.raises(TrainingStopped,
+                       match=f"epoch {epoch}, step {epoch}: .*out of range") as caught:
         train(optimizer, x, y, epochs=2, batch_size=10)
     assert np.array_equal(net.theta, theta) and len(caught.value.history) == epoch
 
@@ -298,7 +329,10 @@ def test_interrupt_keeps_the_history():
 
     with pytest.raises(KeyboardInterrupt) as caught:
         train(optimizer, x, y, epochs=10, callback=interrupt)
-    assert caught.value.history.column("epoch").tolist() == [0, 1, 2, 3] and caught.value.history.stopped == "interrupt"
+    assert (
+        caught.value.history.column("epoch").tolist() == [0, 1, 2, 3]
+        and caught.value.history.stopped == "interrupt"
+    )
 
 
 class Terminal(io.StringIO):
@@ -307,7 +341,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("stream, progress, lines", [
-    (Terminal(), None, 1), (io.StringIO(), None, 0), (io.StringIO(), True, 1), (Terminal(), False, 0)])
+    (Terminal(), None, 1), (io.StringIO(), None, 0), (io.StringIO(), True, 1),
+    (Terminal(), False, 0)])
 def test_progress(monkeypatch, stream, progress, lines):
     monkeypatch.setattr("sys.stderr", stream)
     x, y = problem()
@@ -329,11 +364,16 @@ x, y = problem()
 BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epochs"),
        ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"),
        ({"batch_size": -3}, ValueError, "batch_size"),
-       ({"batch_size": "every"}, ValueError, "batch_size.*all"), ({"batch_size": None}, TypeError, "batch_size"),
-       ({"last_batch": "join"}, ValueError, "last_batch.*merge"), ({"last_batch": None}, TypeError, "last_batch"),
-       ({"resume": True}, ValueError, "resume.*checkpoint"), ({"resume": "file"}, TypeError, "resume"),
+       ({"batch_size": "every"}, ValueError, "batch_size.*all"),
+       ({"batch_size": None}, TypeError, "batch_size"),
+       ({"last_batch": "join"}, ValueError, "last_batch.*merge"),
+       ({"last_batch": None}, TypeError, "last_batch"),
+       ({"resume": True}, ValueError, "resume.*checkpoint"),
+       ({"resume": "file"}, TypeError, "resume"),
        ({"checkpoint": "no-such-directory/file"}, FileNotFoundError, "no-such-directory"),
-       ({"checkpoint": 3}, TypeError, "checkpoint"), ({"checkpoint": "."}, FileExistsError, "checkpoint"), ({"evaluate_every": 0}, ValueError, "evaluate_every"),
+       ({"checkpoint": 3}, TypeError, "checkpoint"),
+       ({"checkpoint": "."}, FileExistsError, "checkpoint"),
+       ({"evaluate_every": 0}, ValueError, "evaluate_every"),
        ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
        ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),
        ({"validation": (x, y, y)}, TypeError, "validation"),
@@ -344,8 +384,10 @@ BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epoc
        ({"x": np.full_like(x, np.nan)}, ValueError, "NaN"),
        ({"x": np.array([["a"] * 4] * 23)}, TypeError, "real numbers"),
        ({"y": y + 1}, ValueError, "out of range"), ({"y": y.astype(float)}, TypeError, "integers"),
-       ({"y": np.where(np.arange(23) == 22, -1, y)}, ValueError, "sample 22"), ({"y": 3}, ValueError, r"\(\)"),
-       ({"rng": "seed"}, TypeError, "^rng must be .*'seed'"), ({"rng": -1}, ValueError, "^rng must be .*-1"),
+       ({"y": np.where(np.arange(23) == 22, -1, y)}, ValueError, "sample 22"),
+       ({"y": 3}, ValueError, r"\(\)"),
+       ({"rng": "seed"}, TypeError, "^rng must be .*'seed'"),
+       ({"rng": -1}, ValueError, "^rng must be .*-1"),
        ({"rng": 1.5}, TypeError, "^rng must be")]
 
 
@@ -388,16 +430,19 @@ def test_process_pool_gives_the_same_numbers():
         results = list(pool.map(work, names))
     for name, (optimizer, losses) in zip(names, results):
         here, losses_here = work(name)
-        assert np.array_equal(losses, losses_here) and np.array_equal(optimizer.network.theta, here.network.theta)
+        assert np.array_equal(losses, losses_here) and np.array_equal(optimizer.network.theta,
+                                                                      here.network.theta)
         assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
 
 
-@pytest.mark.parametrize("kind, settings", [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
+@pytest.mark.parametrize("kind, settings",
+                         [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
                                             (so.TruncatedNewton, {"curvature": "gauss-newton"})])
 def test_digits(kind, settings):
     """The defaults (and a usual rate of Adam) learn the embedded digits in ten epochs."""
     training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
-    training, validation = datasets.scale(training, (-1.0, 1.0)), datasets.scale(validation, (-1.0, 1.0))
+    training = datasets.scale(training, (-1.0, 1.0))
+    validation = datasets.scale(validation, (-1.0, 1.0))
     net = so.mlp([64, 32, 10], rng=0)
     optimizer = kind(net, so.SoftmaxCrossEntropy(), **settings)
     history = train(optimizer, training.inputs, training.targets, epochs=10, rng=0,
@@ -414,4 +459,5 @@ def test_progress_fits_the_terminal(monkeypatch, columns):
     train(make(), *problem(), epochs=1000, evaluate_every=100, validation=problem(), progress=None)
     lines = stream.getvalue().strip("\n").split("\r")
     assert len(lines) == 12 and max(map(len, lines)) < columns
-    assert columns < 80 or re.search(r"loss [\d.]+ / [\d.]+  accuracy 0\.\d+ / 0\.\d+ *$", lines[-1])
+    assert columns < 80 or re.search(r"loss [\d.]+ / [\d.]+  accuracy 0\.\d+ / 0\.\d+ *$",
+                                     lines[-1])

@@ -1,4 +1,5 @@
-"""How a run ends: the history survives whatever ends it, and a checkpoint lets it go on with the same bits."""
+"""How a run ends: the history survives whatever ends it, and a checkpoint lets it go on with the
+same bits."""
 
 import json
 import os
@@ -32,8 +33,10 @@ x, y = problem()
 SIZES = [
     (23, 10, "keep", [10, 10, 3]), (23, 10, "merge", [10, 13]), (23, 10, "drop", [10, 10]),
     (25, 10, "merge", [10, 10, 5]), (24, 10, "merge", [10, 14]), (20, 10, "merge", [10, 10]),
-    (20, 10, "drop", [10, 10]), (7, 10, "drop", [7]), (7, 10, "merge", [7]), (11, 10, "merge", [11]),
-    (1438, 1400, "merge", [1438]), (23, "all", "drop", [23]), (5, 1, "merge", [1] * 5), (1, 1, "drop", [1]),
+    (20, 10, "drop", [10, 10]), (7, 10, "drop", [7]), (7, 10, "merge", [7]),
+    (11, 10, "merge", [11]),
+    (1438, 1400, "merge", [1438]), (23, "all", "drop", [23]), (5, 1, "merge", [1] * 5),
+    (1, 1, "drop", [1]),
 ]
 
 
@@ -42,7 +45,8 @@ def test_sizes_of_batches(samples, size, last, expected):
     slices = loop.batches(samples, size, last)
     assert [len(range(samples)[part]) for part in slices] == expected
     order = np.arange(samples)
-    assert np.concatenate([order[part] for part in slices]).tolist() == order[:sum(expected)].tolist()
+    assert np.concatenate([order[part]
+                           for part in slices]).tolist() == order[:sum(expected)].tolist()
 
 
 def test_steps_see_these_batches():
@@ -56,12 +60,14 @@ def test_steps_see_these_batches():
 
 
 def test_a_tiny_last_batch_undoes_what_truncated_newton_has_won():
-    """The default serves second-order methods: 1438 digits in batches of 1400 leave 38, which alone mislead."""
+    """The default serves second-order methods: 1438 digits in batches of 1400 leave 38, which alone
+    mislead."""
     digits = so.datasets.scale(so.datasets.load_digits(), (-1, 1))
     ends = {}
     for last in ("merge", "keep"):
         optimizer = so.TruncatedNewton(so.mlp([64, 32, 10], rng=0), so.SoftmaxCrossEntropy())
-        history = so.train(optimizer, digits.inputs[:1438], digits.targets[:1438], epochs=8, batch_size=1400,
+        history = so.train(optimizer, digits.inputs[:1438], digits.targets[:1438], epochs=8,
+                           batch_size=1400,
                            rng=0, last_batch=last)
         ends[last] = history.records[-1].train_loss
     assert ends["merge"] < 0.5 * ends["keep"]
@@ -161,7 +167,8 @@ def stop_at(epoch):
 
 
 def timeless(history):
-    return [{name: value for name, value in record.items() if name != "seconds"} for record in history.records]
+    return [{name: value for name, value in record.items() if name != "seconds"}
+            for record in history.records]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -169,17 +176,26 @@ def test_resume_is_bit_for_bit(name, tmp_path):
     whole = METHODS[name]()
     expected = so.train(whole, x, y, epochs=7, rng=1, **SETTINGS)
     with pytest.raises(Stop):
-        so.train(METHODS[name](), x, y, epochs=7, rng=1, checkpoint=tmp_path / "c", callback=stop_at(3), **SETTINGS)
+        so.train(METHODS[name](), x, y, epochs=7, rng=1, checkpoint=tmp_path / "c",
+                 callback=stop_at(3), **SETTINGS)
     optimizer = METHODS[name]()
-    history = so.train(optimizer, x, y, epochs=7, rng=99, checkpoint=tmp_path / "c", resume=True, **SETTINGS)
+    history = so.train(optimizer, x, y, epochs=7, rng=99, checkpoint=tmp_path / "c", resume=True,
+                       **SETTINGS)
     assert optimizer.network.theta.tobytes() == whole.network.theta.tobytes()
-    assert timeless(history) == timeless(expected) and history.column("epoch").tolist() == [0, 2, 4, 6, 7]
+    assert timeless(history) == timeless(expected) and history.column("epoch").tolist() == [
+        0,
+        2,
+        4,
+        6,
+        7,
+    ]
     assert np.all(np.diff(history.column("seconds")) > 0)
     assert os.listdir(tmp_path) == ["c"]
     mine, theirs = optimizer.state_dict(), whole.state_dict()
     assert mine.keys() == theirs.keys() and optimizer.steps == whole.steps
     assert all(np.array_equal(mine[key], theirs[key]) for key in optimizer.state_names)
-    again = so.train(METHODS[name](), x, y, epochs=7, rng=1, checkpoint=tmp_path / "c", resume=True, **SETTINGS)
+    again = so.train(METHODS[name](), x, y, epochs=7, rng=1, checkpoint=tmp_path / "c", resume=True,
+                     **SETTINGS)
     assert timeless(again) == timeless(expected), "a finished run has nothing left to do"
 
 
@@ -187,7 +203,9 @@ def test_resume_without_a_checkpoint_begins_anew(tmp_path):
     history = so.train(make(), x, y, epochs=2, rng=1, checkpoint=tmp_path / "c", resume=True)
     assert history.column("epoch").tolist() == [0, 1, 2]
     content = read_checkpoint(tmp_path / "c")
-    assert content["epoch"] == 2 and content["theta"].shape == (43,) and len(content["history"]) == 3
+    assert (
+        content["epoch"] == 2 and content["theta"].shape == (43,) and len(content["history"]) == 3
+    )
     longer = so.train(make(), x, y, epochs=4, rng=1, checkpoint=tmp_path / "c", resume=True)
     assert longer.column("epoch").tolist() == [0, 1, 2, 3, 4]
 
@@ -256,13 +274,15 @@ import secondorder as so
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(300, 20)), rng.integers(0, 5, 300)
 optimizer = so.TruncatedNewton(so.mlp([20, 15, 5], rng=0), so.SoftmaxCrossEntropy(), l2=1e-3)
-history = so.train(optimizer, x, y, epochs=int(sys.argv[2]), batch_size=50, rng=1, checkpoint=sys.argv[1],
+history = so.train(optimizer, x, y, epochs=int(sys.argv[2]), batch_size=50, rng=1,
+                   checkpoint=sys.argv[1],
                    resume=True, callback=lambda record: print(record.epoch, flush=True))
 """
 
 
 def test_resume_after_sigkill_is_bit_for_bit(tmp_path):
-    """The same command again and again, killed each time without warning, ends where one run ends."""
+    """The same command again and again, killed each time without warning, ends where one run
+    ends."""
     (tmp_path / "run.py").write_text(LONG_RUN)
 
     def start(name):
@@ -283,7 +303,10 @@ def test_resume_after_sigkill_is_bit_for_bit(tmp_path):
     last = start("killed")
     assert last.communicate(timeout=100)[0] is not None and last.returncode == 0
     one, other = read_checkpoint(tmp_path / "whole"), read_checkpoint(tmp_path / "killed")
-    assert one["theta"].tobytes() == other["theta"].tobytes() and one["generator"] == other["generator"]
+    assert (
+        one["theta"].tobytes() == other["theta"].tobytes()
+        and one["generator"] == other["generator"]
+    )
     for mine, theirs in zip(one["history"], other["history"], strict=True):
         assert json.dumps(mine | {"seconds": 0}) == json.dumps(theirs | {"seconds": 0})
     assert one["state"]["damping"] == other["state"]["damping"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets.workspace import Fresh, given
+from secondorder.nets.workspace import given
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Skip, Workspace
 
 METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton,
@@ -112,8 +112,8 @@ def test_layers_write_into_what_they_are_given(name):
     def nans(label, shape, dtype):
         return np.full(shape, np.nan, dtype)
     x, layer = np.linspace(-3, 3, 12).reshape(4, 3), Activation(name)
-    for given, plain in zip(layer.forward(x, nans)[1], layer.forward(x)[1]):
-        assert np.array_equal(given, plain)
+    for reused, plain in zip(layer.forward(x, nans)[1], layer.forward(x)[1]):
+        assert np.array_equal(reused, plain)
 
 
 def test_a_subclass_that_knows_nothing_of_it_works():

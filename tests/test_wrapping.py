@@ -1,4 +1,5 @@
-"""A method that wraps another, here "half the step" around every method: counts, reports, memory, failures, resuming."""
+"""A method that wraps another, here "half the step" around every method: counts, reports, memory,
+failures, resuming."""
 
 import copy
 import itertools
@@ -13,13 +14,15 @@ from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
     "partitioning": (so.ResidualPartitioning, {"learning_rate": 0.5}),
-    "partitioning-plain": (so.ResidualPartitioning, {"learning_rate": 0.5, "penalty": "plain", "damping": 0.1}),
+    "partitioning-plain": (so.ResidualPartitioning,
+                           {"learning_rate": 0.5, "penalty": "plain", "damping": 0.1}),
 }
 STEEP = ExponentialDecay(0.4, 0.5, every=2)
 
 
 class Halved(Wrapper):
-    """Half the step that rate times direction is, with a memory of its own: how far it went in all."""
+    """Half the step that rate times direction is, with a memory of its own: how far it went in
+    all."""
 
     state_names = ("distance",)
 
@@ -50,11 +53,12 @@ def equal_states(one, other):
             assert np.array_equal(value, other[name]), name
 
 
-# -- what a wrapper does -----------------------------------------------------------------------------------------------
+# -- what a wrapper does ---------------------------------------------------------------------------
 
 
 def test_half_the_step(method):
-    """Against a twin whose direction is taken and whose parameters are moved by hand, its schedule advanced by hand."""
+    """Against a twin whose direction is taken and whose parameters are moved by hand, its schedule
+    advanced by hand."""
     twin = method(learning_rate=STEEP, l2=0.1)
     wrapped = Halved(method(learning_rate=STEEP, l2=0.1))
     for x, y in batches(6):
@@ -66,7 +70,8 @@ def test_half_the_step(method):
         twin.network.theta = twin.network.theta + change
         twin.steps += 1
         info = wrapped.step(x, y)
-        np.testing.assert_allclose(wrapped.network.theta, twin.network.theta, rtol=1e-13, atol=1e-15)
+        np.testing.assert_allclose(wrapped.network.theta, twin.network.theta, rtol=1e-13,
+                                   atol=1e-15)
         assert info["part"] == 0.5 and info["learning_rate"] == rate
         assert info["direction_norm"] == pytest.approx(np.linalg.norm(direction), rel=1e-12)
         assert info["step_norm"] == pytest.approx(0.5 * rate * np.linalg.norm(direction), rel=1e-12)
@@ -114,7 +119,10 @@ def test_a_direction_that_depends_on_the_rate_uses_the_scheduled_one():
     assert not np.allclose(direction(8.0, 0), direction(2.0, 0), rtol=1e-3)
     net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
     assert not so.ResidualPartitioning(net, loss, l2=0.5, penalty="plain").depends_on_rate
-    assert not so.ResidualPartitioning(net, loss).depends_on_rate and not so.Adam(net, loss, l2=0.5).depends_on_rate
+    assert (
+        not so.ResidualPartitioning(net, loss).depends_on_rate
+        and not so.Adam(net, loss, l2=0.5).depends_on_rate
+    )
 
 
 class Far(Wrapper):
@@ -125,7 +133,8 @@ class Far(Wrapper):
 
 
 def test_truncated_newton_learns_from_the_change_that_is_made():
-    """Where the model still promises a decrease, the objective's own tells whether the damping grows or shrinks."""
+    """Where the model still promises a decrease, the objective's own tells whether the damping
+    grows or shrinks."""
     (x, y), seen = batches(1)[0], set()
     for part, seed in itertools.product((1e-3, 3.0, 10.0, 15.0, 20.0, 30.0, 1e3), range(4)):
         net, loss = so.mlp([3, 4, 2], init=1.0, rng=seed), so.SquaredError()
@@ -155,7 +164,8 @@ def test_a_wrapper_of_a_wrapper(method):
     assert info["Halved"][name].keys() <= inner.details.keys() and info["Halved"] == info["Halved"]
     assert [m.steps for m in (twice, twice.base, twice.base.base)] == [3, 3, 3]
     # the outer one decides; the inner one's change is not called
-    assert np.array_equal(once.network.theta, twice.network.theta) and twice.base.distance == 0 < twice.distance
+    assert np.array_equal(once.network.theta,
+                          twice.network.theta) and twice.base.distance == 0 < twice.distance
 
 
 def test_only_optimizers_are_wrapped():
@@ -164,22 +174,27 @@ def test_only_optimizers_are_wrapped():
 
 
 def test_a_history_holds_the_bases_numbers():
-    rng, base = np.random.default_rng(0), so.TruncatedNewton(so.mlp([3, 4, 2], rng=0), so.SquaredError(), damping=0.5)
-    history = so.train(Halved(base), rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), epochs=2, batch_size=20, rng=0)
+    rng = np.random.default_rng(0)
+    base = so.TruncatedNewton(so.mlp([3, 4, 2], rng=0), so.SquaredError(), damping=0.5)
+    history = so.train(Halved(base), rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), epochs=2,
+                       batch_size=20, rng=0)
     assert history.method == "Halved" and history.records[-1]["part"] == 0.5
     assert history.column("TruncatedNewton.damping")[1:].max() <= 0.5
     assert history.column("TruncatedNewton.cg_iterations")[1:].min() >= 1
 
 
-# -- evaluations, overridden directions ----------------------------------------------------------------------------------
+# -- evaluations, overridden directions ------------------------------------------------------------
 
 
 def test_one_evaluation_a_step(method, monkeypatch):
-    """The wrapper makes it, the base shares it; TruncatedNewton alone looks once more, at the end of the step."""
+    """The wrapper makes it, the base shares it; TruncatedNewton alone looks once more, at the end
+    of the step."""
     wrapped, calls = Halved(method()), []
     evaluate, forward = wrapped.network.evaluate, wrapped.network._forward
-    monkeypatch.setattr(wrapped.network, "evaluate", lambda *a: calls.append("evaluation") or evaluate(*a))
-    monkeypatch.setattr(wrapped.network, "_forward", lambda *a: calls.append("forward") or forward(*a))
+    monkeypatch.setattr(wrapped.network, "evaluate", lambda *a: calls.append("evaluation")
+                        or evaluate(*a))
+    monkeypatch.setattr(wrapped.network, "_forward", lambda *a: calls.append("forward")
+                        or forward(*a))
     wrapped.step(*batches(1)[0])
     trials = ["forward"] if isinstance(wrapped.base, so.TruncatedNewton) else []
     assert calls == ["evaluation", "forward", *trials]
@@ -193,7 +208,8 @@ def test_nothing_is_compared_in_a_step(method, monkeypatch):
     counted = []
     for module, name in ((np, "array_equal"), (network, "batch")):
         real = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, real=real, name=name: counted.append(name) or real(*a))
+        monkeypatch.setattr(module, name, lambda *a, real=real, name=name: counted.append(name)
+                            or real(*a))
     x, y = batches(1)[0]
     for optimizer in (method(), Halved(method())):
         counted.clear()
@@ -231,14 +247,16 @@ def test_an_overridden_direction_is_heard(method):
     fixed_once.step(*batches(1)[0])
     others = np.arange(plain.network.size) != 5
     if kind is not so.TruncatedNewton:  # its step looks at the objective
-        np.testing.assert_allclose(fixed_once.network.theta[others], once.network.theta[others], rtol=1e-13)
+        np.testing.assert_allclose(fixed_once.network.theta[others], once.network.theta[others],
+                                   rtol=1e-13)
 
 
-# -- memory ---------------------------------------------------------------------------------------------------------------
+# -- memory ----------------------------------------------------------------------------------------
 
 
 class Spoiled(Wrapper):
-    """Fails after the base has given its direction: by an exception, or by a change that is not finite."""
+    """Fails after the base has given its direction: by an exception, or by a change that is not
+    finite."""
 
     how = None
 
@@ -251,7 +269,8 @@ class Spoiled(Wrapper):
 
 @pytest.mark.parametrize("how", ["raise", "nan"])
 def test_a_failed_step_leaves_parameters_and_memory(method, how):
-    """Twice in a row, before the first step and between later ones; then the run goes on as if nothing had been."""
+    """Twice in a row, before the first step and between later ones; then the run goes on as if
+    nothing had been."""
     wrapped, clean = Spoiled(method(l2=0.01)), Spoiled(method(l2=0.01))
     for x, y in batches(5):
         before, theta = wrapped.state_dict(), wrapped.network.theta.copy()
@@ -274,7 +293,8 @@ def test_a_failed_step_of_a_method_alone(method):
     optimizer.step(x, y)
     before, theta = optimizer.state_dict(), optimizer.network.theta.copy()
     optimizer.learning_rate = 1e39
-    with pytest.raises(FloatingPointError, match=f"{type(optimizer).__name__}, step 2: .* not be finite"):
+    with pytest.raises(FloatingPointError,
+                       match=f"{type(optimizer).__name__}, step 2: .* not be finite"):
         optimizer.step(x, y)
     equal_states(optimizer.state_dict(), before)
     assert np.array_equal(optimizer.network.theta, theta)
@@ -328,7 +348,8 @@ def test_states_nest_and_are_refused_as_a_whole(method):
     equal_states(state["base"], wrapped.base.state_dict())
     wrapped.step(*batches(2)[1])
     before = wrapped.state_dict()
-    for wrong in (state | {"base": state["base"] | {"steps": -1}}, state | {"base": None}, state["base"],
+    for wrong in (state | {"base": state["base"] | {"steps": -1}}, state | {"base": None},
+                  state["base"],
                   {name: state[name] for name in state if name != "base"},
                   state | {"base": state["base"] | {"method": "Halved"}}):
         with pytest.raises((ValueError, TypeError), match="state"):
@@ -342,14 +363,18 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
     optimizer, wrapped = method(), Halved(method())
     for x, y in batches(3):
         directions = [m.direction(m.evaluate(x, y)) for m in (optimizer, wrapped)]
-        assert np.array_equal(*directions) and optimizer.steps == wrapped.steps == wrapped.base.steps == 0
+        assert (
+            np.array_equal(*directions)
+            and optimizer.steps == wrapped.steps == wrapped.base.steps == 0
+        )
         directions[0][...] = np.nan
     equal_states(optimizer.state_dict(), wrapped.base.state_dict())
     assert np.isfinite(optimizer.direction(optimizer.evaluate(x, y))).all()
 
 
 def test_the_contract_is_documented():
-    for word in ("_direction", "_gradient", "_array", "_spare", "state_names", "change", "details", "depends_on_rate",
+    for word in ("_direction", "_gradient", "_array", "_spare", "state_names", "change", "details",
+                 "depends_on_rate",
                  "Copy what you keep"):
         assert word in Optimizer.__doc__
     for word in ("base", "observe", "change"):

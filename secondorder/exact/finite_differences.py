@@ -1,4 +1,5 @@
-"""Derivatives from function values alone: the first channel of every check, which shares no code with what it checks."""
+"""Derivatives from function values alone: the first channel of every check, which shares no code
+with what it checks."""
 
 from typing import NamedTuple
 
@@ -6,16 +7,19 @@ import numpy as np
 
 
 class Difference(NamedTuple):
-    """A derivative by central differences with the error that is to be expected of it, both of the same shape."""
+    """A derivative by central differences with the error that is to be expected of it, both of the
+    same shape."""
 
     value: np.ndarray
     error: np.ndarray
 
     def excess(self, reference):
-        """Largest |reference - value| in units of the predicted error: at most 1 if `reference` is right."""
+        """Largest |reference - value| in units of the predicted error: at most 1 if `reference` is
+        right."""
         reference = np.asarray(reference)
         if reference.shape != self.value.shape:
-            raise ValueError(f"reference has shape {reference.shape}, the difference quotient {self.value.shape}")
+            raise ValueError(f"reference has shape {reference.shape}, the difference quotient "
+                             f"{self.value.shape}")
         return float(np.max(np.abs(reference - self.value) / self.error))
 
 
@@ -28,14 +32,15 @@ def central(f, theta, step=None):
         Maps a (P,) array to a number or an array.
     theta : (P,) array
     step : float, optional
-        Step relative to max(1, |theta_i|); default eps^(1/3), which balances truncation against rounding.
+        Step relative to max(1, |theta_i|); default eps^(1/3), which balances truncation against
+        rounding.
 
     Returns
     -------
     Difference
-        ``value`` and ``error`` of shape f(theta).shape + (P,). The error adds a truncation part, from comparing the step h
-        with 2h (their difference is three times the leading term of the error at h), and a rounding part, a small multiple of
-        eps max|f| / h.
+        ``value`` and ``error`` of shape f(theta).shape + (P,). The error adds a truncation part,
+        from comparing the step h with 2h (their difference is three times the leading term of the
+        error at h), and a rounding part, a small multiple of eps max|f| / h.
     """
     theta = np.array(theta, dtype=np.float64)
     if theta.ndim != 1 or theta.size == 0:
@@ -62,12 +67,14 @@ def central(f, theta, step=None):
 
 
 def complex_step(f, theta, step=1e-30):
-    """Derivative of an analytic `f` by one complex step: Im f(theta + i step e_k) / step, exact to rounding.
+    """Derivative of an analytic `f` by one complex step: Im f(theta + i step e_k) / step, exact to
+    rounding.
 
     Parameters
     ----------
     f : callable
-        Maps a complex (P,) array to a number or an array; must be analytic (no abs, max or comparison of complex parts).
+        Maps a complex (P,) array to a number or an array; must be analytic (no abs, max or
+        comparison of complex parts).
     theta : (P,) real array
 
     Returns
@@ -111,7 +118,8 @@ def taylor_remainders(f, theta, direction, derivatives, steps):
 
 
 def taylor_slope(remainders, steps):
-    """Slope of log(remainders) against log(steps), a least-squares line: the order of the remainder.
+    """Slope of log(remainders) against log(steps), a least-squares line: the order of the
+    remainder.
 
     Raises
     ------
@@ -120,7 +128,8 @@ def taylor_slope(remainders, steps):
     """
     remainders, steps = np.asarray(remainders, dtype=float), np.asarray(steps, dtype=float)
     if remainders.shape != steps.shape or steps.size < 2:
-        raise ValueError(f"need at least two steps and as many remainders, got shapes {steps.shape} and {remainders.shape}")
+        raise ValueError(f"need at least two steps and as many remainders, got shapes "
+                         f"{steps.shape} and {remainders.shape}")
     if not (np.isfinite(remainders).all() and (remainders > 0).all()):
         raise ValueError(f"remainders must be positive and finite, got {remainders}")
     return float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
@@ -129,18 +138,20 @@ def taylor_slope(remainders, steps):
 def objective(network, loss, x, y, l2=0.0):
     """The objective, mean loss plus (l2/2)|theta|^2, as a function of theta alone.
 
-    The function works on its own copy of the network and follows the dtype of its argument, so that a complex theta gives a
-    complex value (for :func:`complex_step`).
+    The function works on its own copy of the network and follows the dtype of its argument, so that
+    a complex theta gives a complex value (for :func:`complex_step`).
 
     Returns
     -------
     callable, (P,) -> float or complex
     """
-    return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).loss + l2 / 2 * np.sum(theta * theta))
+    return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).loss + l2 / 2
+                     * np.sum(theta * theta))
 
 
 def gradient_of_objective(network, loss, x, y, l2=0.0):
-    """Gradient of :func:`objective` by hand-derived back-propagation, as a function of theta alone, (P,) -> (P,)."""
+    """Gradient of :func:`objective` by hand-derived back-propagation, as a function of theta alone,
+    (P,) -> (P,)."""
     return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).gradient + l2 * theta)
 
 

@@ -1,9 +1,10 @@
-"""The checker for a layer, an activation or a loss of one's own, and the runner of the papers' equations.
+"""The checker for a layer, an activation or a loss of one's own, and the runner of the papers'
+equations.
 
-``derivatives`` holds the three channels on a user's own class; its parts are `subject`, `forward_checks`,
-`layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`, `loss_checks`, `loss_model`. ``rule``
-judges the rule that a layer has in residual partitioning, in whose room it stands; ``run`` executes equations; their
-machinery is :mod:`secondorder.ledger`.
+``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
+`forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
+`loss_checks`, `loss_model`. ``rule`` judges the rule that a layer has in residual partitioning, in
+whose room it stands; ``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib
@@ -18,11 +19,13 @@ __all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "rule",
 
 
 def __getattr__(name):
-    """Load the derivative checker on first use: it needs the whole ground floor, the registry does not."""
+    """Load the derivative checker on first use: it needs the whole ground floor, the registry does
+    not."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _LAZY[name]
-    return getattr(importlib.import_module(module if module[0] == "." else f".{module}", __name__), name)
+    return getattr(importlib.import_module(module if module[0] == "." else f".{module}", __name__),
+                   name)
 
 
 def __dir__():

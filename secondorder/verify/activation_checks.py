@@ -1,4 +1,5 @@
-"""The checker for an activation function of one's own: value, slope, curvature, and where it has kinks."""
+"""The checker for an activation function of one's own: value, slope, curvature, and where it has
+kinks."""
 
 import numpy as np
 
@@ -22,19 +23,22 @@ _CELLS = 4000
 
 
 def activation(function, rng=0, tolerance=1e-8, interval=None):
-    """Check an activation function: value, slope and curvature against each other, off its kinks, and the kinks.
+    """Check an activation function: value, slope and curvature against each other, off its kinks,
+    and the kinks.
 
     Parameters
     ----------
     function : ActivationFunction or str
-        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`, `piecewise_linear`; or a name.
+        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`,
+        `piecewise_linear`; or a name.
     rng : None, int or numpy.random.Generator
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
     interval : (float, float), optional
-        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink, and from there in blocks
-        of doubling width to 768 on both sides, as far as the function is finite; there, slopes are resolved to about
-        2e-10 of the larger of 1 and the function. The report says how far that was.
+        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink, and from
+        there in blocks of doubling width to 768 on both sides, as far as the function is finite;
+        there, slopes are resolved to about 2e-10 of the larger of 1 and the function. The report
+        says how far that was.
 
     Returns
     -------
@@ -46,8 +50,8 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     TypeError
         If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
     ValueError
-        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval` is not two finite
-        numbers, the smaller first.
+        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval`
+        is not two finite numbers, the smaller first.
     """
     if isinstance(function, str):
         function = activation_function(function)
@@ -59,11 +63,13 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
 
 def _require_methods(function):
     if isinstance(function, type):
-        raise TypeError(f"function must be an instance, got the class {function.__name__}: call it first")
+        raise TypeError(f"function must be an instance, got the class {function.__name__}: call it "
+                        f"first")
     missing = [name for name in METHODS if not callable(getattr(function, name, None))
                or getattr(type(function), name, None) is getattr(ActivationFunction, name)]
     if missing:
-        raise TypeError(f"activation {type(function).__name__} lacks {', '.join(f'{name}(x)' for name in missing)}")
+        raise TypeError(f"activation {type(function).__name__} lacks "
+                        f"{', '.join(f'{name}(x)' for name in missing)}")
 
 
 class _ActivationChecks:
@@ -80,7 +86,8 @@ class _ActivationChecks:
         points = points[(points > self.core[0]) & (points < self.core[1])]
         points = points[self._distance(points) > _DISTANCE]
         if len(points) < 2:
-            raise ValueError(f"interval {interval} holds no points off the kinks {tuple(self.kinks)}")
+            raise ValueError(f"interval {interval} holds no points off the kinks "
+                             f"{tuple(self.kinks)}")
         self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
         self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
         self.found = []
@@ -123,8 +130,10 @@ class _ActivationChecks:
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
             if all(usable) and slope_right and not self.recorder.wrong("curvature"):
                 self._tails()
-            low, high = (f([end for region in (self.core, *self.tails) for end in region]) for f in (min, max))
-            self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with interval=)")
+            low, high = (f([end for region in (self.core, *self.tails) for end in region])
+                         for f in (min, max))
+            self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
+                               f"interval=)")
         if all(usable):
             self._jet()
             self._flags()
@@ -134,13 +143,14 @@ class _ActivationChecks:
             self._curves()
         return self.recorder.sorted_report()
 
-    # -- what every method owes -----------------------------------------------------------------------------------
+    # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name):
         """Shape, dtype, purity, entry by entry; whether the numbers can be compared at all."""
         recorder, x = self.recorder, self.x
         try:
-            result = np.asarray(pure_call(recorder, name, getattr(self.function, name), ("x",), (x,)))
+            result = np.asarray(pure_call(recorder, name, getattr(self.function, name), ("x",),
+                                          (x,)))
             narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
             part = self.of(name, x[:, ::-3])
             extreme = self._extremes(name)
@@ -150,26 +160,32 @@ class _ActivationChecks:
                              f"x has shape {x.shape}, the result {result.shape}"):
             return False
         for given, got in (("float64", result), ("float32", narrow)):
-            recorder.fact(name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
-                          hint="write constants as Python numbers and make arrays with the dtype of x",
+            recorder.fact(name, f"keeps {given}", got.dtype == given,
+                          f"turns {given} into {got.dtype}",
+                          hint="write constants as Python numbers and make arrays with the dtype "
+                               "of x",
                           kind=PROMOTES if given == "float32" else "fact")
         recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
-        return (recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary inputs")
-                and recorder.compare(name, f"{name} of some entries against the same entries of {name}", part,
-                                     result[:, ::-3], names=("of some", "of all"), hint="must act entry by entry"))
+        return (recorder.fact(name, "finite", np.isfinite(result).all(),
+                              "is not finite for ordinary inputs")
+                and recorder.compare(name, f"{name} of some entries against the same entries of "
+                                           f"{name}", part,
+                                     result[:, ::-3], names=("of some", "of all"),
+                                     hint="must act entry by entry"))
 
     def _extremes(self, name):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return self.of(name, np.array([-750.0, 750.0]))
 
-    # -- derivatives ----------------------------------------------------------------------------------------------
+    # -- derivatives -------------------------------------------------------------------------------
 
     def _slope_reference(self, x):
         return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
 
     def _tails(self):
-        """slope and curvature beyond the core; what is found wrong in one block is not told again in the next."""
+        """slope and curvature beyond the core; what is found wrong in one block is not told again
+        in the next."""
         for low, high in self.tails:
             x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
             where = f" for x from {low:g} to {high:g}"
@@ -180,7 +196,8 @@ class _ActivationChecks:
                         self._derivative(name, source, True, x, rounding(size), where)
 
     def _derivative(self, name, source, usable, x, noise=0.0, where=""):
-        """slope against differences of value; curvature against those of slope, or of value twice."""
+        """slope against differences of value; curvature against those of slope, or of value
+        twice."""
         if not usable:
             return
         if source == "value":
@@ -194,14 +211,16 @@ class _ActivationChecks:
         computed = self.of(name, x)
         near = self._near_found(x)
         error = np.where(near, np.inf, reference.error + noise)
-        if not self.recorder.compare(name, f"{name} against {against}{where}", computed, reference.value, error,
+        if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
+                                     reference.value, error,
                                      names=(name, "differences"), optional=bool(where)):
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
 
     def _near_found(self, x):
-        """Where undeclared kinks are near: they are told as kinks, not as wrong entries beside them."""
+        """Where undeclared kinks are near: they are told as kinks, not as wrong entries beside
+        them."""
         near = np.zeros(x.shape, dtype=bool)
         for kink in self.found:
             near |= np.abs(x - kink) < _DISTANCE
@@ -211,7 +230,8 @@ class _ActivationChecks:
         if not callable(getattr(self.function, "jet", None)):
             return
         for name, got in zip(METHODS, self.function.jet(self.x.copy())):
-            self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got), self.of(name, self.x),
+            self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),
+                                  self.of(name, self.x),
                                   names=("jet", name))
 
     def _rates(self):
@@ -224,22 +244,31 @@ class _ActivationChecks:
             terms = value, direction * slope, direction**2 / 2 * curvature
 
             def remainders(order):
-                return np.array([np.abs(self.of("value", self.x + t * direction)
-                                        - sum(term * t**k for k, term in enumerate(terms[:order]))).max()
-                                 for t in steps])
+                return np.array(
+                    [
+                        np.abs(
+                            self.of("value", self.x + t * direction)
+                            - sum(term * t**k for k, term in enumerate(terms[:order]))
+                        ).max()
+                        for t in steps
+                    ]
+                )
+
             return steps, remainders
-        check_slopes(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max() + 1)
+        check_slopes(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
+                     + 1)
 
     def _curves(self):
         steps = np.logspace(-1, -9, 33)
         for name, source in (("slope", "value"), ("curvature", "slope")):
             expected = self.of(name, self.x)
             size = float(np.linalg.norm(expected)) or 1.0
-            errors = [np.linalg.norm((self.of(source, self.x + h) - self.of(source, self.x - h)) / (2 * h) - expected)
+            errors = [np.linalg.norm((self.of(source, self.x + h) - self.of(source, self.x - h))
+                                     / (2 * h) - expected)
                       / size for h in steps]
             self.recorder.report.curves[name] = steps, np.array(errors)
 
-    # -- kinks and flags ------------------------------------------------------------------------------------------
+    # -- kinks and flags ---------------------------------------------------------------------------
 
     def _find_kinks(self, low, high):
         """Look for kinks and jumps of value that are not declared."""
@@ -247,12 +276,14 @@ class _ActivationChecks:
         edges = np.arange(low, high, cell) + cell / np.e
         if len(edges) < 2:
             return
-        noise = 1e-8 * np.abs(self.of("value", edges)).max()  # of slopes over 1e-5, with room to spare
+        # of slopes over 1e-5, with room to spare
+        noise = 1e-8 * np.abs(self.of("value", edges)).max()
         jumps = self._jump(edges[:-1], edges[1:])
         for cell in np.argsort(-jumps)[:_SUSPECTS]:
             place, jump = self._refine(edges[cell], edges[cell + 1])
             known = np.concatenate([self.kinks, self.found])
-            if jump > max(0.3 * jumps[cell], 1e-3, noise) and not np.any(np.abs(known - place) < 1e-3):
+            if jump > max(0.3 * jumps[cell], 1e-3,
+                          noise) and not np.any(np.abs(known - place) < 1e-3):
                 self.found.append(place)
 
     def _tell_kinks(self):
@@ -260,11 +291,14 @@ class _ActivationChecks:
             left, right = self._one_sided(place)
             if self._is_step(place, left, right):
                 before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
-                self.recorder.fact("value", f"continuous at {place:.4g}", False, f"jumps near x = {place:.4g}",
-                                   f"from {before:.6g} to {after:.6g}", "a function with a step has no derivative "
+                self.recorder.fact("value", f"continuous at {place:.4g}", False,
+                                   f"jumps near x = {place:.4g}",
+                                   f"from {before:.6g} to {after:.6g}",
+                                   "a function with a step has no derivative "
                                    "there, and no declared kink makes it right")
                 continue
-            self.recorder.fact("kinks", f"kink at {place:.4g} declared", False, f"undeclared kink at x = {place:.4g}",
+            self.recorder.fact("kinks", f"kink at {place:.4g} declared", False,
+                               f"undeclared kink at x = {place:.4g}",
                                f"the slope of value jumps from {left:.6g} to {right:.6g}",
                                f"declare it: kinks = ({place:.4g},)")
         if not self.found:
@@ -276,7 +310,8 @@ class _ActivationChecks:
         return abs(ends[1] - ends[0]) > 2 * _FINEST * (2 * abs(left) + 2 * abs(right) + 1)
 
     def _jump(self, left, right):
-        """Change of the slope between the ends of cells, and a step of value inside, divided by the width.
+        """Change of the slope between the ends of cells, and a step of value inside, divided by the
+        width.
 
         Slopes are differences of value just outside of the cells.
         """
@@ -296,40 +331,49 @@ class _ActivationChecks:
 
     def _one_sided(self, place):
         near, h = 2 * _FINEST, 1e-5
-        at = self.of("value", np.array([place - near - h, place - near, place + near, place + near + h]))
+        at = self.of("value",
+                     np.array([place - near - h, place - near, place + near, place + near + h]))
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h
 
     def _at_kinks(self):
-        """At a kink value is continuous, the slope is one of the one-sided slopes or between them, nothing is NaN."""
+        """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
+        nothing is NaN."""
         for kink in self.kinks:
             at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
-            self.recorder.fact("kinks", f"finite at {kink:.4g}", all(np.isfinite(list(at.values()))),
+            self.recorder.fact("kinks", f"finite at {kink:.4g}",
+                               all(np.isfinite(list(at.values()))),
                                f"not finite at the kink x = {kink:.4g}", str(at))
             self._continuous(kink)
             left, right = self._one_sided(kink)
             low, high = min(left, right), max(left, right)
             slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
-            self.recorder.fact("slope", f"between the sides at {kink:.4g}", low - slack <= at["slope"] <= high + slack,
-                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, outside the one-sided "
+            self.recorder.fact("slope", f"between the sides at {kink:.4g}",
+                               low - slack <= at["slope"] <= high + slack,
+                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, "
+                               f"outside the one-sided "
                                "slopes",
                                f"left {left:.6g}, right {right:.6g}")
 
     def _continuous(self, kink):
         """The rise of value across a kink must vanish with the distance; that of a step stays."""
-        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink)) * np.array([-1.0, 0.0, 1.0]))
+        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink))
+                                * np.array([-1.0, 0.0, 1.0]))
               for distance in (1e-5, 1e-9)}
         wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
         before, here, after = at[1e-9]
-        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8 * (1 + abs(here)),
+        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
+                           * (1 + abs(here)),
                            f"jumps at the kink x = {kink:.4g}",
                            f"left {before:.6g}, at the kink {here:.6g}, right {after:.6g}",
                            "at a kink the slope jumps; value must be continuous")
 
     def _flags(self):
-        """`piecewise_linear` and `monotone`, where they are stated, must be true of the function."""
+        """`piecewise_linear` and `monotone`, where they are stated, must be true of the
+        function."""
         if getattr(self.function, "piecewise_linear", False):
             bent = nested(lambda t: self._slope_reference(self.x + t))
-            self.recorder.compare("piecewise_linear", "curvature of a function declared piecewise linear",
+            self.recorder.compare("piecewise_linear",
+                                  "curvature of a function declared piecewise linear",
                                   np.zeros(self.x.shape), bent.value,
                                   np.where(self._near_found(self.x), np.inf, bent.error),
                                   names=("zero", "differences"), scale=1.0)

@@ -1,6 +1,7 @@
 """The channels that hold a layer's passes against each other and against a whole network.
 
-They run on passes that differences found right: a pass that is wrong already would only be named again.
+They run on passes that differences found right: a pass that is wrong already would only be named
+again.
 """
 
 import copy
@@ -8,7 +9,13 @@ import copy
 import numpy as np
 
 from ..exact import gradient, hessian_vector_product, two_jet
-from ..exact.finite_differences import central, gradient_of_objective, objective, taylor_remainders, taylor_slope
+from ..exact.finite_differences import (
+    central,
+    gradient_of_objective,
+    objective,
+    taylor_remainders,
+    taylor_slope,
+)
 from ..nets import Activation, Linear, Network, Reshape, SquaredError
 from .subject import MOST_ENTRIES, none_if_empty
 
@@ -32,13 +39,16 @@ def check_identities(checks):
 
     def same(name, what, left, right):
         scale = sum(abs(term) for term in left + right)
-        recorder.compare(name, what, sum(left), sum(right), names=("left", "right"), scale=max(scale, 1.0))
+        recorder.compare(name, what, sum(left), sum(right), names=("left", "right"),
+                         scale=max(scale, 1.0))
 
     same("backward", "<y_bar, y_tangent> against <x_bar, x_tangent> + <theta_bar, theta_tangent>",
          [inner(y_bar, y_t)], [inner(x_bar, x_t), inner(theta_bar, theta_t)])
     recorder.compare("parameter_gradients", "rows summed over samples against theta_bar",
-                     layer.parameter_gradients(saved, y_bar).sum(axis=0), theta_bar, names=("sum", "theta_bar"))
-    same("backward_tangent", "the derivative of that identity: <y_bar, y_second> + <y_bar_tangent, y_tangent> against "
+                     layer.parameter_gradients(saved, y_bar).sum(axis=0), theta_bar,
+                     names=("sum", "theta_bar"))
+    same("backward_tangent",
+         "the derivative of that identity: <y_bar, y_second> + <y_bar_tangent, y_tangent> against "
          "<x_bar_tangent, x_tangent> + <x_bar, x_second> + <theta_bar_tangent, theta_tangent>",
          [inner(y_bar, y_2), inner(y_bar_t, y_t)],
          [inner(x_bar_t, x_t), inner(x_bar, x_2), inner(theta_bar_t, theta_t)])
@@ -47,40 +57,51 @@ def check_identities(checks):
 
 
 def _check_polarisation(checks, inner, same):
-    """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from `second_tangent`."""
+    """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from
+    `second_tangent`."""
     layer, saved, rng = checks.subject.layer, checks.saved, checks.subject.rng
     v = checks.x_tangent, checks.theta_tangent
     w = rng.standard_normal(v[0].shape), rng.standard_normal(v[1].shape)
 
     def q(direction):
-        return inner(checks.y_bar, layer.second_tangent(saved, direction[0], None, none_if_empty(direction[1])))
+        return inner(checks.y_bar,
+                     layer.second_tangent(saved, direction[0], None, none_if_empty(direction[1])))
 
     zero = np.zeros_like(checks.y_bar)
-    x_part, theta_part = layer.backward_tangent(saved, v[0], none_if_empty(v[1]), checks.y_bar, zero)
+    x_part, theta_part = layer.backward_tangent(saved, v[0], none_if_empty(v[1]), checks.y_bar,
+                                                zero)
     both = v[0] + w[0], v[1] + w[1]
-    same("second_tangent", "polarisation: <w, H v> by backward_tangent against (q(v + w) - q(v) - q(w)) / 2",
+    same("second_tangent",
+         "polarisation: <w, H v> by backward_tangent against (q(v + w) - q(v) - q(w)) / 2",
          [inner(x_part, w[0]), inner(theta_part, w[1])], [q(both) / 2, -q(v) / 2, -q(w) / 2])
 
 
 def _check_contraction(checks):
-    """x_tangent^T H_x x_tangent sample by sample, from the first- and second-order forward passes."""
+    """x_tangent^T H_x x_tangent sample by sample, from the first- and second-order forward
+    passes."""
     layer, saved, samples = checks.subject.layer, checks.saved, len(checks.y)
     x_t = checks.x_tangent.reshape(samples, -1)
     H_x = layer.input_hessian(saved, checks.y_bar, checks.H_y)
     y_t = layer.tangent(saved, checks.x_tangent, None).reshape(samples, -1)
     y_2 = layer.second_tangent(saved, checks.x_tangent, None, None)
-    expected = np.einsum("si,sij,sj->s", y_t, checks.H_y, y_t) + (checks.y_bar * y_2).reshape(samples, -1).sum(axis=1)
-    checks.recorder.compare("input_hessian", "x_tangent^T H_x x_tangent against tangent and second_tangent",
-                            np.einsum("si,sij,sj->s", x_t, H_x, x_t), expected, names=("input_hessian", "tangents"))
+    expected = np.einsum("si,sij,sj->s", y_t, checks.H_y,
+                         y_t) + (checks.y_bar * y_2).reshape(samples, -1).sum(axis=1)
+    checks.recorder.compare("input_hessian",
+                            "x_tangent^T H_x x_tangent against tangent and second_tangent",
+                            np.einsum("si,sij,sj->s", x_t, H_x, x_t), expected,
+                            names=("input_hessian", "tangents"))
     scale = float(np.abs(H_x).max()) or 1.0
-    checks.recorder.compare("input_hessian", "H_x against its transpose", H_x, H_x.transpose(0, 2, 1), scale=scale,
+    checks.recorder.compare("input_hessian", "H_x against its transpose", H_x,
+                            H_x.transpose(0, 2, 1), scale=scale,
                             names=("H_x", "transposed"))
 
 
 def check_rates(checks):
-    """Taylor remainders along a line: order 2 with the gradient, 3 with the second derivative as well.
+    """Taylor remainders along a line: order 2 with the gradient, 3 with the second derivative as
+    well.
 
-    The outputs pass through a cosine first, so that the remainders do not vanish for layers that are linear.
+    The outputs pass through a cosine first, so that the remainders do not vanish for layers that
+    are linear.
     """
     subject, recorder = checks.subject, checks.recorder
     shift = checks.y_bar
@@ -97,21 +118,25 @@ def check_rates(checks):
         if line is None:
             return None
         direction, steps = line
-        x_t, theta_t = direction[:subject.x.size].reshape(subject.x.shape), none_if_empty(direction[subject.x.size:])
+        x_t = direction[:subject.x.size].reshape(subject.x.shape)
+        theta_t = none_if_empty(direction[subject.x.size:])
         saved = subject.call("forward", subject.x)[1]
         y_t = subject.call("tangent", saved, x_t, theta_t)
         y_2 = subject.call("second_tangent", saved, x_t, None, theta_t)
         derivatives = [scalar(start), -np.sum(sine * y_t), -np.sum(cosine * y_t**2 + sine * y_2)]
-        return steps, lambda order: taylor_remainders(scalar, start, direction, derivatives[:order], steps)
+        return steps, lambda order: taylor_remainders(scalar, start, direction, derivatives[:order],
+                                                      steps)
 
-    if not check_slopes(recorder, {"tangent": 2, "second_tangent": 3}, draw, scale=abs(scalar(start)) + 1):
+    if not check_slopes(recorder, {"tangent": 2, "second_tangent": 3}, draw,
+                        scale=abs(scalar(start)) + 1):
         recorder.note("the Taylor rates were left out: every line that was drawn crosses a kink")
 
 
 def check_slopes(recorder, orders, draw, scale):
     """Taylor remainders must fall at least like steps ** order on one line of a few.
 
-    Where two terms of the remainder happen to cancel, it does not fall as it should on this one line.
+    Where two terms of the remainder happen to cancel, it does not fall as it should on this one
+    line.
 
     Parameters
     ----------
@@ -141,14 +166,18 @@ def check_slopes(recorder, orders, draw, scale):
             slope = _slope(remainders, steps, scale)
             if slope > order - _SLACK:
                 break
-        recorder.fact(name, f"Taylor remainder along a line falls like step^{order}", slope > order - _SLACK,
-                      f"the Taylor remainder along a line falls like step^{slope:.2f}, not step^{order}",
-                      "\n".join(f"step {t:.2g}: remainder {r:.3g}" for t, r in zip(steps, remainders)))
+        recorder.fact(name, f"Taylor remainder along a line falls like step^{order}",
+                      slope > order - _SLACK,
+                      f"the Taylor remainder along a line falls like step^{slope:.2f}, not "
+                      f"step^{order}",
+                      "\n".join(f"step {t:.2g}: remainder {r:.3g}"
+                                for t, r in zip(steps, remainders)))
     return True
 
 
 def _slope(remainders, steps, scale):
-    """Slope over the three shortest steps above rounding, where the leading term rules; infinite if all is rounding."""
+    """Slope over the three shortest steps above rounding, where the leading term rules; infinite if
+    all is rounding."""
     usable = np.flatnonzero(remainders > 1e3 * np.finfo(float).eps * scale)[-3:]
     return taylor_slope(remainders[usable], steps[usable]) if usable.size == 3 else np.inf
 
@@ -168,11 +197,13 @@ def _line_off_kinks(scalar, start, rng):
 
 
 def difference_curves(checks):
-    """Error of central differences against the passes by step size, for the picture; broken passes have none."""
+    """Error of central differences against the passes by step size, for the picture; broken passes
+    have none."""
     subject = checks.subject
     steps = np.logspace(-1, -9, 33)
     x_t, theta_t = checks.x_tangent, checks.theta_tangent
-    start, direction = np.concatenate([subject.x.ravel(), subject.theta]), np.concatenate([x_t.ravel(), theta_t])
+    start = np.concatenate([subject.x.ravel(), subject.theta])
+    direction = np.concatenate([x_t.ravel(), theta_t])
 
     def at(t):
         point = start + t * direction
@@ -180,7 +211,8 @@ def difference_curves(checks):
 
     def curve(function, expected):
         size = float(np.linalg.norm(expected)) or 1.0
-        errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size for h in steps]
+        errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
+                  for h in steps]
         return steps, np.array(errors)
 
     def bar(t):
@@ -198,7 +230,8 @@ def difference_curves(checks):
         if name == "second_tangent":
             return subject.after_forward(name, *at(0.0), x_t, None, none_if_empty(theta_t))
         zero = np.zeros_like(checks.y_bar)
-        parts = subject.after_forward(name, *at(0.0), x_t, none_if_empty(theta_t), checks.y_bar, zero)
+        parts = subject.after_forward(name, *at(0.0), x_t, none_if_empty(theta_t), checks.y_bar,
+                                      zero)
         return np.concatenate([parts[0].ravel(), parts[1]])
 
     sources = {"backward": (lambda t: np.sum(checks.y_bar * subject.forward(*at(t))), ()),
@@ -209,15 +242,17 @@ def difference_curves(checks):
             if not checks.recorder.broken.intersection({name, *needs})}
 
 
-# -- the layer in the middle of a network --------------------------------------------------------------------
+# -- the layer in the middle of a network ----------------------------------------------------------
 
 def check_in_network(checks):
     """Gradient and Hessian-vector product of a network that has the layer in its middle."""
     subject, recorder, rng = checks.subject, checks.recorder, checks.subject.rng
     n_in, n_out = subject.x[0].size, checks.y[0].size
     for _ in range(10):
-        net = Network([Linear(3, n_in, rng=rng), Activation("tanh"), Reshape(n_in, subject.shape[1:]),
-                       copy.deepcopy(subject.layer), Reshape(checks.y.shape[1:], n_out), Linear(n_out, 2, rng=rng)])
+        net = Network([Linear(3, n_in, rng=rng), Activation("tanh"),
+                       Reshape(n_in, subject.shape[1:]),
+                       copy.deepcopy(subject.layer), Reshape(checks.y.shape[1:], n_out),
+                       Linear(n_out, 2, rng=rng)])
         x, y = rng.standard_normal((len(subject.x), 3)), rng.standard_normal((len(subject.x), 2))
         case = net, SquaredError(), x, y
         direction = rng.standard_normal(net.size)
@@ -229,13 +264,20 @@ def check_in_network(checks):
             theta[chosen] = values
             return value(theta)
         by_value = central(entries, net.theta[chosen])
-        by_slope = central(lambda t, net=net, slope=slope, d=direction: slope(net.theta + t[0] * d), np.zeros(1))
-        if max(by_value.error.max(), by_slope.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
+        by_slope = central(lambda t, net=net, slope=slope, d=direction: slope(net.theta + t[0] * d),
+                           np.zeros(1))
+        if max(by_value.error.max(),
+               by_slope.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
             break
-    recorder.compare("network", "gradient of a network with the layer inside against differences of its objective",
-                     gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
-    recorder.compare("network", "Hessian-vector product of that network against differences of its gradient",
-                     hessian_vector_product(*case, direction), by_slope.value[..., 0], by_slope.error[..., 0],
+    recorder.compare("network",
+                     "gradient of a network with the layer inside against differences of its "
+                     "objective",
+                     gradient(*case)[chosen], by_value.value, by_value.error,
+                     names=("gradient", "differences"))
+    recorder.compare("network",
+                     "Hessian-vector product of that network against differences of its gradient",
+                     hessian_vector_product(*case, direction), by_slope.value[..., 0],
+                     by_slope.error[..., 0],
                      names=("product", "differences"))
     _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
 
@@ -246,14 +288,19 @@ def _check_network_identities(recorder, case, v, w):
     product = hessian_vector_product(*case, v)
     evaluation = net.evaluate(loss, x, y)
     tangents = net.chain.input_tangents(evaluation.saved, None, v)
-    form = np.sum(tangents[-1] * loss.hessian_product(evaluation.outputs, evaluation.y, tangents[-1]))
+    form = np.sum(tangents[-1]
+                  * loss.hessian_product(evaluation.outputs, evaluation.y, tangents[-1]))
     parts = zip(net.layers, net.slices, evaluation.saved, evaluation.deltas, tangents)
     for layer, where, saved, delta, tangent in parts:
         if not (tangent is None and where.start == where.stop):
-            form += np.sum(delta * layer.second_tangent(saved, tangent, None, none_if_empty(v[where])))
+            form += np.sum(delta * layer.second_tangent(saved, tangent, None,
+                                                        none_if_empty(v[where])))
     scale = float(np.abs(product) @ np.abs(v)) or 1.0
-    recorder.compare("network", "v^T H v against the sum of second tangents over the layers", v @ product,
+    recorder.compare("network", "v^T H v against the sum of second tangents over the layers",
+                     v @ product,
                      form / evaluation.samples, names=("product", "tangents"), scale=scale)
     q_both, q_v, q_w = (two_jet(*case, direction)[2] for direction in (v + w, v, w))
-    recorder.compare("network", "w^T H v against polarisation of the two-jet", w @ product, (q_both - q_v - q_w) / 2,
-                     names=("product", "polarisation"), scale=abs(q_both) + abs(q_v) + abs(q_w) or 1.0)
+    recorder.compare("network", "w^T H v against polarisation of the two-jet", w @ product,
+                     (q_both - q_v - q_w) / 2,
+                     names=("product", "polarisation"), scale=abs(q_both) + abs(q_v) + abs(q_w)
+                     or 1.0)

@@ -1,8 +1,9 @@
 """The checker for a layer, an activation or a loss of one's own.
 
-Three channels, none of which shares code with what it checks: differences with a predicted error, rates of Taylor
-remainders, identities between the passes.  The report names the pass that is wrong, the entries, and their ratio to
-what they should be; a pass is held only against passes that were found right before it.
+Three channels, none of which shares code with what it checks: differences with a predicted error,
+rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
+the entries, and their ratio to what they should be; a pass is held only against passes that were
+found right before it.
 """
 
 import copy
@@ -22,7 +23,8 @@ from .subject import PASSES, Subject, sublayers
 
 __all__ = ["activation", "layer", "loss"]
 
-#: Shapes of one sample that are tried where nobody says one: vectors, sequences (T, F), images (C, H, W).
+#: Shapes of one sample that are tried where nobody says one: vectors, sequences (T, F), images (C,
+#: H, W).
 SHAPES = ((5,), (4, 3), (2, 5, 4))
 
 
@@ -32,10 +34,11 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     Parameters
     ----------
     layer : Layer
-        An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes and a dictionary
-        `parameters`.  It is not changed: the checks work on a deep copy.
+        An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes
+        and a dictionary `parameters`.  It is not changed: the checks work on a deep copy.
     input_shape : tuple of int, optional
-        Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image that it takes.
+        Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image
+        that it takes.
     samples : int >= 2
         Rows of the batch.  A factor of 1 / samples in a finding is a mean where a sum is meant.
     rng : None, int or numpy.random.Generator
@@ -43,8 +46,9 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
     sizes : sequence of float > 0
-        The inputs are standard normal numbers times each of these: a layer may have other branches far out. The first
-        size gets all channels, the others the differences of every pass. The report says how far the inputs went.
+        The inputs are standard normal numbers times each of these: a layer may have other branches
+        far out. The first size gets all channels, the others the differences of every pass. The
+        report says how far the inputs went.
 
     Returns
     -------
@@ -56,12 +60,13 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     TypeError
         If a pass is missing, or a class was given instead of an instance.
     ValueError
-        If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the layer's own, or a
-        size is not a positive number.
+        If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
+        layer's own, or a size is not a positive number.
     """
     _require_passes(layer)
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
-        raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak shows")
+        raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak "
+                         f"shows")
     shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
     recorder = Recorder(_name(layer), tolerance)
     rng = np.random.default_rng(rng)
@@ -74,18 +79,22 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     checks.run()
     if recorder.report.findings:
         _tell_stale(recorder, layer, shape, samples)
-        recorder.report.notes.append("identities, rates and the check inside a network were left out: they would "
+        recorder.report.notes.append("identities, rates and the check inside a network were left "
+                                     "out: they would "
                                      "only name the wrong passes again")
     else:
         _further_channels(checks, isinstance(layer, Layer))
-        reach = [np.abs(subject.x).max(), *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
-        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with sizes=)")
+        reach = [np.abs(subject.x).max(),
+                 *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
+        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with "
+                      f"sizes=)")
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 
 
 def _far(layer, recorder, shape, samples, rng, size):
-    """Every pass at inputs of another size; what is wrong there joins the report. The largest |x|."""
+    """Every pass at inputs of another size; what is wrong there joins the report. The largest
+    |x|."""
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -100,12 +109,14 @@ def _far(layer, recorder, shape, samples, rng, size):
             again.fact("forward", "runs", False, f"raised {type(problem).__name__}: {problem}")
     recorder.report.checks += again.report.checks
     for finding in again.report.findings:
-        recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint, finding.kind)
+        recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint,
+                      finding.kind)
     return float(np.abs(subject.x).max())
 
 
 def _prepare(layer, recorder, shape, samples, rng, size):
-    """The layer on the bench with moved parameters, or None if `forward` is too wrong to judge the rest."""
+    """The layer on the bench with moved parameters, or None if `forward` is too wrong to judge the
+    rest."""
     own = check_copy(recorder, layer)
     if own is None:
         return None
@@ -115,16 +126,19 @@ def _prepare(layer, recorder, shape, samples, rng, size):
         judged = check_forward(subject, isinstance(layer, Layer))
     except Exception as problem:  # whatever a user's forward raises is the finding
         recorder.fact("forward", "runs", False, hint="is input_shape right?",
-                      compared=f"raised {type(problem).__name__} for x of shape {subject.shape}: {problem}")
+                      compared=f"raised {type(problem).__name__} for x of shape {subject.shape}: "
+                               f"{problem}")
         judged = False
     if not judged:
-        recorder.report.notes.append("the other passes were not judged: they are held against forward")
+        recorder.report.notes.append("the other passes were not judged: they are held against "
+                                     "forward")
         return None
     return subject
 
 
 def _name(layer):
-    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would have made."""
+    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
+    have made."""
     try:
         return repr(layer)
     except AttributeError:
@@ -141,26 +155,31 @@ def _was_made(recorder, layer):
                 inner.parameters, inner.trainable, inner.owner()
     except AttributeError as problem:
         return recorder.fact("__init__", "Layer.__init__", False,
-                             f"Layer.__init__ was not called: begin {name}.__init__ with super().__init__()",
+                             f"Layer.__init__ was not called: begin {name}.__init__ with "
+                             f"super().__init__()",
                              hint=f"without it: {problem}")
     return True
 
 
 def _further_channels(checks, in_network):
-    channels = {"identities": check_identities, "rates": check_rates, "float32": check_single_precision}
+    channels = {"identities": check_identities, "rates": check_rates,
+                "float32": check_single_precision}
     if in_network:
         channels["network"] = check_in_network
     for name, channel in channels.items():
         try:
             channel(checks)
-        except Exception as problem:  # a pass that does not stand this use is a finding, whatever it raises
+        # a pass that does not stand this use is a finding, whatever it raises
+        except Exception as problem:
             checks.recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
     if not in_network:
-        checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network was left out")
+        checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network "
+                                            "was left out")
 
 
 def _tell_stale(recorder, layer, shape, samples):
-    """Passes that are wrong now but right with the parameters the layer was made with keep a stale copy of them."""
+    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
+    copy of them."""
     again = Recorder("", recorder.tolerance)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
     if not subject.theta.size:
@@ -172,8 +191,10 @@ def _tell_stale(recorder, layer, shape, samples):
     run_again = {check.pass_name for check in again.report.checks} - {"forward"}
     for finding in recorder.report.findings:
         if finding.pass_name in run_again and not again.wrong(finding.pass_name):
-            finding.hint = ("stale parameters: the pass is right with the parameters the layer was made with and wrong "
-                            "after they were changed in place; it keeps a copy of them, or leaves one out")
+            finding.hint = ("stale parameters: the pass is right with the parameters the layer was "
+                            "made with and wrong "
+                            "after they were changed in place; it keeps a copy of them, or leaves "
+                            "one out")
 
 
 def _require_passes(layer):
@@ -198,17 +219,20 @@ def first_taken(layer):
 
 
 def sample_shape(layer, input_shape):
-    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its `forward` takes."""
+    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its
+    `forward` takes."""
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
     shape = first_taken(layer) if shape is None else shape
     if isinstance(shape, (int, np.integer)):
         shape = (shape,)
     shape = tuple(shape)
-    if not shape or any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1 for n in shape):
+    if not shape or any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1
+                        for n in shape):
         raise ValueError(f"input_shape must be a tuple of positive integers, got {input_shape!r}")
     own = getattr(layer, "input_shape", None)
     if own is not None and tuple(own) != shape:
-        raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape {tuple(own)}")
+        raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape "
+                         f"{tuple(own)}")
     return shape
 
 

@@ -10,7 +10,8 @@ _STEP = 2e-3
 def nested(function):
     """Derivative at 0 of a function of one number that returns a Difference.
 
-    Wide steps keep the errors of the inner differences small; one extrapolation removes the leading truncation.
+    Wide steps keep the errors of the inner differences small; one extrapolation removes the leading
+    truncation.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def nested(function):
 def rounding(unit):
     """Error of a central difference whose value is the rest of terms of size `unit` that cancel.
 
-    `central` predicts its rounding from the values it sees; where terms cancel, these are smaller than what was
-    rounded.
+    `central` predicts its rounding from the values it sees; where terms cancel, these are smaller
+    than what was rounded.
     """
     return 5 * np.finfo(float).eps ** (2 / 3) * unit
 

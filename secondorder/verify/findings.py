@@ -1,4 +1,5 @@
-"""What the derivative checker found: comparisons made, findings in the order of their causes, and a picture."""
+"""What the derivative checker found: comparisons made, findings in the order of their causes, and a
+picture."""
 
 import copy
 from dataclasses import dataclass, field
@@ -7,14 +8,18 @@ import numpy as np
 
 from ..mismatch import describe_mismatch
 
-#: Findings are told in this order: each of these is held against differences of what stands before it.
-ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients", "second_tangent",
-         "backward_tangent", "input_hessian", "value", "kinks", "slope", "curvature", "jet", "gradient", "hessian",
+#: Findings are told in this order: each of these is held against differences of what stands before
+#: it.
+ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
+         "second_tangent",
+         "backward_tangent", "input_hessian", "value", "kinks", "slope", "curvature", "jet",
+         "gradient", "hessian",
          "hessian_product", "hessian_diagonal", "fisher", "sample_targets")
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
-#: Findings told in full for the first wrong pass, the likely cause, and for each later one; and one of every kind.
+#: Findings told in full for the first wrong pass, the likely cause, and for each later one; and one
+#: of every kind.
 _SHOWN_FIRST, _SHOWN_LATER = 4, 1
 #: What is wrong in single precision only, as the headline says it; told after everything else.
 PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
@@ -58,7 +63,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison that was made: its pass, what was compared, the error in units of what is allowed, the outcome."""
+    """One comparison that was made: its pass, what was compared, the error in units of what is
+    allowed, the outcome."""
 
     pass_name: str
     what: str
@@ -68,7 +74,8 @@ class Check:
 
 @dataclass
 class Report:
-    """What `verify.layer`, `verify.activation` and `verify.loss` return; true when nothing is wrong.
+    """What `verify.layer`, `verify.activation` and `verify.loss` return; true when nothing is
+    wrong.
 
     Attributes
     ----------
@@ -81,7 +88,8 @@ class Report:
     notes : list of str
         What was left out, and why.
     curves : dict
-        Name -> (steps, errors): the error of a central difference against the hand-derived pass, by step size.
+        Name -> (steps, errors): the error of a central difference against the hand-derived pass, by
+        step size.
     """
 
     subject: str
@@ -102,7 +110,8 @@ class Report:
         counts = {}
         for check in self.checks:
             counts[check.pass_name] = counts.get(check.pass_name, 0) + 1
-        made = f"{len(self.checks)} comparisons ({', '.join(f'{name} {count}' for name, count in counts.items())})"
+        by_pass = ", ".join(f"{name} {count}" for name, count in counts.items())
+        made = f"{len(self.checks)} comparisons ({by_pass})"
         if self.ok:
             lines = [f"{self.subject}: ok, {made}"]
         else:
@@ -112,7 +121,8 @@ class Report:
                 shown = _shown(mine, _SHOWN_FIRST if position == 0 else _SHOWN_LATER)
                 lines += ["", *("\n".join(map(str, shown)).splitlines())]
                 if len(mine) > len(shown):
-                    lines.append(f"{name}: and {len(mine) - len(shown)} more in this pass (see report.findings)")
+                    lines.append(f"{name}: and {len(mine) - len(shown)} more in this pass (see "
+                                 f"report.findings)")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def _headline(self):
@@ -144,7 +154,8 @@ class Report:
             If nothing could be drawn because the checks stopped before any derivative was taken.
         """
         if not self.curves:
-            raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped before any derivative")
+            raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped "
+                             f"before any derivative")
         from ..plots.style import axes_of, style  # only here: what is checked knows no pictures
 
         ax = axes_of(ax)
@@ -152,7 +163,8 @@ class Report:
             colour, marker = style(number)
             ax.loglog(steps, np.maximum(errors, np.finfo(float).tiny), marker=marker, markersize=3,
                       color=colour, label=name)
-        ax.set(xlabel="step size", ylabel="relative error of the central difference", title=self.subject)
+        ax.set(xlabel="step size", ylabel="relative error of the central difference",
+               title=self.subject)
         ax.legend()
         return ax
 
@@ -165,7 +177,8 @@ def _names(findings):
 def _shown(findings, most):
     """The first few findings, and the first one of every kind."""
     first = {finding.kind: finding for finding in reversed(findings)}
-    return [finding for i, finding in enumerate(findings) if i < most or first[finding.kind] is finding]
+    return [finding for i, finding in enumerate(findings) if i < most
+            or first[finding.kind] is finding]
 
 
 class Recorder:
@@ -182,7 +195,8 @@ class Recorder:
     Attributes
     ----------
     unit : float
-        Natural size of what is compared: differences that are small beside it are accurate also where they are zero.
+        Natural size of what is compared: differences that are small beside it are accurate also
+        where they are zero.
     broken : set of str
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
     """
@@ -196,13 +210,16 @@ class Recorder:
         self.broken = set()
 
     def wrong(self, *pass_names):
-        """Whether any of these passes, or any at all, has a finding that holds in float64 already."""
-        return any(finding.kind not in SINGLE and (not pass_names or finding.pass_name in pass_names)
+        """Whether any of these passes, or any at all, has a finding that holds in float64
+        already."""
+        return any(finding.kind not in SINGLE
+                   and (not pass_names or finding.pass_name in pass_names)
                    for finding in self.report.findings)
 
     def find(self, pass_name, compared, entries="", hint="", kind="fact"):
         """Record a finding, once for each pass and comparison."""
-        if not any((other.pass_name, other.compared) == (pass_name, compared) for other in self.report.findings):
+        if not any((other.pass_name, other.compared) == (pass_name, compared)
+                   for other in self.report.findings):
             self.report.findings.append(Finding(pass_name, compared, entries, hint, kind))
 
     def note(self, text):
@@ -217,7 +234,8 @@ class Recorder:
             self.find(pass_name, compared, entries, hint, kind)
         return bool(holds)
 
-    def compare(self, pass_name, what, computed, reference, error=0.0, names=("computed", "differences"), hint="",
+    def compare(self, pass_name, what, computed, reference, error=0.0,
+                names=("computed", "differences"), hint="",
                 scale=None, optional=False, kind="mismatch"):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
@@ -227,9 +245,11 @@ class Recorder:
         error : float or array_like
             Predicted absolute error of the reference.  Infinite entries are not compared.
         scale : float, optional
-            Size to which the tolerance refers; default the largest entry of the reference, 1 if it is zero.
+            Size to which the tolerance refers; default the largest entry of the reference, 1 if it
+            is zero.
         optional : bool
-            A reference that is too inaccurate is a note, not a finding: other comparisons were made of the same pass.
+            A reference that is too inaccurate is a note, not a finding: other comparisons were made
+            of the same pass.
 
         Returns
         -------
@@ -250,8 +270,10 @@ class Recorder:
             if optional or self.lenient:
                 self.note(f"{what}: not judged, the differences are too inaccurate")
                 return True
-            return self.fact(pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
-                             f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
+            return self.fact(pass_name, what, False,
+                             f"{what}: the differences are too inaccurate to judge",
+                             f"predicted error {np.median(error[judged]):.1e} for entries up to "
+                             f"{size:.1e}",
                              "is the function smooth and deterministic near random inputs?")
         allowed = SAFETY * error + self.tolerance * size
         with np.errstate(invalid="ignore"):
@@ -265,7 +287,8 @@ class Recorder:
         return ok
 
     def sorted_report(self):
-        """The report with its findings in the order of causes, single precision last (stable within a pass)."""
+        """The report with its findings in the order of causes, single precision last (stable within
+        a pass)."""
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
                                                        rank.get(finding.pass_name, len(ORDER))))
@@ -273,7 +296,8 @@ class Recorder:
 
 
 def arrays_in(value, name):
-    """All arrays inside nested tuples, lists, dicts and simple objects, with names such as `saved.input`."""
+    """All arrays inside nested tuples, lists, dicts and simple objects, with names such as
+    `saved.input`."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, dict):
@@ -302,8 +326,12 @@ def pure_call(recorder, pass_name, function, names, args):
     result = function(*given)
     for name, before, after in zip(names, args, given):
         for (label, old), (_, new) in zip(arrays_in(before, name), arrays_in(after, name)):
-            if old.shape != new.shape or not np.array_equal(old, new, equal_nan=old.dtype.kind in "fc"):
-                recorder.fact(pass_name, f"{label} left alone", False, f"changes its argument {label} in place",
-                              describe_mismatch(new, old, error=0.0, names=("after", "before"), limit=3),
-                              "passes are pure: work on a copy, or write x = x * y instead of x *= y")
+            if old.shape != new.shape or not np.array_equal(old, new,
+                                                            equal_nan=old.dtype.kind in "fc"):
+                recorder.fact(pass_name, f"{label} left alone", False,
+                              f"changes its argument {label} in place",
+                              describe_mismatch(new, old, error=0.0, names=("after", "before"),
+                                                limit=3),
+                              "passes are pure: work on a copy, or write x = x * y instead of x *= "
+                              "y")
     return result

@@ -1,4 +1,5 @@
-"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, flags, and its model of targets."""
+"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, flags, and its
+model of targets."""
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from .findings import INACCURATE, PROMOTES, Recorder, pure_call
 from .loss_model import check_far, check_model
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
-           "hessian": "p, target", "hessian_product": "p, target, v", "hessian_diagonal": "p, target"}
+           "hessian": "p, target", "hessian_product": "p, target, v",
+           "hessian_diagonal": "p, target"}
 #: Sizes of the outputs at which the derivatives are compared: residuals in the middle and far out.
 SIZES = (1.0, 3.0, 8.0)
 #: At least this many outputs are drawn of each size.
@@ -29,8 +31,8 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     outputs : int >= 1
         Width C of the output.
     targets : array_like, optional
-        Targets as the user gives them, one row per sample.  Default: random numbers (S, C), or, where the loss refuses
-        these, random labels and random class weights.
+        Targets as the user gives them, one row per sample.  Default: random numbers (S, C), or,
+        where the loss refuses these, random labels and random class weights.
     samples : int >= 2
         Ignored when `targets` is given.
     rng : None, int or numpy.random.Generator
@@ -47,7 +49,8 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     TypeError
         If a method is missing, or a class was given instead of an instance.
     ValueError
-        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default targets.
+        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
+        targets.
     """
     _require_methods(loss)
     for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
@@ -61,7 +64,8 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
         shape = (len(targets), outputs)
         if shape[0] < 2:
             raise ValueError(f"targets must have two or more rows, got {shape[0]}")
-        cases = [("targets", np.asarray(targets), np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))]
+        cases = [("targets", np.asarray(targets),
+                  np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))]
     for case, given, target in cases:
         LossChecks(loss, recorder, rng, outputs, case, given, target).run()
     return recorder.sorted_report()
@@ -70,11 +74,13 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
 def _require_methods(loss):
     if isinstance(loss, type):
         raise TypeError(f"loss must be an instance, got the class {loss.__name__}: call it first")
-    bare = [getattr(Loss, name) for name in ("value", "gradient", "hessian")] + [DiagonalLoss.hessian_diagonal]
+    bare = [getattr(Loss, name)
+            for name in ("value", "gradient", "hessian")] + [DiagonalLoss.hessian_diagonal]
     missing = [name for name in METHODS if not callable(getattr(loss, name, None))
                or getattr(type(loss), name, None) in bare]
     if missing:
-        raise TypeError(f"loss {type(loss).__name__} lacks {', '.join(f'{name}({METHODS[name]})' for name in missing)}")
+        raise TypeError(f"loss {type(loss).__name__} lacks "
+                        f"{', '.join(f'{name}({METHODS[name]})' for name in missing)}")
 
 
 def _default_targets(loss, samples, outputs, rng):
@@ -95,14 +101,16 @@ def _default_targets(loss, samples, outputs, rng):
         if name == "real targets":
             break
     if not taken:
-        raise ValueError(f"{loss!r} takes none of the default targets, give targets=...; " + "; ".join(refused))
+        raise ValueError(f"{loss!r} takes none of the default targets, give targets=...; "
+                         + "; ".join(refused))
     return taken
 
 
 class LossChecks:
     """One loss with one kind of targets.
 
-    The derivatives are compared in blocks of outputs of the sizes `SIZES`: a loss may have other branches far out.
+    The derivatives are compared in blocks of outputs of the sizes `SIZES`: a loss may have other
+    branches far out.
     """
 
     def __init__(self, loss, recorder, rng, outputs, case, given, target):
@@ -114,12 +122,15 @@ class LossChecks:
 
     def run(self):
         samples, outputs = self.p.shape
-        shapes = {"value": (samples,), "gradient": (samples, outputs), "hessian": (samples, outputs, outputs),
+        shapes = {"value": (samples,), "gradient": (samples, outputs),
+                  "hessian": (samples, outputs, outputs),
                   "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
-        self.usable = {name: self._usable(name, shape, (self.v,) if name == "hessian_product" else ())
+        self.usable = {name: self._usable(name, shape, (self.v,) if name == "hessian_product"
+                                          else ())
                        for name, shape in shapes.items()}
         if not self.usable["value"]:
-            self.recorder.note(f"{self.case}: the derivatives were not judged; they are held against value")
+            self.recorder.note(f"{self.case}: the derivatives were not judged; they are held "
+                               f"against value")
             return
         kept = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)
@@ -129,7 +140,8 @@ class LossChecks:
                 self._draw_off_kinks(size)
                 self._block(size)
             except Exception as problem:  # whatever a user's method raises is the finding
-                self.recorder.fact(self.called, "runs far out", False, f"raised {type(problem).__name__} with "
+                self.recorder.fact(self.called, "runs far out", False,
+                                   f"raised {type(problem).__name__} with "
                                    f"{self.case} at outputs of size {size:g}: {problem}")
                 return
         self.p, self.target, self.v = kept
@@ -146,14 +158,17 @@ class LossChecks:
         usable, wrong = self.usable, self.recorder.wrong
         self.recorder.unit = float(np.abs(self.of("value")).max())
         if usable["gradient"]:
-            self._compare("gradient", size, self._gradient_reference(self.p), "differences of value")
+            self._compare("gradient", size, self._gradient_reference(self.p),
+                          "differences of value")
         exact = usable["gradient"] and not wrong("gradient")
         against = "differences of gradient" if exact else "differences of value, twice"
         reference = self._hessian_reference(exact)
         forms = {"hessian": lambda d: d,
-                 "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side) for side in d)),
+                 "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side)
+                                                            for side in d)),
                  "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, self.v),
-                                                         np.einsum("sij,sj->si", d.error, np.abs(self.v)))}
+                                                         np.einsum("sij,sj->si", d.error,
+                                                                   np.abs(self.v)))}
         for name, form in forms.items():
             if usable[name]:
                 self._compare(name, size, form(reference), against)
@@ -163,61 +178,82 @@ class LossChecks:
         """One method on copies, as an array."""
         self.called = name
         p = np.array(self.p if p is None else p)
-        return np.asarray(getattr(self.loss, name)(p, self.target.copy(), *(np.array(arg) for arg in args)))
+        return np.asarray(getattr(self.loss, name)(p, self.target.copy(),
+                                                   *(np.array(arg) for arg in args)))
 
     def _compare(self, name, size, reference, against):
-        """Compare a method with a Difference; what is wrong in a block is not told again in later ones."""
+        """Compare a method with a Difference; what is wrong in a block is not told again in later
+        ones."""
         if name in self.told:
             return
         where = "" if size == 1 else f" at outputs of size {size:g}"
         computed = self.of(name, self.v) if name == "hessian_product" else self.of(name)
-        if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}", computed,
+        if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}",
+                                     computed,
                                      reference.value, reference.error, names=(name, "differences"),
                                      optional=size > 1):
             self.told.add(name)
             self._place(computed, reference)
 
     def _place(self, computed, reference):
-        """Say at which output and target the difference is largest: it may be wrong in one branch only."""
+        """Say at which output and target the difference is largest: it may be wrong in one branch
+        only."""
         finding = self.recorder.report.findings[-1]
         if computed.shape == reference.value.shape and finding.entries:
-            worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)), computed.shape)[0]
-            p, target = (np.array2string(rows[worst], precision=4, threshold=8) for rows in (self.p, self.target))
+            worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)),
+                                     computed.shape)[0]
+            p, target = (np.array2string(rows[worst], precision=4, threshold=8)
+                         for rows in (self.p, self.target))
             finding.entries += f"\n  the largest difference is at p = {p}, target = {target}"
 
-    # -- what every method owes -----------------------------------------------------------------------------------
+    # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name, shape, extra):
-        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be compared at all."""
+        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
+        compared at all."""
         recorder, p = self.recorder, self.p
         try:
             method = getattr(self.loss, name)
-            result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"), (p, self.target, *extra)))
-            if not recorder.fact(name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
-                                 f"shape {result.shape}, expected {shape}: one row per sample, nothing averaged"):
+            result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"),
+                                          (p, self.target, *extra)))
+            if not recorder.fact(name, "shape", result.shape == shape,
+                                 f"has the wrong shape with {self.case}",
+                                 f"shape {result.shape}, expected {shape}: one row per sample, "
+                                 f"nothing averaged"):
                 return False
-            alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(), *(arg[:1].copy() for arg in extra)))
+            alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(),
+                                      *(arg[:1].copy() for arg in extra)))
             narrow = self._narrow(method, extra)
         except Exception as problem:  # whatever a user's method raises is the finding
-            return recorder.fact(name, "runs", False, f"raised {type(problem).__name__} with {self.case}: {problem}")
-        if not recorder.fact(name, "finite", np.isfinite(result).all(), "is not finite for ordinary outputs"):
+            return recorder.fact(name, "runs", False,
+                                 f"raised {type(problem).__name__} with {self.case}: {problem}")
+        if not recorder.fact(name, "finite", np.isfinite(result).all(),
+                             "is not finite for ordinary outputs"):
             return False
-        recorder.fact(name, "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
-                      hint="write constants as Python numbers and make arrays with the dtype of p", kind=PROMOTES)
-        recorder.compare(name, f"{name} in float32 against float64", narrow, result, names=("float32", "float64"),
-                         error=1e-5 * max(1.0, np.abs(result).max()), scale=max(1.0, np.abs(result).max()),
+        recorder.fact(name, "keeps float32", narrow.dtype == np.float32,
+                      f"turns float32 into {narrow.dtype}",
+                      hint="write constants as Python numbers and make arrays with the dtype of p",
+                      kind=PROMOTES)
+        recorder.compare(name, f"{name} in float32 against float64", narrow, result,
+                         names=("float32", "float64"),
+                         error=1e-5 * max(1.0, np.abs(result).max()),
+                         scale=max(1.0, np.abs(result).max()),
                          kind=INACCURATE)
-        return recorder.compare(name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
+        return recorder.compare(name, f"{name} of sample 0 alone against row 0 of the batch", alone,
+                                result[:1],
                                 names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
-                                hint="a sample leaks into another one, or something is averaged over the batch")
+                                hint="a sample leaks into another one, or something is averaged "
+                                     "over the batch")
 
     def _narrow(self, method, extra):
         shape = self.p.shape
         target = self.loss.prepare_target(self.given, shape, np.dtype("float32"))
-        return np.asarray(method(self.p.astype(np.float32), target, *(arg.astype(np.float32) for arg in extra)))
+        return np.asarray(method(self.p.astype(np.float32), target,
+                                 *(arg.astype(np.float32) for arg in extra)))
 
     def _draw_off_kinks(self, size):
-        """Draw p of a size, each row again until wide differences are accurate there, so that no kink is near."""
+        """Draw p of a size, each row again until wide differences are accurate there, so that no
+        kink is near."""
         best = np.full(len(self.p), np.inf)
         drawn = kept = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
@@ -228,10 +264,11 @@ class LossChecks:
             best = np.where(better, roughness, best)
             if (best < _SMOOTH).all():
                 break
-            drawn = np.where((best < _SMOOTH)[:, None], kept, size * self.rng.standard_normal(self.p.shape))
+            drawn = np.where((best < _SMOOTH)[:, None], kept,
+                             size * self.rng.standard_normal(self.p.shape))
         self.p = kept
 
-    # -- references -----------------------------------------------------------------------------------------------
+    # -- references --------------------------------------------------------------------------------
 
     def _gradient_reference(self, p, step=None):
         """Differences of value in every output, all samples at once: (S, C)."""
@@ -241,11 +278,12 @@ class LossChecks:
         width = self.p.shape[1]
         if exact:
             return central(lambda u: self.of("gradient", p=self.p + u), np.zeros(width))
-        columns = [nested(lambda t, e=e: self._gradient_reference(self.p + t * e)) for e in np.eye(width)]
+        columns = [nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
+                   for e in np.eye(width)]
         return Difference(np.stack([part.value for part in columns], axis=-1),
                           np.stack([part.error for part in columns], axis=-1))
 
-    # -- flags, symmetry, rates -----------------------------------------------------------------------------------
+    # -- flags, symmetry, rates --------------------------------------------------------------------
 
     def _flags(self, reference):
         """What the flags promise must be true of the differences."""
@@ -253,14 +291,19 @@ class LossChecks:
         slack = 20 * float(error.max()) + 1e-7
         off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
         if getattr(self.loss, "diagonal_hessian", False):
-            self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
-                               f"diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
-                               f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
+            self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max()
+                               <= slack,
+                               f"diagonal_hessian is True, but the Hessian has off-diagonal "
+                               f"entries up to "
+                               f"{np.abs(off).max():.6g}",
+                               hint="methods rely on this flag; set it to False")
         if getattr(self.loss, "convex", False):
             lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
             sample = int(np.argmin(lowest))
-            self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
-                               f"convex is True, but the Hessian of a sample has the eigenvalue {lowest[sample]:.6g}",
+            self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack
+                               * H.shape[1],
+                               f"convex is True, but the Hessian of a sample has the eigenvalue "
+                               f"{lowest[sample]:.6g}",
                                f"at p = {np.array2string(self.p[sample], precision=4)}",
                                "methods rely on this flag; set it to False")
 
@@ -278,19 +321,25 @@ class LossChecks:
 
         def draw():
             v = self.rng.standard_normal(self.p.shape)
-            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v) * v) / 2
+            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
+                                                                   * v) / 2
 
             def remainders(order):
                 return np.array([abs(self.of("value", p=self.p + t * v).sum()
-                                     - sum(term * t**k for k, term in enumerate(terms[:order]))) for t in steps])
+                                     - sum(term * t**k for k, term in enumerate(terms[:order])))
+                                 for t in steps])
             return steps, remainders
-        check_slopes(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value) + 1)
+        check_slopes(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
+                     + 1)
 
     def _curves(self):
         steps, v = np.logspace(-1, -9, 33), self.v
-        for name, source, expected in (("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
-                                       ("hessian_product", "gradient", self.of("hessian_product", v))):
+        for name, source, expected in (("gradient", "value",
+                                        np.sum(self.of("gradient") * v, axis=1)),
+                                       ("hessian_product", "gradient",
+                                        self.of("hessian_product", v))):
             size = float(np.linalg.norm(expected)) or 1.0
-            errors = [np.linalg.norm((self.of(source, p=self.p + h * v) - self.of(source, p=self.p - h * v)) / (2 * h)
+            errors = [np.linalg.norm((self.of(source, p=self.p + h * v)
+                                      - self.of(source, p=self.p - h * v)) / (2 * h)
                                      - expected) / size for h in steps]
             self.recorder.report.curves[f"{name}, {self.case}"] = steps, np.array(errors)

@@ -16,8 +16,8 @@ _STEADY = 5.0
 def check_single_precision(checks):
     """Every pass in float32 against float64 on numbers that both can represent.
 
-    A difference that changes like chance when the numbers are moved a little is rounding: the terms of the pass cancel.
-    It makes a note.  A difference that stays is a finding.
+    A difference that changes like chance when the numbers are moved a little is rounding: the terms
+    of the pass cancel. It makes a note.  A difference that stays is a finding.
     """
     subject = checks.subject
     narrow, wide = _in_two_precisions(subject.layer)
@@ -25,14 +25,16 @@ def check_single_precision(checks):
     arguments = {"forward": (), "backward": (checks.y_bar,), "tangent": (checks.x_tangent, theta_t),
                  "parameter_gradients": (checks.y_bar,),
                  "second_tangent": (checks.x_tangent, checks.x_second, theta_t),
-                 "backward_tangent": (checks.x_tangent, theta_t, checks.y_bar, checks.y_bar_tangent),
+                 "backward_tangent": (checks.x_tangent, theta_t, checks.y_bar,
+                                      checks.y_bar_tangent),
                  "input_hessian": (checks.y_bar, checks.H_y)}
     for name, args in arguments.items():
         def both(factor, name=name, args=args):
             given = [None if arg is None else (arg * factor(arg.shape)).astype(np.float32)
                      for arg in (subject.x, *args)]
             return (_call(narrow, name, *given),
-                    _call(wide, name, *(None if arg is None else arg.astype(float) for arg in given)))
+                    _call(wide, name, *(None if arg is None else arg.astype(float)
+                                        for arg in given)))
         _compare(checks.recorder, name, both, subject.rng)
 
 
@@ -57,21 +59,26 @@ def _call(layer, name, x, *args):
 
 
 def _compare(recorder, name, both, rng):
-    labels = {"backward": ("x_bar", "theta_bar"), "backward_tangent": ("x_bar_tangent", "theta_bar_tangent")}
+    labels = {"backward": ("x_bar", "theta_bar"),
+              "backward_tangent": ("x_bar_tangent", "theta_bar_tangent")}
     narrow, wide = both(np.ones)
     for position, label in enumerate(labels.get(name, ("the result",))):
         got, expected = narrow[position], wide[position]
         recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
                       f"turns float32 into {got.dtype}: {label}",
-                      hint="write constants as Python numbers and make arrays with the dtype of the input",
+                      hint="write constants as Python numbers and make arrays with the dtype of "
+                           "the input",
                       kind=PROMOTES)
         size = float(np.abs(expected).max(initial=0)) or 1.0
-        if got.shape == expected.shape and _only_rounding(got - expected, SAFETY * _ERROR * size, both, position, rng):
+        if got.shape == expected.shape and _only_rounding(got - expected, SAFETY * _ERROR * size,
+                                                          both, position, rng):
             error = float(np.abs(got - expected).max()) / size
-            recorder.note(f"{name}: {label} has a relative error of {error:.1g} in float32, and it is rounding: the "
+            recorder.note(f"{name}: {label} has a relative error of {error:.1g} in float32, and it "
+                          f"is rounding: the "
                           "terms of the result nearly cancel")
             continue
-        recorder.compare(name, f"{label} in float32 against float64", got, expected, error=_ERROR * size,
+        recorder.compare(name, f"{label} in float32 against float64", got, expected,
+                         error=_ERROR * size,
                          names=("float32", "float64"), kind=INACCURATE)
 
 

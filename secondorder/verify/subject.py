@@ -1,4 +1,5 @@
-"""A user's layer on the bench: its parameters, random cases off its kinks, and references from differences alone."""
+"""A user's layer on the bench: its parameters, random cases off its kinks, and references from
+differences alone."""
 
 import contextlib
 import copy
@@ -9,9 +10,11 @@ from ..exact.finite_differences import Difference, central
 from .differences import column, nested
 from .findings import pure_call
 
-#: At most this many entries of an input or of the parameters are differenced; larger ones are sampled.
+#: At most this many entries of an input or of the parameters are differenced; larger ones are
+#: sampled.
 MOST_ENTRIES = 300
-#: At least this many of every parameter, and of the columns of a Hessian that costs two differences an entry.
+#: At least this many of every parameter, and of the columns of a Hessian that costs two differences
+#: an entry.
 _FEWEST = 12
 _REDRAWS = 30
 _PROBE_STEP = 2e-3
@@ -41,7 +44,8 @@ def parameter_arrays(layer, trainable=None):
         if trainable is not None and bool(getattr(inner, "trainable", True)) != trainable:
             continue
         prefix = "" if len(layers) == 1 else f"sublayer{position}."
-        found += [(prefix + name, value) for name, value in getattr(inner, "parameters", {}).items()]
+        found += [(prefix + name, value)
+                  for name, value in getattr(inner, "parameters", {}).items()]
     return found
 
 
@@ -82,14 +86,16 @@ class Subject:
         self.x = size * rng.standard_normal(self.shape)
         self.unused = copy.deepcopy(layer)
 
-    # -- parameters -----------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------
 
     def _read(self):
-        return np.concatenate([np.zeros(0)] + [np.ravel(value).astype(float) for _, value in self.arrays])
+        return np.concatenate([np.zeros(0)]
+                              + [np.ravel(value).astype(float) for _, value in self.arrays])
 
     @contextlib.contextmanager
     def at(self, theta):
-        """Put a flat vector into the parameters, in place; they are restored exactly, also after an exception."""
+        """Put a flat vector into the parameters, in place; they are restored exactly, also after an
+        exception."""
         kept = [value.copy() for _, value in self.arrays]
         try:
             for (_, value), (_, where, shape) in zip(self.arrays, self.blocks):
@@ -100,17 +106,19 @@ class Subject:
                 value[...] = old
 
     def move_parameters(self):
-        """Set all parameters, fixed ones too, to new random values near the old ones, in place (biases off zero)."""
+        """Set all parameters, fixed ones too, to new random values near the old ones, in place
+        (biases off zero)."""
         for _, value in parameter_arrays(self.layer):
             size = float(np.sqrt(np.mean(value**2))) if value.size else 0.0
             value += self.rng.uniform(-0.5, 0.5, value.shape) * (size or 1.0)
         self.theta = self._read()
         self.unused = copy.deepcopy(self.layer)
 
-    # -- evaluation -----------------------------------------------------------------------------------------------
+    # -- evaluation --------------------------------------------------------------------------------
 
     def call(self, name, *args):
-        """One pass on copies of its arguments; changes in place are reported, also those of parameters."""
+        """One pass on copies of its arguments; changes in place are reported, also those of
+        parameters."""
         before = [(label, value, value.copy()) for label, value in parameter_arrays(self.layer)]
         result = pure_call(self.recorder, name, getattr(self.layer, name), PASSES[name], args)
         for label, value, old in before:
@@ -123,7 +131,8 @@ class Subject:
     def forward(self, x=None, theta=None):
         """Output at x and theta (default: the point of the case)."""
         with self.at(self.theta if theta is None else theta):
-            return np.array(self.layer.forward(np.array(self.x if x is None else x))[0], dtype=float)
+            return np.array(self.layer.forward(np.array(self.x if x is None else x))[0],
+                            dtype=float)
 
     def after_forward(self, name, x, theta, *args):
         """A pass right after the forward pass it belongs to, at x and theta."""
@@ -132,7 +141,8 @@ class Subject:
             return getattr(self.layer, name)(saved, *copy.deepcopy(args))
 
     def draw_off_kinks(self, weights):
-        """Redraw x until wide central differences of <weights, forward> are accurate, so that no kink is near."""
+        """Redraw x until wide central differences of <weights, forward> are accurate, so that no
+        kink is near."""
         best = (np.inf, self.x)
         for _ in range(_REDRAWS):
             parts = [self.input_gradient(self.x, self.theta, weights, _PROBE_STEP)]
@@ -146,10 +156,11 @@ class Subject:
             self.x = self.size * self.rng.standard_normal(self.shape)
         self.x = best[1]
 
-    # -- references: first order, by differences of forward ---------------------------------------------------------
+    # -- references: first order, by differences of forward ----------------------------------------
 
     def input_gradient(self, x, theta, y_bar, step=None):
-        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite error.
+        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite
+        error.
 
         One entry of all rows is moved at a time: `forward` was found to keep rows apart.
         """
@@ -159,8 +170,10 @@ class Subject:
         def inner(moves):
             point = x.reshape(len(x), -1).copy()
             point[:, entries] += moves
-            return (y_bar * self.forward(point.reshape(x.shape), theta)).reshape(len(x), -1).sum(axis=1)
-        difference = _spread(central(inner, np.zeros(entries.size), step), entries, width, (len(x), width))
+            return (y_bar * self.forward(point.reshape(x.shape),
+                                         theta)).reshape(len(x), -1).sum(axis=1)
+        difference = _spread(central(inner, np.zeros(entries.size), step), entries, width,
+                             (len(x), width))
         return Difference(difference.value.reshape(x.shape), difference.error.reshape(x.shape))
 
     def parameter_gradients(self, x, theta, y_bar, step=None):
@@ -180,16 +193,18 @@ class Subject:
         """d forward / dt along a path t -> (x, theta), like y."""
         return column(central(lambda s: self.forward(*path(t + s[0])), np.zeros(1)))
 
-    # -- references: second order, by differences of a first-order pass or of forward twice --------------------------
+    # -- references: second order, by differences of a first-order pass or of forward twice --------
 
     def second_tangent(self, x_tangent, x_second, theta_tangent, exact):
-        """Second derivative of forward along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent."""
+        """Second derivative of forward along x + t x_tangent + t^2/2 x_second, theta + t
+        theta_tangent."""
         def path(t):
             return self.x + t * x_tangent + t * t / 2 * x_second, self.theta + t * theta_tangent
         if not exact:
             return nested(lambda t: self.tangent(path, t))
         return column(central(lambda t: self.after_forward(
-            "tangent", *path(t[0]), x_tangent + t[0] * x_second, none_if_empty(theta_tangent)), np.zeros(1)))
+            "tangent", *path(t[0]), x_tangent + t[0] * x_second, none_if_empty(theta_tangent)),
+                              np.zeros(1)))
 
     def backward_tangent(self, x_tangent, theta_tangent, y_bar, y_bar_tangent, exact):
         """Derivative of `backward` along a direction: a pair of Differences, like x and (P,)."""
@@ -209,7 +224,8 @@ class Subject:
         return x_part, nested(lambda t: _sum_samples(self.parameter_gradients(*state(t))))
 
     def input_hessian(self, y_bar, H_y, exact):
-        """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by columns."""
+        """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by
+        columns."""
         samples, width = len(self.x), self.x[0].size
         y0 = self.forward()
         columns = _sample(width, MOST_ENTRIES if exact else _FEWEST)
@@ -225,17 +241,20 @@ class Subject:
 
         def gradient(u):
             x = moved(u)
-            return self.after_forward("backward", x, self.theta, bar(self.forward(x)))[0].reshape(samples, width)
+            return self.after_forward("backward", x, self.theta,
+                                      bar(self.forward(x)))[0].reshape(samples, width)
 
         def value_gradient(u):
             x = moved(u)
             here = bar(self.forward(x))
-            row = self.input_gradient(x, self.theta, here)  # `here` is held fixed: the chain rule by hand
+            # `here` is held fixed: the chain rule by hand
+            row = self.input_gradient(x, self.theta, here)
             return Difference(row.value.reshape(samples, width), row.error.reshape(samples, width))
         if exact:
             difference = central(gradient, np.zeros(columns.size))
         else:
-            parts = [nested(lambda t, i=i: value_gradient(t * np.eye(columns.size)[i])) for i in range(columns.size)]
+            parts = [nested(lambda t, i=i: value_gradient(t * np.eye(columns.size)[i]))
+                     for i in range(columns.size)]
             difference = Difference(np.stack([part.value for part in parts], axis=-1),
                                     np.stack([part.error for part in parts], axis=-1))
         return _spread(difference, columns, width, (samples, width, width))
