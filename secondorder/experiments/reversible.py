@@ -60,11 +60,17 @@ CIFAR = {"blocks": 6, "bottleneck": 8000, "outputs": 10, "dtype": "float32"}
 
 
 def mnist_runs():
-    """The runs at the paper's MNIST shape: 30 full-batch steps, and ten epochs of 7 batches (8000
-    images).
+    """The runs at the paper's MNIST shape.
+
+    30 full-batch steps on 1024 images and on 256; ten epochs of 7 batches of 1024 (8000 images).
     """
-    return [Run(method, rate, full, 30 if full else 70, shape=MNIST)
-            for full in (True, False) for method, rates in RATES.items() for rate in rates]
+    kinds = [(True, N, 30), (True, 256, 30), (False, N, 70)]
+    return [
+        Run(method, rate, full, steps, samples, shape=MNIST)
+        for full, samples, steps in kinds
+        for method, rates in RATES.items()
+        for rate in rates
+    ]
 
 
 def mnist():

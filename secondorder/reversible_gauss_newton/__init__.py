@@ -32,8 +32,8 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 ``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17), (40)-(63); ``steps`` (2)-(8), (19);
 ``flows`` (3), (9)-(11), (18)-(32); ``appendix_n`` (64)-(80). Then the fast path: ``gram`` and
 ``features`` (pseudo-inverses that are applied, never formed), ``sweep`` ((16)-(17) by matrices),
-``kernel`` (J J^T from Khatri-Rao products), ``directions``; ``ridge``, ``diagnostics``,
-``optimizer``.
+``kernel`` (J J^T from Khatri-Rao products), ``options``, ``running``, ``directions``; ``ridge``,
+``diagnostics``, ``optimizer``.
 """
 
 from .coupling import Coupling, CouplingBlock
@@ -46,8 +46,9 @@ from .diagnostics import (
     percent_change,
     weight_change,
 )
-from .directions import Options, RankWarning, Update, direction, update
+from .directions import Update, direction, update
 from .optimizer import GaussNewton
+from .options import Options, RankWarning
 from .revmlp import RevMLP
 from .ridge import Ridge
 

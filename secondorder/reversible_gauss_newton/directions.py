@@ -3,111 +3,19 @@ Moore-Penrose inverse.
 """
 
 import warnings
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
-from ..checks import boolean, check_l2, check_loss, instance_of, one_of, positive_number, real_array
-from ..nets import Network, SquaredError
+from ..checks import check_l2
+from ..nets import SquaredError
 from ..nets.workspace import fresh
-from ..randomness import generator
-from .gram import FORMS, gram_inverse, singular_value_floor
+from .gram import gram_inverse, singular_value_floor
 from .kernel import tangent_kernel
-from .revmlp import RevMLP
-from .sweep import WEIGHTS, from_inputs, inverted, stored, sweep
-
-INVERSES = ("right", "moore-penrose")
-CURVATURES = ("identity", "loss")
-DECOMPOSITIONS = ("gram", "svd")
-
-
-class RankWarning(UserWarning):
-    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step
-    removes a part of the error.
-    """
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a Gauss-Newton step is made; see :func:`direction`."""
-
-    inverse: str = "right"
-    pseudo_inverse: str = "exact"
-    strength: float | None = None
-    block_weights: object = "uniform"
-    curvature: str = "identity"
-    decomposition: str = "gram"
-    recompute: bool = False
-    drift_tolerance: float = 1e-4
-    measure_defect: bool = True
-    rng: object = field(default=None, repr=False)
-
-    def __post_init__(self):
-        for name, known in (
-            ("inverse", INVERSES),
-            ("pseudo_inverse", FORMS),
-            ("curvature", CURVATURES),
-            ("decomposition", DECOMPOSITIONS),
-        ):
-            one_of(known, getattr(self, name), name)
-        if self.strength is None:
-            object.__setattr__(self, "strength", FORMS[self.pseudo_inverse])
-        elif self.pseudo_inverse == "exact":
-            raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
-        else:
-            positive_number(self.strength, "strength")
-        positive_number(self.drift_tolerance, "drift_tolerance")
-        boolean(self.recompute, "recompute")
-        boolean(self.measure_defect, "measure_defect")
-        if isinstance(self.block_weights, str):
-            one_of(WEIGHTS, self.block_weights, "block_weights")
-        if self.inverse == "moore-penrose":
-            self._require_kernel_options()
-        object.__setattr__(self, "rng", generator(self.rng))
-
-    def _require_kernel_options(self):
-        for name, only in (
-            ("block_weights", "uniform"),
-            ("decomposition", "gram"),
-            ("recompute", False),
-        ):
-            if not np.array_equal(getattr(self, name), only):
-                raise ValueError(
-                    f"{name} belongs to inverse='right'; with 'moore-penrose' it must stay {only!r}"
-                )
-        if self.pseudo_inverse == "noise":
-            raise ValueError(
-                "pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' takes exact, "
-                "truncate, damp "
-                "and tikhonov"
-            )
-
-    def check_network(self, network):
-        """Raise TypeError or ValueError unless a network fits these options."""
-        instance_of(network, Network, "network").require_parameters()
-        if self.inverse == "right" and not isinstance(network, RevMLP):
-            raise TypeError(
-                f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
-                f"inverse='moore-penrose' takes any "
-                "network"
-            )
-        if not isinstance(self.block_weights, str):
-            object.__setattr__(
-                self, "block_weights", _given_weights(self.block_weights, len(network.blocks))
-            )
-
-
-def _given_weights(weights, count):
-    c = real_array(weights, "block_weights", (count,)).astype(float)
-    if abs(c.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"block_weights must have the sum 1, got {c.sum()}: with another sum the blocks "
-            f"together are no right "
-            "inverse"
-        )
-    return c
+from .options import Options, RankWarning
+from .running import RunningEvaluation, drift, padded, running_defect
+from .sweep import from_inputs, inverted, stored, sweep
 
 
 class Update(NamedTuple):
@@ -251,37 +159,6 @@ def update(network, loss, x, y, options):
     return update_at(network.evaluate(loss, x, y), options)
 
 
-class RunningEvaluation:
-    """A forward pass that keeps no activations: outputs, features, losses.
-
-    Attributes
-    ----------
-    network, loss_function, x, y, outputs, losses, loss
-        As of :class:`~secondorder.nets.Evaluation`.
-    features : (S, width) array
-        x_L.
-
-    Raises
-    ------
-    FloatingPointError
-        If the outputs are not finite.
-    """
-
-    def __init__(self, network, loss, x, y):
-        self.network, self.loss_function = network, check_loss(loss)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.x = network.check_input(x)
-            self.features = network.features(self.x)
-            self.outputs = (
-                self.features if network.readout is None else self.features @ network.readout.T
-            )
-            if not np.isfinite(self.outputs).all():
-                raise FloatingPointError("the outputs of the network are not finite")
-            self.y = loss.prepare_target(y, self.outputs.shape, network.dtype)
-            self.losses = loss.value(self.outputs, self.y)
-        self.loss = float(self.losses.mean(dtype=np.float64))
-
-
 def update_at(evaluation, options, out=None, new=fresh):
     """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it
     is given.
@@ -393,34 +270,3 @@ def defect(saved, network, direction, eps):
         if size
         else 0.0
     )
-
-
-def padded(network, x):
-    """x (S, width): with a zero for an odd number of inputs."""
-    for layer in network.layers[:network._begin]:
-        x = layer.forward(x)[0]
-    return x
-
-
-def drift(start, made, states):
-    """How far the inverse network misses its input `start` (S, width), relative to the largest
-    |x_l|.
-
-    `made` is the `Sweep` that went through `states`, which is run to its end here.
-    """
-    end, largest = made.start, made.largest
-    for _, saved in states:
-        end, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
-    return float(np.abs(end - start).max()) / largest
-
-
-def running_defect(network, x, direction, eps):
-    """`defect` from a forward pass that keeps one layer at a time: outputs and their tangents."""
-    tangent = None
-    for layer, where in zip(network.layers, network.slices):
-        y, saved = layer.forward(x)
-        if tangent is not None or layer.size:
-            tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
-        x = y
-    size = np.linalg.norm(eps)
-    return float(np.linalg.norm(tangent + eps) / size) if size else 0.0

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..optimizers.base import Optimizer
 from ..randomness import generator
-from .directions import Options, RankWarning, RunningEvaluation, rank_message, update_at
+from .directions import rank_message, update_at
+from .options import Options, RankWarning
+from .running import RunningEvaluation
 
 
 class GaussNewton(Optimizer):
@@ -100,7 +102,8 @@ class GaussNewton(Optimizer):
             options.pseudo_inverse == "noise"
         ):  # of this step alone, so that a resumed run draws the same
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        found = update_at(evaluation, options, self._array("direction"), self._workspace.of(self.options))
+        arrays = self._array("direction"), self._workspace.of(self.options)
+        found = update_at(evaluation, options, *arrays)
         self._report(found)
         if self.l2:
             found.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta

@@ -9,7 +9,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 import secondorder as so
 from secondorder.reversible_gauss_newton import Options, RevMLP
-from secondorder.reversible_gauss_newton.directions import RunningEvaluation, update_at
+from secondorder.reversible_gauss_newton.directions import update_at
+from secondorder.reversible_gauss_newton.running import RunningEvaluation
 
 from . import products
 from .problems import Setting

@@ -6,6 +6,7 @@ from ...ledger import Case, Counterexample, Equal, Property, Rate, equation
 from ...nets import SoftmaxCrossEntropy
 from .. import PAPER, directions, flows, jacobians, steps
 from ..columns import to_theta
+from ..options import Options
 from . import cases, reference
 
 
@@ -130,7 +131,7 @@ def equation_4(rng):
             )
         )
     found = directions.update_at(
-        at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y), directions.Options()
+        at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y), Options()
     )
     moved = (to_theta(reference.parameter_jacobian(at.net, at.x).T, at.net).T @ found.direction)
     return [
@@ -158,7 +159,7 @@ def equation_5(rng):
     wide = rng.normal(size=(9, 4))  # more equations than parameters: least squares
     b = rng.normal(size=9)
     fast = directions.update_at(at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y),
-                                directions.Options(inverse="moore-penrose")).direction
+                                Options(inverse="moore-penrose")).direction
     return [
         Equal("-J^T (J J^T)^{-1} eps", step, gram, 1e-8),
         Equal(

@@ -9,6 +9,7 @@ from ...nets import SoftmaxCrossEntropy, SquaredError
 from .. import directions, jacobians, right_inverse, steps
 from ..columns import half_order, to_theta
 from ..revmlp import RevMLP
+from ..options import Options
 
 INDEPENDENT = Condition(
     "independent features",
@@ -136,7 +137,7 @@ def gaps(at, eps_of, rates, kinds):
 def fast_direction(at, **options):
     """The fast path's direction for the half squared error."""
     return directions.update_at(
-        at.net.evaluate(SquaredError(), at.x, at.y), directions.Options(**options)
+        at.net.evaluate(SquaredError(), at.x, at.y), Options(**options)
     ).direction
 
 

@@ -9,6 +9,7 @@ from ...nets import SoftmaxCrossEntropy, SquaredError, mlp
 from .. import PAPER, directions, features, gram, kernel, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
+from ..options import Options
 from . import cases, reference
 
 
@@ -28,7 +29,7 @@ def extension_sweep(rng):
     at = cases.small(rng)
     fast, claims = cases.blocks_of(at, cases.fast_direction(at)), []
     recomputed = directions.update(
-        at.net, SquaredError(), at.x, at.y, directions.Options(recompute=True)
+        at.net, SquaredError(), at.x, at.y, Options(recompute=True)
     ).direction
     for l, state in enumerate(at.found):
         below = reference.inverse_jacobian(at.net, at.x, l - 1)
@@ -107,7 +108,7 @@ def extension_moore_penrose(rng):
     claims, loss = [], SoftmaxCrossEntropy()
     at = cases.small(rng)
     found = directions.update_at(
-        at.net.evaluate(SquaredError(), at.x, at.y), directions.Options(inverse="moore-penrose")
+        at.net.evaluate(SquaredError(), at.x, at.y), Options(inverse="moore-penrose")
     )
     J = reference.parameter_jacobian(at.net, at.x)
     claims.append(
@@ -123,7 +124,7 @@ def extension_moore_penrose(rng):
     J = jacobian_by_differences(net, x)
     K = kernel.tangent_kernel(net, made.saved, 3, 3).transpose(1, 0, 3, 2).reshape(9, 9)
     eps = reference.softmax_errors(made.outputs, y).ravel()
-    options = [directions.Options(inverse="moore-penrose", pseudo_inverse=form, strength=s)
+    options = [Options(inverse="moore-penrose", pseudo_inverse=form, strength=s)
                for form, s in (("exact", None), ("tikhonov", 0.2), ("truncate", 0.5))]
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     for option, f in zip(
