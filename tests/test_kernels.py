@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from secondorder import kernels
+from secondorder.nets import ACTIVATIONS, activation_function
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # name, number of arrays of memory, scalars
@@ -122,6 +123,20 @@ def test_sums_and_extremes(dtype):
     for wrong in (np.inf, -np.inf, np.nan, -np.nan):
         assert not np.isfinite(kernels.extremes(np.append(special, dtype.type(wrong)))[1])
     assert np.isfinite(kernels.squares(np.full(100, 1e30, np.float32)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activation_lines_equal_their_twins_bit_for_bit(name, dtype, monkeypatch):
+    """The same numbers in one large array, where loops run, and in small ones, where NumPy's lines do."""
+    function = activation_function(name)
+    x = np.random.default_rng(0).normal(size=(40, 400), scale=3).astype(dtype)
+    x[0, :8] = 0, -0.0, 1e-30, -1e-30, 80, -80, 700, -700
+    whole = function.jet(x)
+    monkeypatch.setattr("secondorder.nets.activations._suits_loops", lambda x: False)
+    for found, expected in zip(whole, function.jet(x)):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_scalars_take_the_dtype():

@@ -9,7 +9,7 @@ everywhere (the point mass of the second derivative at 0 is invisible to any poi
 
 import numpy as np
 
-from ..checks import lookup, number_in
+from ..checks import LARGE, lookup, number_in
 from .overriding import Follows
 from .workspace import fresh
 
@@ -70,6 +70,21 @@ def _floating(x):
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
+def _suits_loops(x):
+    """Whether the compiled lines of `kernels` take an array: large, real, in one piece."""
+    return x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4 and x.flags.c_contiguous
+
+
+def _flat(*arrays):
+    return [array.reshape(-1) for array in arrays]
+
+
+def _kernels():
+    from .. import kernels  # here, so that numba is loaded by the first large array, not by an import
+
+    return kernels
+
+
 class Identity(ActivationFunction):
     """s(x) = x."""
 
@@ -107,6 +122,17 @@ class LeakyReLU(ActivationFunction):
     def curvature(self, x):
         return _zeros(np.asarray(x))
 
+    def jet(self, x, new=fresh):
+        x = _floating(x)
+        value, slope = new("value", x.shape, x.dtype), new("slope", x.shape, x.dtype)
+        below = x.dtype.type(self.negative_slope)
+        if _suits_loops(x):
+            _kernels().leaky(*_flat(x), below, *_flat(value, slope))
+        else:
+            slope[...] = np.where(x.real > 0, 1, below)
+            np.multiply(x, slope, out=value)
+        return value, slope, _zeros(x)
+
     def __repr__(self):
         return f"LeakyReLU(negative_slope={self.negative_slope})"
 
@@ -141,10 +167,13 @@ class Tanh(ActivationFunction):
     def jet(self, x, new=fresh):
         s, slope, curvature = (new(name, np.shape(x), _floating(x).dtype) for name in ("value", "slope", "curvature"))
         np.tanh(x, out=s)
-        np.multiply(s, s, out=slope)
-        np.subtract(1, slope, out=slope)
-        np.multiply(s, slope, out=curvature)
-        curvature *= -2
+        if _suits_loops(s):
+            _kernels().tanh_derivatives(*_flat(s, slope, curvature))
+        else:
+            np.multiply(s, s, out=slope)
+            np.subtract(1, slope, out=slope)
+            np.multiply(s, slope, out=curvature)
+            curvature *= -2
         return s, slope, curvature
 
 
@@ -162,6 +191,11 @@ def _logistic_jet(x, new):
     The arrays are named "value", "slope" and "curvature", as the softplus has them.
     """
     e, s, slope = (new(name, x.shape, x.dtype) for name in ("value", "slope", "curvature"))
+    if _suits_loops(x):
+        _kernels().minus_size(*_flat(x, e))
+        np.exp(e, out=e)
+        _kernels().logistic(*_flat(x, e, s, slope))
+        return e, s, slope
     np.negative(x, out=e)
     np.minimum(e, x, out=e)
     np.exp(e, out=e)
@@ -189,10 +223,14 @@ class Sigmoid(ActivationFunction):
         return self.slope(x) * (1 - 2 * _logistic(x))
 
     def jet(self, x, new=fresh):
-        curvature, s, slope = _logistic_jet(_floating(x), new)
-        np.multiply(s, -2, out=curvature)
-        curvature += 1
-        curvature *= slope
+        x = _floating(x)
+        curvature, s, slope = _logistic_jet(x, new)
+        if _suits_loops(x):
+            _kernels().logistic_curvature(*_flat(s, slope, curvature))
+        else:
+            np.multiply(s, -2, out=curvature)
+            curvature += 1
+            curvature *= slope
         return s, slope, curvature
 
 
@@ -216,7 +254,10 @@ class Softplus(ActivationFunction):
         x = _floating(x)
         value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
         np.log1p(value, out=value)
-        value += np.maximum(x, 0, out=new("part above zero", x.shape, x.dtype))
+        if _suits_loops(x):
+            _kernels().add_part_above_zero(*_flat(x, value))
+        else:
+            value += np.maximum(x, 0, out=new("part above zero", x.shape, x.dtype))
         return value, slope, curvature
 
 
@@ -233,6 +274,14 @@ class Sin(ActivationFunction):
 
     def curvature(self, x):
         return -np.sin(x)
+
+    def jet(self, x, new=fresh):
+        x = _floating(x)
+        value, slope, curvature = (new(name, x.shape, x.dtype) for name in ("value", "slope", "curvature"))
+        np.sin(x, out=value)
+        np.cos(x, out=slope)
+        np.negative(value, out=curvature)
+        return value, slope, curvature
 
 
 ACTIVATIONS = {cls.name: cls for cls in (Identity, ReLU, LeakyReLU, Tanh, Sigmoid, Softplus, Sin)}
