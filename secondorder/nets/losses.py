@@ -168,15 +168,16 @@ def softmax(p):
     return e / e.sum(axis=1, keepdims=True)
 
 
-def softmax_and_rest(p):
+def softmax_and_rest(p, new=fresh):
     """Softmax q of each row and 1 - q as a sum of the other entries, which stays exact where q rounds to 1."""
-    e = np.exp(p - p.real.max(axis=1, keepdims=True))
-    before = np.zeros_like(e)
-    after = np.zeros_like(e)
-    np.cumsum(e[:, :-1], axis=1, out=before[:, 1:])
-    after[:, :-1] = np.cumsum(e[:, :0:-1], axis=1)[:, ::-1]
-    total = e.sum(axis=1, keepdims=True)
-    return e / total, (before + after) / total
+    q, rest, after = (new(name, p.shape, p.dtype) for name in ("softmax", "rest", "after"))
+    np.exp(np.subtract(p, p.real.max(axis=1, keepdims=True), out=q), out=q)
+    rest[:, 0], after[:, -1] = 0, 0
+    np.cumsum(q[:, :-1], axis=1, out=rest[:, 1:])
+    np.cumsum(q[:, :0:-1], axis=1, out=after[:, :-1][:, ::-1])
+    rest += after
+    total = q.sum(axis=1, keepdims=True)
+    return np.divide(q, total, out=q), np.divide(rest, total, out=rest)
 
 
 def centred(q, v):
@@ -191,11 +192,12 @@ def centred(q, v):
 class _ClassTargets(Loss):
     """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or probabilities)."""
 
-    def prepare_target(self, target, shape, dtype):
+    def prepare_target(self, target, shape, dtype, new=fresh):
         target = checks.plain_array(target, "targets")
         if target.ndim == 1:
             checks.labels(target, shape)
-            one_hot = np.zeros(shape, dtype=dtype)
+            one_hot = new("targets", tuple(shape), dtype)
+            one_hot[...] = 0
             one_hot[np.arange(len(target)), target] = 1
             return one_hot
         if target.shape != tuple(shape):
@@ -220,16 +222,25 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     convex = True
 
-    def value(self, p, target):
+    def value(self, p, target, new=fresh):
+        """sum_i t_si (log sum_j exp p_sj - p_si)"""
         t = self._weights(p, target)
-        top = p.real.max(axis=1, keepdims=True)
-        log_total = np.log(np.sum(np.exp(p - top), axis=1, keepdims=True))
-        return np.sum(t * (log_total - (p - top)), axis=1)
+        shifted, e = new("shifted", p.shape, p.dtype), new("softmax", p.shape, p.dtype)
+        np.subtract(p, p.real.max(axis=1, keepdims=True), out=shifted)
+        log_total = np.log(np.exp(shifted, out=e).sum(axis=1, keepdims=True))
+        losses = np.subtract(log_total, shifted, out=shifted)
+        losses *= t
+        return losses.sum(axis=1)
 
-    def gradient(self, p, target):
+    def gradient(self, p, target, new=fresh):
+        """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
         t = self._weights(p, target)
-        q, rest = softmax_and_rest(p)
-        return q * (t.sum(axis=1, keepdims=True) - t) - t * rest
+        q, rest = softmax_and_rest(p, new)
+        gradient = np.subtract(t.sum(axis=1, keepdims=True), t, out=new("loss gradient", p.shape, p.dtype))
+        gradient *= q
+        rest *= t
+        gradient -= rest
+        return gradient
 
     def hessian(self, p, target):
         q, rest = softmax_and_rest(p)
@@ -242,9 +253,12 @@ class SoftmaxCrossEntropy(_ClassTargets):
         q = softmax(p)
         return q * centred(q, v) * self._weights(p, target).sum(axis=1, keepdims=True)
 
-    def hessian_diagonal(self, p, target):
-        q, rest = softmax_and_rest(p)
-        return q * rest * self._weights(p, target).sum(axis=1, keepdims=True)
+    def hessian_diagonal(self, p, target, new=fresh):
+        """q_si (1 - q_si) sum_j t_sj"""
+        q, rest = softmax_and_rest(p, new)
+        q *= rest
+        q *= self._weights(p, target).sum(axis=1, keepdims=True)
+        return q
 
     def fisher(self, p):
         """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""

@@ -250,7 +250,8 @@ class Evaluation:
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
             raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
-        self.y = _own(loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype), y, workspace)
+        prepare, shape = loss.prepare_target, (self.samples, *network.output_shape)
+        self.y = _own(prepare(y, shape, network.dtype, **given(prepare, new=self.new)), y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.outputs, self.saved = network._forward(self.x, self.new)
