@@ -130,8 +130,7 @@ def equations_6_and_7(rng):
     return [*claims, Equal("equality where every part is in proportion to its fraction", best[0, 0],
                            first[0, 0] ** 2, 1e-12),
             Counterexample(AtMost("the change itself, products of changes included, squared "
-                                  "against the right side",
-                                  larger[0, 0] ** 2, best[0, 0], 1e-6)),
+                                  "against the right side", larger[0, 0] ** 2, best[0, 0], 1e-6)),
             Case(y=a.y, dW=a.dW, dY=a.dY, eps=a.partition.eps, phi=a.partition.phi)]
 
 
@@ -172,8 +171,7 @@ def both_sides(a, rng):
     changes = [(one.dW, one.dY)]
     left, right = sides(one)[0]
     return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
-                           "parts of both sides",
-                           left[1], right[1], 1e-12)]
+                           "parts of both sides", left[1], right[1], 1e-12)]
 
 
 @equation(PAPER, "9",

@@ -69,8 +69,7 @@ TWO_READINGS = (
                   \end{aligned}""",
           condition=TWO_READINGS, kind="algorithm", verdict="erratum",
           implements=(LinearRule.forward, LinearRule.backward, ActivationRule.forward,
-                      ActivationRule.backward,
-                      OUTPUTS["jensen"],
+                      ActivationRule.backward, OUTPUTS["jensen"],
                       Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")))
 def algorithm_1(rng):
     activation, loss = rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES))
@@ -91,8 +90,7 @@ def corrected_lines(at, name):
     return [Equal("W_dot and W_ddot against loops", [fast.gradient, fast.curvature],
                   [W_dot, W_ddot], 1e-12, case=name),
             Equal("explicit arrays of (9), (15), (18) against loops",
-                  [built.gradient, built.curvature],
-                  [W_dot, W_ddot], 1e-12, case=name),
+                  [built.gradient, built.curvature], [W_dot, W_ddot], 1e-12, case=name),
             Equal("W_dot by loops against back-propagation", W_dot, slope, 1e-12, case=name),
             Case(y_1=at.x, u_L=built.u[-1], W_dot=W_dot, W_ddot=W_ddot)]
 
@@ -153,8 +151,6 @@ def indices(at):
     return [Property("layers whose u is read and never set, as u^(0) is set in its place",
                      tuple(sorted(set(range(1, len(u) + 1)) - filled)), (1,)),
             PrintedShape("W_ddot of layer 1 as the loop over j in [m] fills it, and as the return "
-                         "line reads it",
-                         first.weight.shape, read.shape),
+                         "line reads it", first.weight.shape, read.shape),
             PrintedShape("u^(2) as the loop over i alone fills it, and as the lines that follow "
-                         "read it",
-                         u[1][0].shape, u[1].shape)]
+                         "read it", u[1][0].shape, u[1].shape)]

@@ -61,8 +61,7 @@ def refused_by_14(at, phi):
                   \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
                   \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s) \\
                   &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r"""
-                  \mid
-                  \mathbf{x}_s\right) \\
+                  \mid \mathbf{x}_s\right) \\
                   &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)}
                   \left(\mathbf{y}_s^{(L)} + \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right)
                   \mid \mathbf{x}_s\right) \\
@@ -90,8 +89,7 @@ def equations_12_to_15(rng):
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += [
             Equal("(12): f at the outputs of the changed network against f at the outputs plus "
-                  "their change",
-                  loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
+                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
             Equal("(13): f at the sum of components against f at the changed outputs",
                   loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=name),
             Equal("(14): average of the points against the changed outputs", average,

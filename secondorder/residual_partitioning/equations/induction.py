@@ -261,8 +261,7 @@ def equations_34_to_36(rng):
     bracket = reference.squares(x, p)
     largest = coefficients.squared_change_bound(a.layer, a.y, np.ones_like(a.dW), a.u, a.partition)
     return [Equal("(34): the layer's fractions change the whole sum by what they change the "
-                  "quantity", whole, part,
-                  1e-10, scale=scale),
+                  "quantity", whole, part, 1e-10, scale=scale),
             Counterexample(Equal("(34) with the absolute value of negative numbers", broken, but,
                                  1e-6, scale=large)),
             Equal("(35): part that goes below, sample by sample and unit by unit",

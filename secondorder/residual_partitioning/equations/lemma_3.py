@@ -30,8 +30,7 @@ def minimised(x):
     """The best point of the simplex, by a numerical method with constraints."""
     n = len(x)
     return optimize.minimize(lambda p: objective(x, p), np.full(n, 1 / n),
-                             jac=lambda p: -(x / p) ** 2,
-                             method="SLSQP", bounds=[(1e-6, 1)] * n,
+                             jac=lambda p: -(x / p) ** 2, method="SLSQP", bounds=[(1e-6, 1)] * n,
                              options={"ftol": 1e-15, "maxiter": 500},
                              constraints={"type": "eq", "fun": lambda p: p.sum() - 1,
                                           "jac": np.ones_like}).x

@@ -155,15 +155,12 @@ def equation_3(rng):
             AtMost("0 against least eigenvalues of diag(W_ddot) - bounded Hessian, over max W_ddot",
                    0.0, least, scale=1.0, case=name),
             Equal("bounded Hessian along steps against differences of the model",
-                  [v @ H @ v for v in steps],
-                  [value + reference.model(at, -v) - 2 * at.loss for v,
-                   value in zip(steps, models)], 1e-10,
-                  case=name)]
+                  [v @ H @ v for v in steps], [value + reference.model(at, -v) - 2 * at.loss for v,
+                   value in zip(steps, models)], 1e-10, case=name)]
     at, none = cases.tight(rng), np.zeros(at.network.size)
     steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0)]
     claims += [Equal("positive relu network, all changes alike: value of the bound against the "
-                     "model",
-                     [bound_at(at).value(step) for step in steps],
+                     "model", [bound_at(at).value(step) for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12),
                Equal("the same, loss and sum over parameters one by one",
                      [at.loss + univariate_sum(at, explicit_bound(at), step) for step in steps],
@@ -173,8 +170,7 @@ def equation_3(rng):
     least = reference.least_eigenvalue(bound_at(small).curvature, true)
     return [*claims, products_missed(), bias_missed(rng),
             Counterexample(AtMost("w2 w1 x at zero: 0 against the least eigenvalue of diag(W_ddot) "
-                                  "- true Hessian",
-                                  0.0, least, scale=1.0)),
+                                  "- true Hessian", 0.0, least, scale=1.0)),
             Printed(AtMost("no step: the model, L(0), against the sum without it", at.loss,
                            univariate_sum(at, explicit_bound(at), none), scale=at.loss)),
             Case(x=at.x, y=at.y, theta=at.network.theta, W_dot=W_dot, W_ddot=W_ddot)]
@@ -204,8 +200,7 @@ def theorem_1(rng):
             claims += [AtMost("0 against all W_ddot and Y_ddot", 0.0, convex,
                               case=f"{name}, {way}"),
                        AtMost("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
-                              0.0,
-                              reference.least_eigenvalue(built.curvature, H),
+                              0.0, reference.least_eigenvalue(built.curvature, H),
                               scale=built.curvature.max(), case=f"{name}, {way}")]
     tight, bent = cases.tight(rng), cases.bent_unit()
     ones, built = np.ones(tight.network.size), explicit_bound(tight)

@@ -90,8 +90,7 @@ def extension_cross_terms(rng):
             for output in ("auto", "pairwise"):
                 W_ddot = bound_at(at, output, cross=True).curvature
                 claims.append(AtMost("0 against the least eigenvalue of bound minus true Hessian",
-                                     0.0,
-                                     reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
+                                     0.0, reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
                                      case=f"{name}, {output}"))
     for name, fixed in (("all layers trained", ()), ("the last layer fixed", (2,)),
                         ("the middle layer fixed", (1,))):
@@ -176,8 +175,7 @@ def extension_penalty(rng):
             AtMost("implicit: size of the new parameters against those of the data's own step",
                    np.abs(new), np.abs(alone)),
             AtMost("implicit: 0 against new parameter times that of the data's own step", 0.0,
-                   new * alone),
-            *overshoot(cases.with_residual(at, 0.0), rate),
+                   new * alone), *overshoot(cases.with_residual(at, 0.0), rate),
             Case(theta=net.theta, W_dot=g, W_ddot=h, rate=rate, l2=l2, implicit=new,
                  data_alone=alone)]
 

@@ -132,8 +132,7 @@ def claim_decrease(rng):
             Counterexample(AtMost("learning rate 3, one weight: the model against its value before",
                                   reference.model(line, 3 * step), line.loss)),
             Counterexample(AtMost("rate 1, w2 w1 x with small weights: the loss itself against its "
-                                  "value before",
-                                  after, at.loss)),
+                                  "value before", after, at.loss)),
             Case(W_dot=W_dot, W_ddot=W_ddot)]
 
 
@@ -154,8 +153,7 @@ def claim_total_gradient(rng):
                                    axis=1)
             moved.append(np.abs(first) / (np.abs(delta).max() or 1.0))
         claims.append(AtMost("first-order change of every unit over max |dw|, largest of 12 steps, "
-                             "against u",
-                             np.max(moved, axis=0), u, case=name))
+                             "against u", np.max(moved, axis=0), u, case=name))
     at = cases.evaluation(rng, "relu", positive=True)
     first = reference.changes(at, np.full(at.network.size, 0.3))[-1].first
     u = total_gradient.total_gradients(at.network.layers, at.saved)[-1]
@@ -227,8 +225,7 @@ def claim_negative_curvature(rng):
             W_ddot = bound_at(at, negative_curvature=way).curvature
             claims += [AtMost("0 against W_ddot", 0.0, W_ddot, case=f"{name}, {way}"),
                        AtMost("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
-                              0.0,
-                              reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
+                              0.0, reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
                               case=f"{name}, {way}")]
     at = cases.bent_unit()
     W_ddot = explicit_bound(at, negative_curvature="none").curvature

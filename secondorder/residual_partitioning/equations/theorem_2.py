@@ -83,16 +83,13 @@ def equations_41_to_43(rng):
             Equal("(41): both sides, by loops", float(np.sum(below * u[3] ** 2)), float(loops),
                   1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2))),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
-                  "constant", left,
-                  np.array(with_slope) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
-                  "constant", left,
-                  np.array(right) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(right) + constant, 1e-11, scale=scale),
             Equal("(43): total gradient after the activation",
                   total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13),
             Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
-                                 "three choices",
-                                 reflected[1:], reflected[:1] * 2, 1e-6)),
+                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
             Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
                  right=right, constant=constant)]
 
@@ -145,8 +142,7 @@ def equation_44(rng):
             Printed(Equal("the bound is the sum of the second coefficients", value, summed, 1e-6)),
             Printed(Equal("without the constant", summed, at_outputs, 1e-6)),
             PrintedShape("limits of i and j read at the last layer l', and W_ddot of the first "
-                         "layer",
-                         built.W_ddot[-1].shape, built.W_ddot[0].shape),
+                         "layer", built.W_ddot[-1].shape, built.W_ddot[0].shape),
             PrintedShape("layers that (25) at l = L counts, and layers there are", (L,),
                          (len(net.layers),)),
             Case(W_ddot=built.curvature, Y_ddot_L=built.Y_ddot[-1], u_L=built.u[-1], c=c,
