@@ -41,7 +41,7 @@ algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``
 ``equations`` runs every number; its ``EQUATIONS.md`` is the page.
 """
 
-from .bound import Bound, bound
+from .fast import Bound, bound
 from .hessian import bounded_hessian
 from .optimizer import ResidualPartitioning
 from .rule import Rule, rules

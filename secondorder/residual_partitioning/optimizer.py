@@ -5,7 +5,7 @@ import numpy as np
 from .. import kernels
 from ..checks import number_in, one_of
 from ..optimizers.base import Optimizer
-from .bound import checked, sums
+from .fast import checked, sums
 
 PENALTIES = ("implicit", "plain")
 

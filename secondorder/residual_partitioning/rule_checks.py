@@ -21,7 +21,7 @@ from ..verify.derivatives import layer as check_passes
 from ..verify.derivatives import sample_shape
 from ..verify.findings import Recorder
 from ..verify.subject import Subject, none_if_empty, sublayers
-from .bound import bound_at
+from .fast import bound_at
 from .hessian import bounded_hessian
 from .rule import Options, rules
 from .rule_quadratic import Quadratic, quotient

@@ -8,7 +8,7 @@ from ... import exact
 from ...ledger import AtMost, Case, Equal, Printed, PrintedShape, Property, Stated, equation
 from ...nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, coefficients
-from ..bound import OUTPUTS, ActivationRule, LinearRule, bound_at
+from ..fast import OUTPUTS, ActivationRule, LinearRule, bound_at
 from ..explicit import explicit_bound
 from ..printed_algorithm import algorithm_1_as_printed
 from . import cases, reference

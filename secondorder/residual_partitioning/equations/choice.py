@@ -8,7 +8,7 @@ from ... import exact
 from ...ledger import AtMost, Case, Counterexample, Equal, Stated, equation
 from ...nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, partitions, total_gradient
-from ..bound import ActivationRule, LinearRule, bound_at
+from ..fast import ActivationRule, LinearRule, bound_at
 from ..explicit import explicit_bound
 from . import cases, reference
 from .conditions import NOTHING_CORRECTED

@@ -8,7 +8,7 @@ from ... import exact
 from ...ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
 from ...nets import Evaluation, SoftmaxCrossEntropy, SquaredError
 from .. import PAPER, coefficients
-from ..bound import Bound, bound_at
+from ..fast import Bound, bound_at
 from ..explicit import explicit_bound, partitions_of
 from ..hessian import bounded_hessian
 from . import cases, reference

@@ -12,7 +12,7 @@ from ... import exact
 from ...ledger import AtMost, Case, Equal, Property, equation
 from ...nets import Activation, BoundedCriterion, SoftmaxCrossEntropy, TukeyBiweight
 from .. import PAPER
-from ..bound import OUTPUTS, Bound, LinearRule, bound_at
+from ..fast import OUTPUTS, Bound, LinearRule, bound_at
 from ..explicit import explicit_bound
 from ..optimizer import ResidualPartitioning
 from . import cases, reference

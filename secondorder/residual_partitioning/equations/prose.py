@@ -10,7 +10,7 @@ from ...exact import finite_differences
 from ...ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ...nets import Linear, Network, SquaredError
 from .. import PAPER, coefficients, total_gradient
-from ..bound import ActivationRule, Bound, bound_at
+from ..fast import ActivationRule, Bound, bound_at
 from ..explicit import explicit_bound, partitions_of
 from ..optimizer import ResidualPartitioning
 from ..partitions import Partition

@@ -5,7 +5,7 @@ import numpy as np
 from ...ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Stated,
                        equation)
 from .. import PAPER, coefficients, partitions, total_gradient
-from ..bound import Bound, bound_at
+from ..fast import Bound, bound_at
 from ..explicit import explicit_bound
 from . import cases, reference
 from .conditions import NOTHING_CORRECTED
