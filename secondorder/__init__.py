@@ -1,21 +1,22 @@
 """An executable edition of papers on second-order optimisation of neural networks.
 
-Layers with hand-derived passes, exact curvature of small networks, each paper's method written from its equations, and every
-numbered equation as a check that runs. Nothing is imported before it is used.
+Layers with hand-derived passes, exact curvature of small networks, each paper's method written from
+its equations, and every numbered equation as a check that runs. Nothing is imported before it is
+used.
 
 Start with ``mlp``, ``exact.hessian``, ``verify.run`` or the command ``secondorder tour``.
 
 Every paper has a room, and all rooms are laid out alike. In the order in which to read one:
 
-- ``__init__``: the paper in half a page, its symbols and the names they have here, the reading order,
-  and ``PAPER``, its key;
+- ``__init__``: the paper in half a page, its symbols and the names they have here, the reading
+  order, and ``PAPER``, its key;
 - one module a topic: the paper's objects, written literally from its equations;
 - the fast path: the same in as few matrix products as it takes, tested against the literal form;
 - ``optimizer``: the method as someone would train with it;
-- ``equations``: every number of the paper as a check, in the paper's order. A derivation over several
-  numbers is one check. ``cases`` holds the random cases, ``reference`` the sums index by index,
-  ``conditions`` what several statements depend on; files of checks do not import each other;
-- ``EQUATIONS.md``: the page of the paper, written by ``secondorder verify PAPER --markdown --write``.
+- ``equations``: every number of the paper as a check, in the paper's order. A derivation over
+  several numbers is one check. ``cases`` holds the random cases, ``reference`` the sums index by
+  index, ``conditions`` what several statements depend on; files of checks do not import each other;
+- ``EQUATIONS.md``: the page of the paper, by ``secondorder verify PAPER --markdown --write``.
 """
 
 import importlib

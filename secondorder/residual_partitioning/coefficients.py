@@ -30,8 +30,7 @@ def output_change(layer, y, dW, dY):
 
 
 def squared_change_bound(layer, y, dW, dY, partition):
-    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on the squared change of every
-    output.
+    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on squared changes.
 
     It is sum_{j>=0} (dW_ij y_sj)^2 / eps_sij + sum_{j>=1} (w_ij dY_sj)^2 / phi_sij. With dY = 0 and
     phi = 0 this is Eq. (16).
@@ -50,9 +49,7 @@ def squared_change_bound(layer, y, dW, dY, partition):
 
 
 class AffineBound(NamedTuple):
-    """Coefficients below an affine layer: of its parameters (out, 1 + in) and of its inputs (S,
-    in).
-    """
+    """Coefficients of an affine layer's parameters (out, 1 + in) and of its inputs (S, in)."""
 
     W_dot: np.ndarray
     W_ddot: np.ndarray
@@ -61,8 +58,7 @@ class AffineBound(NamedTuple):
 
 
 def affine(layer, y, Y_dot, Y_ddot, partition):
-    """[residual-partitioning] Eq. (9): from the outputs' quadratics to those of the weights and of
-    the inputs.
+    """[residual-partitioning] Eq. (9): from the outputs' quadratics to the weights' and inputs'.
 
     W_dot_ij = sum_s Y_dot_si y_sj                 Y_dot_sj = sum_i Y_dot_si w_ij
     W_ddot_ij = sum_s Y_ddot_si y_sj^2 / eps_sij   Y_ddot_sj = sum_i Y_ddot_si w_ij^2 / phi_sij
@@ -86,8 +82,7 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
 
 
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
-    """[residual-partitioning] Eq. (41) and the activation lines of Algorithm 1: quadratics below an
-    activation layer.
+    """[residual-partitioning] Eq. (41), Algorithm 1: quadratics below an activation layer.
 
     Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j.
     Eq. (41) itself has no absolute value (``negative_curvature="none"``); without it a negative
@@ -102,8 +97,7 @@ def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
 
 
 def output(f_i, f_ii, phi):
-    """[residual-partitioning] Eqs. (15), (45): the loss's own quadratics, Y_dot = f_i and Y_ddot =
-    f_ii / phi.
+    """[residual-partitioning] Eqs. (15), (45): at the loss, Y_dot = f_i and Y_ddot = f_ii / phi.
 
     Parameters
     ----------

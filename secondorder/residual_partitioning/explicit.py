@@ -33,8 +33,7 @@ class ExplicitBound(NamedTuple):
 
 
 def partitions_of(evaluation, rng=None):
-    """A partition for every affine layer, None for activation layers: that of Theorem 2, or random
-    ones with `rng`.
+    """A partition for every affine layer: that of Theorem 2, or random ones with `rng`; else None.
 
     Raises
     ------
@@ -54,8 +53,7 @@ def partitions_of(evaluation, rng=None):
 
 
 def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_curvature="abs"):
-    """The bound of Theorem 1, (2)-(3), built layer by layer from the printed equations and explicit
-    partitions.
+    """The bound of Theorem 1, (2)-(3), layer by layer, from explicit partitions.
 
     Parameters
     ----------
@@ -117,9 +115,7 @@ def flat(layers, arrays):
 
 
 def output_quadratics(evaluation, u, output_phi):
-    """Y_dot, Y_ddot (S, C) at the outputs, whose total gradient is u; `output_phi` as for
-    :func:`explicit_bound`.
-    """
+    """Y_dot, Y_ddot (S, C) at the outputs; u, `output_phi` as for :func:`explicit_bound`."""
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     f_i = loss.gradient(p, y) / evaluation.samples
     f_ii = loss.hessian_diagonal(p, y) / evaluation.samples

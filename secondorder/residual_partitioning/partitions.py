@@ -12,18 +12,14 @@ from .total_gradient import input_with_bias
 
 
 class Partition(NamedTuple):
-    """eps (S, out, 1 + in): fractions for the weights. phi (S, out, in): fractions that go further
-    down.
-    """
+    """eps (S, out, 1 + in): fractions for the weights. phi (S, out, in): for what is below."""
 
     eps: np.ndarray
     phi: np.ndarray
 
 
 def ratio(numerator, denominator):
-    """numerator / denominator with 0 wherever the denominator is 0 (the paper's terms vanish
-    there).
-    """
+    """numerator / denominator, and 0 wherever the denominator is 0 (the paper's terms vanish)."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     out = np.zeros(numerator.shape, dtype=np.result_type(numerator, denominator))
     np.divide(numerator, denominator, out=out, where=denominator != 0)
@@ -31,8 +27,7 @@ def ratio(numerator, denominator):
 
 
 def simplex_optimum(x):
-    """[residual-partitioning] Lemma 3, Eq. (19): p_i = |x_i| / sum_i' |x_i'| makes sum_i x_i^2 /
-    p_i least on the simplex.
+    """[residual-partitioning] Lemma 3, Eq. (19): the least sum x^2 / p is at p_i = |x_i| / sum |x|.
 
     Parameters
     ----------
@@ -53,9 +48,7 @@ def softmax_parameters(eta):
 
 
 def softmax_derivative(p):
-    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) where i' = i, else
-    -p_i p_i'.
-    """
+    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) or -p_i p_i'."""
     return np.diag(p) - np.outer(p, p)
 
 
@@ -83,8 +76,7 @@ def affine_terms(layer, y, u):
 
 
 def optimal(layer, y, u):
-    """[residual-partitioning] Eqs. (10), (37); Eq. (31), corrected, where u = 0: the partition of
-    Theorem 2.
+    """[residual-partitioning] Eqs. (10), (37), (31) corrected: the partition of Theorem 2.
 
     eps_sij = |y_sj| / u^(l+1)_si and phi_sij = |w_ij| u_sj / u^(l+1)_si, with u^(l+1)_si the sum of
     all numerators.
@@ -133,8 +125,7 @@ def arbitrary_output(f_ii, u, rng):
 
 
 def check(partition, layer, y, u):
-    """[residual-partitioning] Eq. (5): non-negative, summing to one, and positive wherever
-    something is to be divided.
+    """[residual-partitioning] Eq. (5): not negative, sum one, positive where something is divided.
 
     Raises
     ------
@@ -151,8 +142,7 @@ def check(partition, layer, y, u):
 
 
 def check_output(phi, f_ii, u):
-    """[residual-partitioning] Eq. (14): what :func:`check` asks, of the fractions phi (S, C) at the
-    outputs.
+    """[residual-partitioning] Eq. (14): what :func:`check` asks, of phi (S, C) at the outputs.
 
     Raises
     ------
@@ -166,8 +156,7 @@ def check_output(phi, f_ii, u):
 
 
 def check_fractions(p, occupied, where):
-    """ValueError unless p is finite, not negative, sums to one over its last axis, and is positive
-    where `occupied`.
+    """ValueError unless p is finite, not negative, sums to one, and is positive where `occupied`.
 
     Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
     """

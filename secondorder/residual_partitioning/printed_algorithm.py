@@ -1,6 +1,4 @@
-"""Algorithm 1 as printed, kept so that its errata can be shown. Train with
-:class:`ResidualPartitioning` instead.
-"""
+"""Algorithm 1 as printed, kept to show its errata; train with :class:`ResidualPartitioning`."""
 
 from typing import NamedTuple
 

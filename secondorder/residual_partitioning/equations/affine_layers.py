@@ -148,9 +148,7 @@ def equation_8(rng):
 
 
 def both_sides(a, rng):
-    """Linear parts agree, the quadratic part is bounded (tightly for changes in proportion), and
-    not if Y_ddot < 0.
-    """
+    """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
     def sides(a):
         found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
         return np.array([reference.quadratics(a, *step, *found) for step in changes])

@@ -1,6 +1,4 @@
-"""Algorithm 1 in the readings that the printed text admits, against loops and against the bound
-that it should be.
-"""
+"""Algorithm 1 in the readings that its text admits, against loops and against the bound."""
 
 import numpy as np
 
@@ -16,9 +14,7 @@ from .reference import Reading
 
 
 def too_small(rng):
-    """One unit a layer, small total gradients: the printed algorithm stays below the curvature it
-    should bound.
-    """
+    """One unit a layer, small total gradients: the printed algorithm gives no bound."""
     net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
     net.theta = np.array([1.0, -3.0, 1.0, 1.0]) * (1 + 0.01 * rng.uniform(-1, 1, 4))
     return net.evaluate(SquaredError(), np.full((1, 1), 0.5), np.full((1, 1), -1.0))
@@ -81,9 +77,7 @@ def algorithm_1(rng):
 
 
 def corrected_lines(at, name):
-    """The corrected algorithm, fast and with explicit fractions, against loops; its gradient is the
-    gradient.
-    """
+    """The corrected algorithm, fast and with explicit fractions, against loops."""
     W_dot, W_ddot = reference.algorithm(at)
     fast, built = bound_at(at, "jensen"), explicit_bound(at)
     slope = exact.gradient(at.network, at.loss_function, at.x, at.y)
@@ -96,9 +90,7 @@ def corrected_lines(at, name):
 
 
 def printed_lines(at, name):
-    """The printed algorithm as the package keeps it, and each of what may be printed wrong by
-    itself.
-    """
+    """The printed algorithm as the package keeps it, and each misprint by itself."""
     right, printed = bound_at(at, "jensen").curvature, algorithm_1_as_printed(at, learning_rate=0.5)
     W_dot, W_ddot = reference.algorithm(at, Reading("Y_ddot"))
     last = at.network.slices[-1]
@@ -128,9 +120,7 @@ def printed_bound(small):
 
 
 def diagonal_start(rng):
-    """Squared error: the printed first backward line is a bound, and several times what is
-    needed.
-    """
+    """Squared error: the printed first backward line bounds, with several times what it takes."""
     at = cases.evaluation(rng)
     H = cases.bounded(at)
     needed = reference.algorithm(at, Reading(start="diagonal"))[1]

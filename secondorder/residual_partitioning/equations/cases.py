@@ -1,6 +1,4 @@
-"""Random small cases for the checks of this paper; what they are compared with stands in
-``reference``.
-"""
+"""Random small cases for the checks; what they are compared with stands in ``reference``."""
 
 from itertools import product
 from typing import NamedTuple
@@ -34,8 +32,7 @@ class Steep(SquaredError):
 
 def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity",
             fixed=(), positive=False):
-    """A chain Linear, Activation, ..., Linear with uniform weights and biases of half-width scale /
-    sqrt(fan in).
+    """A chain Linear, Activation, ..., Linear; uniform, of half-width scale / sqrt(fan in).
 
     Parameters
     ----------
@@ -89,8 +86,7 @@ def curved(rng, **options):
 
 
 def tight(rng):
-    """A network in which every inequality of the derivation is an equality if all parameters change
-    alike.
+    """A network in which all inequalities are equalities if all parameters change alike.
 
     Positive relu network, positive inputs, one output, optimal fractions.
     """
@@ -98,8 +94,7 @@ def tight(rng):
 
 
 def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
-    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1, half
-    squared error.
+    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1.
 
     Order of the parameters: w1, b1, w2, b2.
     """
@@ -109,8 +104,7 @@ def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
 
 
 def bent_unit(w2=1.0, target=-5.0):
-    """One tanh unit far above its target: the coefficient below it, before it is corrected, is
-    negative.
+    """One tanh unit far above its target: the coefficient below it is negative.
 
     y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1,
     w2, b2.
@@ -128,32 +122,24 @@ def with_dead_unit(rng, loss="squared"):
 
 
 def with_residual(at, residual):
-    """The same network and inputs with targets that lie `residual` below the outputs, half squared
-    error.
-    """
+    """The same network, inputs, and targets `residual` below the outputs, half squared error."""
     return at.network.evaluate(SquaredError(), at.x, at.outputs - residual)
 
 
 def all_positive(rng, sizes=(3, 3, 2, 3)):
-    """Softplus, positive weights, outputs above their targets: no coefficient below an activation
-    is negative.
-    """
+    """Softplus, positive weights, outputs above targets: no coefficient below is negative."""
     start = evaluation(rng, "softplus", samples=2, sizes=sizes, positive=True)
     return with_residual(start, rng.uniform(0.5, 3.0, start.outputs.shape))
 
 
 def all_negative(rng):
-    """Softplus, positive weights, outputs far below their targets: what is below the last
-    activation is negative.
-    """
+    """Softplus, positive weights, outputs far below targets: coefficients below are negative."""
     return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True),
                          -1000.0)
 
 
 def optimal_up_to(at, below, rng, negative_curvature="none"):
-    """An explicit bound with the partitions of Theorem 2 in the first `below` layers and random
-    ones above.
-    """
+    """An explicit bound, optimal in the first `below` layers, with random fractions above."""
     best, drawn = partitions_of(at), partitions_of(at, rng)
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
     phi = partitions.arbitrary_output(f_ii, reference.total_gradients(at)[-1], rng)
@@ -179,9 +165,7 @@ class AffineCase(NamedTuple):
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
-    """A random :class:`AffineCase` with an arbitrary partition; `first`: nothing below is trained,
-    u = dY = phi = 0.
-    """
+    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0."""
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
     y, dY = rng.normal(size=(2, samples, n_in))
     u = rng.uniform(0.2, 3.0, size=(samples, n_in))
@@ -193,8 +177,7 @@ def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
 
 
 def in_proportion(a):
-    """The first sample of an affine case, its first output alone, optimal fractions, and changes in
-    proportion to them.
+    """One sample, one output, optimal fractions, and changes in proportion to them.
 
     All inequalities of an affine layer are equalities there.
     """
@@ -206,9 +189,7 @@ def in_proportion(a):
 
 
 def steps(rng, size, count=40):
-    """Changes of all parameters, (count, size): normal, sign vectors and sparse ones, of lengths
-    from 0.01 to 10.
-    """
+    """Changes, (count, size): normal, sign vectors, sparse ones, of lengths from 0.01 to 10."""
     normal, signs = rng.normal(size=(count, size)), rng.choice([-1.0, 1.0], size=(count, size))
     sparse = normal * (rng.random((count, size)) < 0.15)
     chosen = np.array([(normal, signs, sparse)[k % 3][k] for k in range(count)])

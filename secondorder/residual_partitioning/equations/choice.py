@@ -1,6 +1,4 @@
-"""Equations (10) and (11) and Theorem 2: the fractions that the paper chooses, and the total
-gradient they are made of.
-"""
+"""Equations (10), (11) and Theorem 2: the chosen fractions, and the total gradient."""
 
 import numpy as np
 
@@ -16,18 +14,14 @@ from .minimiser import SumOfCurvatures, minimise_over_fractions
 
 
 def bent_the_wrong_way(rng):
-    """One unit a layer, softplus, output far below its target: a negative coefficient at the
-    fractions of (10).
-    """
+    """One unit a layer, softplus, output far below its target: a negative coefficient."""
     net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
     net.theta = np.array([0.5, 0.25, 1.0, 0.0]) * (1 + 0.05 * rng.uniform(-1, 1, 4))
     return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), 20.0))
 
 
 def sums(at, rng, negative_curvature="abs"):
-    """Sum of all second coefficients at the fractions of (10) and (46), and the least that the
-    minimiser finds.
-    """
+    """Sum of all W_ddot at the fractions of (10) and (46), and the least that is found."""
     objective = SumOfCurvatures(at, negative_curvature)
     least, _ = minimise_over_fractions(objective, objective.occupied, rng)
     return float(explicit_bound(at, negative_curvature=negative_curvature).curvature.sum()), least
@@ -75,8 +69,7 @@ def equation_10(rng):
 # -- the total gradient ----------------------------------------------------------------------------
 
 def sums_over_paths(at):
-    """u at the inputs of all layers and the outputs: row sums of the Jacobian of the network of
-    absolute values.
+    """u at all layers: row sums of the Jacobian of the network of absolute values.
 
     Weights, inputs of layers and slopes are replaced by their absolute values; every parameter
     starts a path.

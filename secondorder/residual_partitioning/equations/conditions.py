@@ -1,6 +1,4 @@
-"""The conditions under which statements of this paper hold; each is said once and used wherever it
-is needed.
-"""
+"""Conditions under which statements hold; each is said once and used wherever it is needed."""
 
 from ...ledger import Condition
 

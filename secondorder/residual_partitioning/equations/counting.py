@@ -8,8 +8,7 @@ from . import cases
 
 
 class Counted(np.ndarray):
-    """An array whose matrix products, and those of all that is computed from it, are written into
-    the list `log`.
+    """An array whose matrix products, and those of what it makes, go into the list `log`.
 
     An entry is the number of multiply-adds. Products that would not be seen here (einsum, dot, ...)
     are refused.

@@ -1,6 +1,4 @@
-"""Equations (12)-(18): the two ends of the network, where the loss is bounded and where nothing
-lies below.
-"""
+"""Equations (12)-(18): the two ends of the network, the loss and the first layer."""
 
 import numpy as np
 
@@ -17,9 +15,7 @@ F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 # -- the loss --------------------------------------------------------------------------------------
 
 def split_losses(name, at, phi, dY):
-    """Right side of (15) for every sample, (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi
-    > 0.
-    """
+    """Right side of (15), (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi > 0."""
     total = 0.0
     for i, e in enumerate(np.eye(dY.shape[1])):
         some = phi[:, i] > 0
@@ -29,9 +25,7 @@ def split_losses(name, at, phi, dY):
 
 
 def derivatives_of_split(name, at, phi):
-    """Gradient (S, C) and Hessian (SC, SC) of the sum over samples of the right side of (15) in dY,
-    at 0.
-    """
+    """Gradient (S, C), Hessian (SC, SC) of the right side of (15), summed, in dY at 0."""
     shape, h = at.outputs.shape, 1e-5
 
     def slope(change):

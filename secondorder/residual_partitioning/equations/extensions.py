@@ -1,5 +1,4 @@
-"""What goes beyond the paper's text: how the sum of the bound is made up, where it is tight, and
-other layers.
+"""Beyond the paper's text: the sum of the bound, where it is tight, and other layers.
 
 The paper says nothing of these; the formulas are written in its notation, with Z = Y_ddot u.
 """
@@ -24,9 +23,7 @@ def relative_slack(curvature, H):
 
 
 def skip_case(rng, activation, loss="squared"):
-    """A network with two skip connections, one inside the other, and one around the first layer;
-    two samples.
-    """
+    """A network with nested skip connections, and one around the first layer; two samples."""
     def linear(n_in, n_out, **options):
         return Linear(n_in, n_out, init=1.5 / np.sqrt(n_in), rng=rng, **options)
 
@@ -40,9 +37,7 @@ def skip_case(rng, activation, loss="squared"):
 # -- skip connections by explicit arrays -----------------------------------------------------------
 
 def totals_up(layers, saved, u):
-    """u at the inputs of all layers of a chain and at its output; a skip connection adds those of
-    its branches.
-    """
+    """u at all layers of a chain and at its output; a skip connection adds its branches'."""
     us = [u]
     for layer, seen in zip(layers, saved):
         if isinstance(layer, Skip):
@@ -84,9 +79,7 @@ def coefficients_down(layers, saved, us, Y_dot, Y_ddot, way):
 
 
 def by_explicit_arrays(at, way="abs"):
-    """Second coefficients of all parameters, and both parts of the sum rule's right side, with (46)
-    at the loss.
-    """
+    """All W_ddot, and both parts of the sum rule's right side, with (46) at the loss."""
     us = totals_up(at.network.layers, at.saved, np.zeros_like(at.x))
     f_i = at.loss_function.gradient(at.outputs, at.y) / at.samples
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y) / at.samples
@@ -96,9 +89,7 @@ def by_explicit_arrays(at, way="abs"):
 
 
 def by_carried(at, Z, way):
-    """Right side of the sum rule, with Z below activations from the Z carried to their outputs, and
-    u by loops.
-    """
+    """Right side of the sum rule, from the Z carried to activations' outputs, u by loops."""
     u = reference.total_gradients(at)
     total = np.sum(Z[-1] * u[-1])
     for k, layer in enumerate(at.network.layers):
@@ -222,9 +213,7 @@ def model_hessian(at):
 
 
 def change(layers, saved, delta, start=None):
-    """First and second derivative of a chain's output along `delta`, without products of two
-    changes.
-    """
+    """First and second derivative of a chain's output along `delta`, products dropped."""
     here = start or reference.Change(np.zeros_like(saved[0].input), np.zeros_like(saved[0].input))
     for layer, seen in zip(layers, saved):
         piece, delta = delta[: layer.size], delta[layer.size:]

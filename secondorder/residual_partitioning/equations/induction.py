@@ -29,9 +29,7 @@ def weighted(at, built, below):
 
 
 def left_minus_right(at, rng, below, negative_curvature="none"):
-    """Left side of (25) minus the first part of its right side, for three random choices above; and
-    its scale.
-    """
+    """Left side of (25) minus the sum on its right, for three choices above; and its scale."""
     drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
     return ([reference.sum_up_to(at, built, below) - weighted(at, built, below) for built in drawn],
             max(np.abs(built.curvature).sum() for built in drawn))
@@ -87,9 +85,7 @@ def equation_25(rng):
                       Stated(explicit_bound, "curvature")))
 def equations_26_and_27(rng):
     def differences(at, k, way="none"):
-        """(27): left minus right for three choices of this layer's fractions and those above, and
-        the scale.
-        """
+        """(27): left minus right for three choices from this layer on, and the scale."""
         drawn = [cases.optimal_up_to(at, k, rng, way) for _ in range(3)]
         found = [reference.sum_up_to(at, built, k + 1) - weighted(at, built, k)
                  - reference.own_sum(at, built, k)
@@ -142,9 +138,7 @@ def equations_28_to_30(rng):
 
 
 def against_the_minimum(a, optimum, rng):
-    """Fractions and value of a layer's quantity against a numerical minimiser; and with Y_ddot < 0,
-    no minimum.
-    """
+    """Fractions and value against a numerical minimiser; and with Y_ddot < 0, no minimum."""
     x, eps_and_phi = reference.terms(a.layer, a.y, a.u), np.concatenate(optimum, axis=2)
 
     def quantity(partition, sign=1):
@@ -181,9 +175,7 @@ def equation_31(rng):
 
 
 def at_the_optimum(a):
-    """Claims that the quantity of (28) and (34) at the optimal fractions is sum Y_ddot u^2, with
-    these fractions.
-    """
+    """Claims on the optimal fractions, and that the quantity is sum Y_ddot u^2 there."""
     best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
     found, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
     return [Equal("fractions against |y| and |w| u over the total gradient",
@@ -236,9 +228,7 @@ def equations_32_and_33(rng):
                       coefficients.squared_change_bound))
 def equations_34_to_36(rng):
     def differences(at, k, way):
-        """Change of the whole sum and of the quantity, if the layer's own fractions change and no
-        others.
-        """
+        """Changes of whole sum and quantity, if only the layer's own fractions change."""
         best, drawn, totals, quantities = partitions_of(at), partitions_of(at, rng), [], []
         for own in (best[k], drawn[k]):
             built = explicit_bound(at, best[:k] + [own] + drawn[k + 1:], negative_curvature=way)

@@ -9,9 +9,7 @@ from .. import PAPER, partitions
 
 
 def simplex_case(rng, n=5):
-    """Numbers x of both signs, none near zero, and a point of the simplex that is far from their
-    optimum.
-    """
+    """Numbers x of both signs, none near zero, and a point far from their optimum."""
     x = rng.uniform(0.3, 2.0, n) * rng.choice([-1.0, 1.0], n)
     return x, softmax_by_hand(np.log(np.abs(x)) + rng.permutation(np.linspace(-1, 1, n)))
 

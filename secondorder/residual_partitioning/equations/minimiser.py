@@ -91,9 +91,7 @@ class SumOfCurvatures:
         return self.up(passed, p[-1])
 
     def down(self, p):
-        """Y_ddot from the loss to the input; for every layer its fractions, terms and the Y_ddot
-        above it.
-        """
+        """From the loss to the input: each layer's fractions, terms and the Y_ddot above it."""
         at, fractions = self.at, iter(p[-2::-1])
         Y, passed = divided(self.f_ii, p[-1]), []
         for k in reversed(range(len(at.saved))):
@@ -111,9 +109,7 @@ class SumOfCurvatures:
         return passed
 
     def up(self, passed, phi):
-        """The sum and its derivatives; A is the derivative in the Y_ddot of the layer that has been
-        reached.
-        """
+        """The sum and its derivatives; A is the derivative in the Y_ddot that has been reached."""
         at = self.at
         A, value, slopes = np.zeros_like(at.x), 0.0, []
         for k, q, terms, Y in reversed(passed):

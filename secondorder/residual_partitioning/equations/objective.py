@@ -1,6 +1,4 @@
-"""Equations (1)-(3) and Theorem 1: the objective, and the bound as a whole, a sum over single
-parameters.
-"""
+"""Equations (1)-(3) and Theorem 1: the objective, and the bound as a whole."""
 
 import numpy as np
 
@@ -42,9 +40,7 @@ def equation_1(rng):
 # -- the bound as a whole --------------------------------------------------------------------------
 
 def chain_of_bounds(at, built, delta):
-    """L~, L~_L, ..., L~_1 at a step, minus the loss at the point: the model and the bounds of (2),
-    layer by layer.
-    """
+    """L~, L~_L, ..., L~_1 at a step, minus the loss at the point, layer by layer."""
     changes, from_weights = reference.changes(at, delta), 0.0
     values = [reference.model(at, delta) - at.loss]
     for k in reversed(range(len(changes))):
@@ -58,9 +54,7 @@ def chain_of_bounds(at, built, delta):
 
 
 def univariate_sum(at, built, delta, start=0):
-    """sum_ij W_dot dw + W_ddot dw^2 / 2 over all parameters with j >= start, without the loss at
-    the point.
-    """
+    """sum_ij W_dot dw + W_ddot dw^2 / 2 over parameters with j >= start, without the loss."""
     total = 0.0
     for layer, where, W_dot, W_ddot in zip(at.network.layers, at.network.slices, built.W_dot,
                                            built.W_ddot):
@@ -71,9 +65,7 @@ def univariate_sum(at, built, delta, start=0):
 
 
 def bias_missed(rng):
-    """As printed, j starts at 1, and the bias is in no sum: the model after a step of one bias,
-    uphill.
-    """
+    """As printed, j starts at 1: the model after a step of one bias, uphill."""
     at = cases.evaluation(rng)
     delta = np.zeros(at.network.size)
     delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
@@ -83,9 +75,7 @@ def bias_missed(rng):
 
 
 def products_missed():
-    """The true second-order model of y = w2 w1 x at zero along (1, 0, -1, 0) lies above the
-    bound.
-    """
+    """The true model of y = w2 w1 x at zero along (1, 0, -1, 0) lies above the bound."""
     at, delta = cases.product_of_weights(), np.array([1.0, 0.0, -1.0, 0.0])
     return Counterexample(AtMost("w2 w1 x at zero: model with the products against the bound",
                                  reference.model(at, delta, products=True),
@@ -218,9 +208,7 @@ def theorem_1(rng):
 
 
 def activation_step(rng):
-    """The quadratic above an activation, at the second-order change of its output, against the one
-    below it.
-    """
+    """The quadratic above an activation, at the second-order change, against the one below."""
     Y_dot, slope, curvature, d = rng.normal(size=(4, 50))
     Y_ddot = rng.uniform(0.1, 2.0, 50)
     above = Y_dot * (slope * d + curvature * d**2 / 2) + Y_ddot * (slope * d) ** 2 / 2

@@ -1,5 +1,4 @@
-"""What the options of the fast path stand for: other starts at the loss, the true Hessian, the
-penalty.
+"""What the fast path's options stand for: starts at the loss, true Hessian, penalty.
 
 As in ``extensions``, the paper says nothing of these; the formulas are written in its notation,
 with Z = Y_ddot u.
@@ -53,9 +52,7 @@ def extension_pairwise(rng):
 
 
 def diagonal_losses(rng):
-    """Claims for losses with a diagonal Hessian, one with entries of 10, one with entries of both
-    signs below one.
-    """
+    """Losses with a diagonal Hessian: entries of 10, and entries of both signs below one."""
     claims = []
     for loss in (cases.Steep(), TukeyBiweight(1.0)):
         start = cases.evaluation(rng, "sigmoid", scale=2.0)
@@ -113,9 +110,7 @@ def extension_cross_terms(rng):
 
 
 def added_by_products(at):
-    """What cross terms add to the curvature of a chain of affine and piecewise-linear layers, (P,),
-    by loops.
-    """
+    """What cross terms add to the curvature of a piecewise-linear chain, (P,), by loops."""
     net, S, us = at.network, at.samples, reference.total_gradients(at)
     more, pieces = np.zeros_like(at.outputs), []  # what is added to Z
     for k in reversed(range(len(net.layers))):

@@ -1,6 +1,4 @@
-"""What the paper claims in words: gradient, rates, guaranteed decrease, total gradient, cost,
-negative curvature.
-"""
+"""What the paper claims in words: gradient, rates, decrease, reach, cost, curvature."""
 
 from itertools import product
 

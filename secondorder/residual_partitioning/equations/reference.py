@@ -1,6 +1,4 @@
-"""What the checks of this paper compare with: its sums index by index, made without the room's
-code.
-"""
+"""What the checks compare with: the paper's sums index by index, without the room's code."""
 
 from typing import NamedTuple
 
@@ -27,9 +25,7 @@ def parts(layer, y, dW, dY):
 
 
 def terms(layer, y, u):
-    """The numbers that share a simplex: the parts if every weight changes by one and every input by
-    u.
-    """
+    """The numbers that share a simplex: parts if weights change by one and inputs by u."""
     return parts(layer, y, np.full((layer.out_features, 1 + y.shape[1]), float(layer.trainable)), u)
 
 
@@ -59,8 +55,7 @@ def quadratics(a, dW, dY, W_dot, W_ddot, Y_dot, Y_ddot):
 
 
 def affine_coefficients(a):
-    """W_dot, W_ddot, Y_dot, Y_ddot as first and second differences of the right side of (8), with
-    (7) in it.
+    """W_dot, W_ddot, Y_dot, Y_ddot as differences of the right side of (8), with (7) in it.
 
     The function is a sum of univariate quadratics, for which differences of any width are exact.
     """
@@ -114,9 +109,7 @@ def sum_up_to(at, explicit, below):
 
 
 def constant(at, below):
-    """The constant of (25): sum over the first `below` layers that are activations of Y_dot^(l+1)
-    sigma'' u^(l)^2.
-    """
+    """The constant of (25): Y_dot sigma'' u^2, over activations among the first `below` layers."""
     u, total = total_gradients(at), 0.0
     for k, layer in enumerate(at.network.layers[:below]):
         if isinstance(layer, Activation):
@@ -127,8 +120,7 @@ def constant(at, below):
 
 
 class Reading(NamedTuple):
-    """How a line of Algorithm 1 is read; the defaults are the corrected algorithm, the others what
-    may be printed.
+    """How a line of Algorithm 1 is read; the defaults are the corrected algorithm.
 
     carried : "Z" or "Y_ddot"
         What the backward lines of affine and activation layers take the propagated quantity for.
@@ -161,9 +153,7 @@ def start_of(at, u, reading):
 
 
 def algorithm(at, reading=Reading()):
-    """W_dot and W_ddot (P,) of Algorithm 1, one index at a time; layers that are not trained keep
-    nothing.
-    """
+    """W_dot and W_ddot (P,) of Algorithm 1, one index at a time."""
     net, S, u = at.network, at.samples, total_gradients(at)
     Y_dot, carried = at.loss_function.gradient(at.outputs, at.y), start_of(at, u[-1], reading)
     if reading.carried == "Y_ddot":
@@ -216,8 +206,7 @@ class Change(NamedTuple):
 
 
 def changes(at, delta, products=False):
-    """Changes of the inputs of all layers and, last, of the outputs, when the parameters change by
-    `delta` (P,).
+    """Changes of all layers' inputs and, last, of the outputs, at a step `delta` (P,).
 
     Activations are taken to second order. With ``products=False`` a change of weight times a change
     of activation is left out, as in Eq. (4); with True it is kept.
@@ -249,9 +238,7 @@ def weights_and_biases(layer, delta):
 
 
 def model(at, delta, products=False):
-    """The second-order model of the mean loss at a step `delta` (P,): without the products of (4),
-    or the true one.
-    """
+    """The second-order model at a step `delta` (P,): without the products of (4), or true."""
     first, second = changes(at, delta, products)[-1]
     p, y, loss = at.outputs, at.y, at.loss_function
     linear = np.sum(loss.gradient(p, y) * (first + second / 2), axis=1)
@@ -260,9 +247,7 @@ def model(at, delta, products=False):
 
 
 def outputs(net, x, delta):
-    """Outputs (S, C) after the parameters changed by `delta` (P,), without the layers' own
-    passes.
-    """
+    """Outputs (S, C) at a step `delta` (P,), without the layers' own passes."""
     for layer, where in zip(net.layers, net.slices):
         if isinstance(layer, Activation):
             x = layer.function.value(x)
@@ -285,7 +270,5 @@ def losses(name, p, y):
 
 
 def least_eigenvalue(curvature, H):
-    """Least eigenvalue of diag(curvature) - H: not negative exactly if the bound holds for every
-    step.
-    """
+    """Least eigenvalue of diag(curvature) - H: not negative if the bound holds everywhere."""
     return float(np.linalg.eigvalsh(np.diag(curvature) - H)[0])
