@@ -112,3 +112,17 @@ def test_a_warm_product_makes_no_large_array_but_its_result():
         finally:
             tracemalloc.stop()
         assert v.nbytes < most < 1.5 * v.nbytes, "beyond the result: a buffer of NumPy, arrays of the outputs"
+
+
+def test_products_with_a_loss_that_promotes():
+    """A Hessian in float64 in a float32 network: the result is there, and in float32."""
+    class Promoting(so.SquaredError):
+        def hessian_product(self, p, target, v):
+            return super().hessian_product(p, target, v).astype(np.float64)
+
+    net, _, x, _ = draw("tanh")
+    net, y = net.astype("float32"), np.ones((4, 3))
+    v = np.random.default_rng(0).normal(size=net.size).astype(np.float32)
+    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
+        ours, plain = (operator(net, loss, x, y) @ v for loss in (Promoting(), so.SquaredError()))
+        assert ours.dtype == np.float32 and relative(ours, plain) < 1e-5
