@@ -45,7 +45,8 @@ def test_layers_that_know_nothing_of_lent_arrays():
             return np.array(super().parameter_gradients(saved, y_bar), dtype=np.float64)
 
     rng = np.random.default_rng(0)
-    layers = [Linear(3, 4, rng=rng), Activation("tanh"), Chain([Own(4, 4, rng=rng)]), Own(4, 2, rng=rng)]
+    layers = [Linear(3, 4, rng=rng), Activation("tanh"), Chain([Own(4, 4, rng=rng)]),
+              Own(4, 2, rng=rng)]
     for dtype in ("float64", "float32"):
         net = Network([layer.copy() for layer in layers], dtype=dtype)
         x, y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
@@ -103,7 +104,8 @@ def test_products_are_arrays_of_their_own(operator):
 def test_a_warm_product_makes_no_large_array_but_its_result():
     net, loss = so.mlp([30, 600, 10], rng=0), so.SoftmaxCrossEntropy()
     x, y, v = np.ones((40, 30)), np.zeros(40, int), np.ones(net.size)
-    for H in (so.exact.HessianOperator(net, loss, x, y), so.exact.GaussNewtonOperator(net, loss, x, y)):
+    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
+        H = operator(net, loss, x, y)
         H.matvec(v), H.matvec(v)
         tracemalloc.start()
         try:
@@ -111,7 +113,7 @@ def test_a_warm_product_makes_no_large_array_but_its_result():
             most = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        assert v.nbytes < most < 1.5 * v.nbytes, "beyond the result: a buffer of NumPy, arrays of the outputs"
+        assert v.nbytes < most < 1.5 * v.nbytes, "beyond it a buffer and arrays of the outputs"
 
 
 def test_products_with_a_loss_that_promotes():

@@ -12,7 +12,7 @@ from ..nets.workspace import fresh
 
 
 def check_vector(network, v):
-    """Return v (P,) in the network's dtype; TypeError or ValueError for another shape, complex or non-finite entries."""
+    """Return v (P,) in the network's dtype; TypeError or ValueError if it is no such vector."""
     return finite(network.vector(v), "v")
 
 
@@ -41,14 +41,16 @@ def gradient(network, loss, x, y, l2=0.0):
     network : Network
     loss : Loss
     x : (S, *input_shape) array
-    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    y : targets in the form that the loss takes
+        (S, C) numbers, or (S,) integer labels for losses of classes.
     l2 : float
         Penalty (l2/2)|theta|^2.
 
     Raises
     ------
     ValueError, TypeError
-        Wrong shapes, empty batch, NaN, labels out of range, negative `l2`, network without parameters.
+        Wrong shapes, empty batch, NaN, labels out of range, negative `l2`, network without
+        parameters.
     FloatingPointError
         Outputs, losses or gradient not finite.
     """
@@ -86,7 +88,7 @@ def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh):
 
 
 def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh):
-    """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for the tangents t (S, C) of the outputs.
+    """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs.
 
     One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is an
     array of its own.
@@ -115,7 +117,8 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0):
     network : Network
     loss : Loss
     x : (S, *input_shape) array
-    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    y : targets in the form that the loss takes
+        (S, C) numbers, or (S,) integer labels for losses of classes.
     v : (P,) array
     l2 : float
 
@@ -130,15 +133,17 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0):
 
 
 def two_jet_at(evaluation, v, l2=0.0):
-    """Value, slope and curvature of the objective along v (P,), at an evaluation; see :func:`two_jet`."""
+    """Value, slope and curvature along v (P,), at an evaluation; see :func:`two_jet`."""
     evaluation.require_current()
-    network, loss, p, y = evaluation.network, evaluation.loss_function, evaluation.outputs, evaluation.y
+    network, loss = evaluation.network, evaluation.loss_function
+    p, y = evaluation.outputs, evaluation.y
     p_tangent = network.chain.tangent(evaluation.saved, None, v)
     p_second = network.chain.second_tangent(evaluation.saved, None, None, v)
     first = loss.gradient(p, y)
     wide = np.result_type(p.dtype, np.float64)  # these sums cancel, so they are taken in float64
     slope = np.sum(first * p_tangent, dtype=wide) / evaluation.samples
-    bend = np.sum(p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second, dtype=wide) / evaluation.samples
+    bends = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
+    bend = np.sum(bends, dtype=wide) / evaluation.samples
     theta = network.theta
     value = evaluation.loss + l2 / 2 * np.sum(theta * theta, dtype=wide)
     slope = slope + l2 * np.sum(theta * v, dtype=wide)
@@ -156,7 +161,8 @@ def two_jet(network, loss, x, y, v, l2=0.0):
     network : Network
     loss : Loss
     x : (S, *input_shape) array
-    y : targets in the form that the loss takes: (S, C) numbers, or (S,) integer labels for losses of classes
+    y : targets in the form that the loss takes
+        (S, C) numbers, or (S,) integer labels for losses of classes.
     v : (P,) array
     l2 : float
 
@@ -177,7 +183,9 @@ def two_jet(network, loss, x, y, v, l2=0.0):
 
 
 def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
-    """Gradient of every sample's own objective, its loss plus (l2/2)|theta|^2; their mean is `gradient`.
+    """Gradient of every sample's own objective, its loss plus (l2/2)|theta|^2.
+
+    Their mean is :func:`gradient`.
 
     Parameters
     ----------
@@ -187,8 +195,8 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
     y : targets, as for :func:`gradient`
     l2 : float
     out : (S, P) array, optional
-        Where the result goes, in the network's dtype. To write so many numbers into an array that is
-        there already can take half the time of making a new one.
+        Where the result goes, in the network's dtype. To write so many numbers into an array that
+        is there already can take half the time of making a new one.
     max_bytes : int
         Limit of a new array.
 
@@ -251,6 +259,7 @@ def jacobian(network, x, max_bytes=2**30):
     """
     check_network(network)
     x = network.check_input(x)
-    require_bytes("the Jacobian", (len(x), *network.output_shape, network.size), network.dtype, max_bytes)
+    shape = len(x), *network.output_shape, network.size
+    require_bytes("the Jacobian", shape, network.dtype, max_bytes)
     outputs, saved = network.forward(x)
     return network.require_finite(output_jacobian_at(saved, network, outputs), "the Jacobian")

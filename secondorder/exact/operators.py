@@ -62,7 +62,7 @@ class HessianOperator(CurvatureOperator):
     --------
     >>> import numpy as np, secondorder as so
     >>> from scipy.sparse.linalg import eigsh
-    >>> net = so.mlp([3, 2], rng=0)                        # one linear layer, squared error: the Hessian is known
+    >>> net = so.mlp([3, 2], rng=0)      # one linear layer, squared error: the Hessian is known
     >>> x = np.random.default_rng(1).normal(size=(50, 3))
     >>> H = so.exact.HessianOperator(net, so.SquaredError(), x, np.zeros((50, 2)))
     >>> ones = np.ones((50, 1))
@@ -111,7 +111,8 @@ class FisherOperator(CurvatureOperator):
     def _middle(self, t):
         if self.kind == "exact":
             return np.einsum("sij,sj->si", self._F, t)
-        return sum(score * np.sum(score * t, axis=1, keepdims=True) for score in self._scores) / len(self._scores)
+        moved = (score * np.sum(score * t, axis=1, keepdims=True) for score in self._scores)
+        return sum(moved) / len(self._scores)
 
     def _product(self, v):
         return gauss_newton_product_at(self.evaluation, v, self._middle, self.l2, self._new)
