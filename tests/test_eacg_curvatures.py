@@ -360,3 +360,9 @@ def test_refusals():
         eacg.bias_curvatures(Network([Twice(5, 3, rng=0)]), criterion, x, y)
     with pytest.raises(ValueError, match="empty batch"):
         eacg.bias_curvatures(net, criterion, x[:0], y[:0])
+
+
+def test_a_curvature_that_overflows_is_named():
+    whole, hurt = np.eye(2), np.array([[np.nan, 0.0], [0.0, 1.0]])
+    with pytest.raises(FloatingPointError, match="linear layer 2"):
+        curvatures.finite([whole, hurt])

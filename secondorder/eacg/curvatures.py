@@ -78,9 +78,7 @@ def propagated(all_units, top, gamma):
     """(6) or (8b) from the top down by the layers' rules; gamma = None leaves the diagonal out, 1
     leaves it as it is.
     """
-    return downwards(
-        all_units, top, lambda unit, B: symmetric(rules(unit.layer).carry(unit, B, gamma))
-    )
+    return downwards(all_units, top, lambda unit, B: rules(unit.layer).carry(unit, B, gamma))
 
 
 def pch(evaluation, all_units, gamma, top_gamma=-1.0):
@@ -231,7 +229,8 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
     """
     lookup(CURVATURES, curvature, "curvature")
     check_network(network)
-    return finite(curvatures_at(network.evaluate(loss, x, y), curvature, rng))
+    found = finite(curvatures_at(network.evaluate(loss, x, y), curvature, rng))
+    return [symmetric(B) for B in found]  # they are, but for rounding
 
 
 def finite(matrices):

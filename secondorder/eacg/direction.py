@@ -83,7 +83,8 @@ def direction(
     check_network(network)
     evaluation = network.evaluate(loss, x, y)
     gradient = evaluation.gradient + l2 * network.theta
-    return direction_at(evaluation, gradient, curvature, options, rng)[0]
+    found, _ = direction_at(evaluation, gradient, curvature, options, rng)
+    return network.require_finite(found, "EA-CG: the direction")
 
 
 def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
@@ -97,7 +98,6 @@ def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
     list of (Report, Report or None)
         Of weights and bias of every trained layer.
     """
-    network = evaluation.network
     all_units = units(evaluation)
     matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
     found, reports = np.empty_like(gradient) if out is None else out, []
@@ -106,7 +106,7 @@ def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
             reports.append(
                 layer_direction(unit, B, gradient[unit.where], options, t == 0, found[unit.where])
             )
-    return network.require_finite(found, "EA-CG: the direction"), reports
+    return found, reports
 
 
 def layer_direction(unit, B, gradient, options, first, out):

@@ -57,7 +57,9 @@ class ActivationRule:
     def carry(unit, B, gamma):
         slope, curvature = unit.saved.slope, unit.saved.curvature
         samples = len(slope)
-        B = B * (slope.T @ slope / samples)
+        moment = slope.T @ slope
+        moment /= samples
+        B = np.multiply(moment, B, out=moment)
         if gamma is not None and not getattr(unit.layer.function, "piecewise_linear", False):
             bend = np.einsum("si,si->i", curvature, unit.delta) / samples
             B[np.diag_indices_from(B)] += pos_diagonal(bend, gamma)

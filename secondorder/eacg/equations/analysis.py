@@ -4,7 +4,7 @@ are stored.
 
 import numpy as np
 
-from ...ledger import AtMost, Case, Counterexample, Equal, Printed, equation
+from ...ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
 from ...nets import mlp
 from .. import PAPER, complexity, systems
 from . import cases, reference
@@ -49,6 +49,8 @@ def space(rng):
             3846810,
             1e-15,
         ),
+        Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:], complexity.CIFAR_10[1:]),
+        Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
         Equal(
             "entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks, 1e-15
         ),
@@ -131,6 +133,12 @@ def time(rng):
         Equal("W^T B W, counted", complexity.propagation(WIDTHS), counted, 1e-15),
         Equal("four products (11b), counted", complexity.ea_cg(WIDTHS, 4), 4 * products, 1e-15),
         Equal("slopes of 9 instances, counted", complexity.slopes(WIDTHS, 9), outer, 1e-15),
+        Equal(
+            "what the sum from t = 1 has more",
+            complexity.propagation_in_text(WIDTHS) - complexity.propagation(WIDTHS),
+            WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]),
+            1e-15,
+        ),
         Printed(
             Equal("the sum from t = 1", complexity.propagation_in_text(WIDTHS), counted, 1e-15)
         ),
