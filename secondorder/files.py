@@ -80,7 +80,8 @@ def output_directory(path):
 
 @contextlib.contextmanager
 def exclusive(directory):
-    """Keep other processes that ask for it from writing to a directory; ends with the process at the latest.
+    """Keep other processes that ask for it from writing to a directory; ends with the process at
+    the latest.
 
     Where the system has no such locks (Windows) nothing is kept off.
 
@@ -99,7 +100,9 @@ def exclusive(directory):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BlockingIOError(f"another run is writing to {directory}; name another one") from None
+            raise BlockingIOError(
+                f"another run is writing to {directory}; name another one"
+            ) from None
         except OSError:
             pass  # a file system without locks
         yield

@@ -35,7 +35,8 @@ def start(command, folder):
 
 
 def kill(command, folder, number, delay):
-    """Run a command, send it a signal after a delay; status and what it said on its error stream."""
+    """Run a command, send it a signal after a delay; status and what it said on its error
+    stream."""
     process = start(command, folder)
     time.sleep(delay)
     process.send_signal(number)
@@ -126,7 +127,8 @@ def run(kills, seed):
                 for path in folder.rglob(".*"):
                     path.unlink()
                 if status == 0:
-                    same = np.load(folder / "made" / "parameters.npz")["theta"].tobytes() == expected
+                    same = np.load(folder / "made"
+                                   / "parameters.npz")["theta"].tobytes() == expected
                     counts["runs resumed to the end"] += 1
                     found += [] if same else ["a resumed run ended with other bits"]
                     shutil.rmtree(folder)

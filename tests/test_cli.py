@@ -1,4 +1,5 @@
-"""The command line: what it prints and writes, and that bad input ends in one clear line with status 2."""
+"""The command line: what it prints and writes, and that bad input ends in one clear line with
+status 2."""
 
 import argparse
 import contextlib
@@ -41,18 +42,25 @@ def run(tmp_path, monkeypatch, capsys):
     return call
 
 
-# -- verify and show --------------------------------------------------------------------------------------------------
+# -- verify and show -------------------------------------------------------------------------------
 
 
 def test_verify_one_label(run):
     status, out, err = run("verify", "residual-partitioning", "3")
-    assert status == 0 and err == "" and "residual-partitioning" in out and "1 check of 1 label" in out
+    assert (
+        status == 0 and err == "" and "residual-partitioning" in out and "1 check of 1 label" in out
+    )
 
 
 def test_verify_json(run):
     status, out, _ = run("verify", "residual-partitioning", "3", "--json", "--seed", 5)
     (entry,) = json.loads(out)
-    assert status == 0 and entry["paper"] == "residual-partitioning" and "3" in entry["labels"] and entry["ok"] is True
+    assert (
+        status == 0
+        and entry["paper"] == "residual-partitioning"
+        and "3" in entry["labels"]
+        and entry["ok"] is True
+    )
     assert 0 <= entry["error"] <= entry["tolerance"] and entry["implements"]
 
 
@@ -72,14 +80,17 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
     from secondorder.cli import equations
 
     monkeypatch.setattr("secondorder.ledger.markdown", lambda paper: f"# page of {paper}\n")
-    assert run("verify", "residual-partitioning", "--markdown")[1] == "# page of residual-partitioning\n"
+    assert run("verify", "residual-partitioning",
+               "--markdown")[1] == "# page of residual-partitioning\n"
 
     class Spec:
         origin = str(tmp_path / "__init__.py")
 
-    monkeypatch.setattr(equations.importlib.util, "find_spec", {"secondorder.residual_partitioning": Spec}.get)
+    monkeypatch.setattr(equations.importlib.util, "find_spec",
+                        {"secondorder.residual_partitioning": Spec}.get)
     status, out, _ = run("verify", "residual-partitioning", "--markdown", "--write")
-    assert status == 0 and (tmp_path / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
+    assert status == 0 and (tmp_path
+                            / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
     assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
 
 
@@ -92,7 +103,7 @@ def test_show(run):
     assert status == 0 and "live case" in out and "def " in out
 
 
-# -- data and train ---------------------------------------------------------------------------------------------------
+# -- data and train --------------------------------------------------------------------------------
 
 
 def test_data(run, tmp_path):
@@ -104,7 +115,8 @@ def test_data(run, tmp_path):
 
 
 def test_train_writes_what_it_says(run, tmp_path):
-    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--batch-size", 30, "--out", "made")
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--batch-size",
+                         30, "--out", "made")
     assert status == 0 and "written" in out
     assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
     history = json.loads(Path("made/history.json").read_text())
@@ -116,19 +128,22 @@ def test_train_writes_what_it_says(run, tmp_path):
 
 def test_train_is_decided_by_the_seed(run):
     def losses(*words):
-        records = json.loads(run("train", "--data", "wine", "--epochs", 2, "--json", *words)[1])["records"]
+        records = json.loads(run("train", "--data", "wine", "--epochs", 2, "--json",
+                                 *words)[1])["records"]
         return [record["validation_loss"] for record in records]
 
     assert losses() == losses("--seed", 0) != losses("--seed", 1)
 
 
 @pytest.mark.parametrize(
-    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",
+    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton",
+                  "residual-partitioning",
                   "cubic-regularization"]
 )
 def test_train_with_every_optimizer(run, optimizer):
     status, out, err = run(
-        "train", "--data", "diabetes", "--hidden", 4, "--epochs", 2, "--optimizer", optimizer, "--json"
+        "train", "--data", "diabetes", "--hidden", 4, "--epochs", 2, "--optimizer", optimizer,
+        "--json"
     )
     records = json.loads(out)["records"]
     assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
@@ -165,13 +180,15 @@ def test_train_autoencoder_with_options(run):
 
 def test_train_without_hidden_layers(run):
     assert (
-        json.loads(run("train", "--data", "wine", "--hidden", "--epochs", 1, "--json")[1])["parameters"] == 13 * 3 + 3
+        json.loads(run("train", "--data", "wine", "--hidden", "--epochs", 1,
+                       "--json")[1])["parameters"] == 13 * 3 + 3
     )
 
 
 def test_diverging_training_keeps_what_was_recorded(run):
     status, _, err = run(
-        "train", "--optimizer", "sgd", "--learning-rate", "1e200", "--activation", "relu", "--out", "made"
+        "train", "--optimizer", "sgd", "--learning-rate", "1e200", "--activation", "relu", "--out",
+        "made"
     )
     assert status == 2 and "step" in err and err.count("\n") == 1
     history = json.loads(Path("made/history.json").read_text())
@@ -197,11 +214,14 @@ def test_interrupted_training_keeps_what_was_recorded(run, monkeypatch, epoch):
     stream = Interrupting()
     stream.epoch = epoch
     monkeypatch.setattr("sys.stderr", stream)
-    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 1000, "--out", "made")
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 1000, "--out",
+                         "made")
     assert status == 130 and stream.getvalue().endswith("secondorder train: interrupted\n")
     assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
     history = json.loads(Path("made/history.json").read_text())
-    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == list(range(epoch + 1))
+    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == list(
+        range(epoch + 1)
+    )
     theta = np.load("made/parameters.npz")["theta"]
     assert theta.size == history["parameters"] == 13 * 5 + 5 + 5 * 3 + 3
     assert out.count("written: made") == 3 and f"epoch {epoch:4}" in out
@@ -218,14 +238,16 @@ def test_interrupt_before_anything_was_recorded(run, monkeypatch):
 
     monkeypatch.setattr("secondorder.training.loop.evaluate", interrupt)
     status, out, err = run("train", "--data", "wine", "--out", "made")
-    assert (status, out, err) == (130, "", "secondorder train: interrupted\n") and os.listdir("made") == []
+    assert (status, out, err) == (130, "",
+                                  "secondorder train: interrupted\n") and os.listdir("made") == []
     monkeypatch.setattr(datasets, "load", interrupt)
     assert run("train")[0] == 130
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_training_that_stops_before_the_first_epoch(run, words):
-    """A target far outside of what the training part shows: the loss of the validation part overflows at once."""
+    """A target far outside of what the training part shows: the loss of the validation part
+    overflows at once."""
     rows = np.random.default_rng(0).normal(size=(40, 3))
     held_out = datasets.split((np.arange(40),), 0.2, np.random.default_rng(0).spawn(3)[0])[1][0][0]
     rows[held_out, 2] = 1e300
@@ -234,11 +256,15 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     Path("made/history.json").write_text("of another run")
     status, out, err = run("train", "--data", "csv:table.csv", "--out", "made", *words)
     assert status == 2 and out == ""
-    assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of sample.*\n", err)
-    assert os.listdir("made") == ["history.json"] and Path("made/history.json").read_text() == "of another run"
+    assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
+                        r"sample.*\n", err)
+    assert (
+        os.listdir("made") == ["history.json"]
+        and Path("made/history.json").read_text() == "of another run"
+    )
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -247,7 +273,8 @@ def test_training_that_stops_before_the_first_epoch(run, words):
         (["train", "--data", "digts"], "did you mean 'digits'"),
         (["train", "--optimizer", "adm"], "did you mean 'adam'"),
         (["train", "--optimizer", "cubic-regularization", "--base", "adm"], "did you mean 'adam'"),
-        (["train", "--optimizer", "cubic-regularization", "--set", "sigm=1"], "did you mean 'sigma'"),
+        (["train", "--optimizer", "cubic-regularization", "--set", "sigm=1"],
+         "did you mean 'sigma'"),
         (["train", "--optimizer", "adam", "--base", "sgd"], "--base is for cubic-regularization"),
         (["train", "--optimizer", "adam", "--set", "beta=3"], "did you mean 'betas'"),
         (["train", "--optimizer", "adam", "--set", "beta"], "NAME=VALUE"),
@@ -316,13 +343,15 @@ def test_help_teaches(run):
         assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
 
 
-# -- examples ---------------------------------------------------------------------------------------------------------
+# -- examples --------------------------------------------------------------------------------------
 
 
 def examples():
-    """The words of every line that begins with `secondorder` in the help of the program and of each command."""
+    """The words of every line that begins with `secondorder` in the help of the program and of each
+    command."""
     top = cli.parser()
-    (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+    (commands,) = (action for action in top._actions
+                   if isinstance(action, argparse._SubParsersAction))
     pages = [top.epilog, *(parser.epilog for parser in commands.choices.values())]
     lines = re.findall(r"^  secondorder (.*)$", re.sub(r"\\\n +", " ", "\n".join(pages)), re.M)
     return [re.split(r"  +| \| ", line)[0] for line in lines if not line.startswith("COMMAND")]
@@ -333,7 +362,10 @@ EXAMPLES = examples()
 
 def test_examples_are_found():
     assert len(EXAMPLES) >= 20 and len({line.split()[0] for line in EXAMPLES}) == 6
-    assert "show residual-partitioning 9" in EXAMPLES and "train --data wine --optimizer adam" in EXAMPLES
+    assert (
+        "show residual-partitioning 9" in EXAMPLES
+        and "train --data wine --optimizer adam" in EXAMPLES
+    )
 
 
 @pytest.fixture
@@ -361,7 +393,8 @@ def small_bench(monkeypatch):
 
     def tiny(case, setting, effort, against=None):
         assert setting.sizes and effort.blocks >= 3
-        return measure(case, bench.Setting("3-2-2", batch=2, dtype=setting.dtype), bench.Effort(1, 0, 0))
+        return measure(case, bench.Setting("3-2-2", batch=2, dtype=setting.dtype),
+                       bench.Effort(1, 0, 0))
 
     measure = runs.measure
     monkeypatch.setattr(bench, "measure", tiny)
@@ -371,7 +404,8 @@ def small_bench(monkeypatch):
 
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_example_works(run, shelf, monkeypatch, line):
-    """Every example runs, with one epoch of training, an empty tour, and one equation in place of a whole paper."""
+    """Every example runs, with one epoch of training, an empty tour, and one equation in place of a
+    whole paper."""
     from secondorder import ledger
 
     checked, known, train, written = ledger.run, [], so.train, []
@@ -383,8 +417,10 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(ledger, "run", short_run)
     monkeypatch.setattr(files, "write_text", lambda path, text: written.append(Path(path).name))
     monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
-    monkeypatch.setattr(so, "train", lambda *given, **named: train(*given, **(named | {"epochs": 1})))
-    monkeypatch.setattr(tour, "run", lambda out, seed, say, undisturbed: say("the tour") or {"ok": out.is_dir()})
+    monkeypatch.setattr(so, "train",
+                        lambda *given, **named: train(*given, **(named | {"epochs": 1})))
+    monkeypatch.setattr(tour, "run", lambda out, seed, say, undisturbed: say("the tour")
+                        or {"ok": out.is_dir()})
     small_bench(monkeypatch)
     status, out, err = run(*shlex.split(line))
     assert status == 0 and out and "error" not in err
@@ -394,13 +430,14 @@ def test_example_works(run, shelf, monkeypatch, line):
         assert set(written) == {"EQUATIONS.md"}
 
 
-# -- the process ------------------------------------------------------------------------------------------------------
+# -- the process -----------------------------------------------------------------------------------
 
 
 def process(*words, **options):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False, timeout=120, **options
+        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False,
+        timeout=120, **options
     )
 
 
@@ -412,7 +449,8 @@ def test_as_a_module(tmp_path):
 
 
 def test_reader_that_goes_away(tmp_path):
-    script = "import sys; from secondorder.cli import main; sys.exit(main(['show', 'residual-partitioning']))"
+    script = ("import sys; from secondorder.cli import main; "
+              "sys.exit(main(['show', 'residual-partitioning']))")
     with subprocess.Popen(
         [sys.executable, "-u", "-c", script],
         stdout=subprocess.PIPE,
@@ -432,14 +470,22 @@ FULL = Path("/dev/full")
 @pytest.mark.parametrize("unbuffered", [True, False])
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffered, words):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" if unbuffered else ""}
-    train = [sys.executable, "-m", "secondorder", "train", "--data", "wine", "--epochs", "1", "--out", "made", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" if unbuffered
+                                else ""}
+    train = [sys.executable, "-m", "secondorder", "train", "--data", "wine", "--epochs", "1",
+             "--out", "made", *words]
     with FULL.open("w") as full:
-        said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, env=environment, text=True,
+        said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
+                              env=environment, text=True,
                               timeout=120, check=False)
-    assert said.returncode == 2 and "No space left" in said.stderr and "Exception ignored" not in said.stderr
+    assert (
+        said.returncode == 2
+        and "No space left" in said.stderr
+        and "Exception ignored" not in said.stderr
+    )
     assert "Traceback" not in said.stderr
-    assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+    assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png",
+                                                     "parameters.npz"]
 
 
 def test_a_closed_output_is_no_error(monkeypatch):
@@ -449,7 +495,7 @@ def test_a_closed_output_is_no_error(monkeypatch):
     assert errors.getvalue() == ""
 
 
-# -- the tour ---------------------------------------------------------------------------------------------------------
+# -- the tour --------------------------------------------------------------------------------------
 
 
 def test_tour_in_short(run, monkeypatch):
@@ -458,9 +504,14 @@ def test_tour_in_short(run, monkeypatch):
         monkeypatch.setattr(tour, name, 1)
     status, out, err = run("tour", "--out", "made", "--json")
     results = json.loads(out)
-    assert status == 0 and results == json.loads(Path("made/tour.json").read_text()) and results["ok"] is True
+    assert (
+        status == 0
+        and results == json.loads(Path("made/tour.json").read_text())
+        and results["ok"] is True
+    )
     drawn = {figure["file"] for figure in results["figures"]}
-    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png", "diagonal-bound.png",
+    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
+                     "diagonal-bound.png",
                      "reversible-gauss-newton.png", "curvature-errors.png", "plateau.png"}
     assert set(os.listdir("made")) == drawn | {"tour.json"}
     checks = results["derivatives"]["checks"]
@@ -473,7 +524,8 @@ def test_tour_in_short(run, monkeypatch):
     }
     assert all(check["ok"] and check["error"] <= check["tolerance"] for check in checks)
     assert "Hessian, by polarisation" in err and "written to made" in err
-    assert set(results["classifier"]["runs"]) == {"SGD, rate 0.1", "Adam, rate 0.003", "truncated Newton"}
+    assert set(results["classifier"]["runs"]) == {"SGD, rate 0.1", "Adam, rate 0.003",
+                                                  "truncated Newton"}
 
 
 def test_tour_fails_with_a_failing_check(run, monkeypatch):
@@ -493,10 +545,12 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     right = so.nets.Activation.backward_tangent
 
     def wrong(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        return right(self, saved._replace(curvature=-saved.curvature), x_tangent, theta_tangent, y_bar, y_bar_tangent)
+        return right(self, saved._replace(curvature=-saved.curvature), x_tangent, theta_tangent,
+                     y_bar, y_bar_tangent)
 
     monkeypatch.setattr(so.nets.Activation, "backward_tangent", wrong)
-    failed = {check.quantity for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed) if not check.ok}
+    failed = {check.quantity for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
+              if not check.ok}
     assert failed == {"Hessian, by products", "Hessian-vector product", "v'Hv, forward passes only"}
 
 
@@ -507,12 +561,13 @@ def test_work_counts_products():
     )
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 def test_nothing_is_ever_half_written(tmp_path):
     target = tmp_path / "a.json"
-    files.write_json(target, {"x": np.arange(2), "y": np.float32(0.5), "z": float("nan"), "p": Path("q")})
+    files.write_json(target,
+                     {"x": np.arange(2), "y": np.float32(0.5), "z": float("nan"), "p": Path("q")})
     assert json.loads(target.read_text()) == {"x": [0, 1], "y": 0.5, "z": None, "p": "q"}
     with pytest.raises(RuntimeError), files.atomic(target) as temporary:
         temporary.write_text("half")

@@ -1,4 +1,5 @@
-"""How commands end: signals, damaged files, full disks, odd names; what was done is kept, what is said is one line."""
+"""How commands end: signals, damaged files, full disks, odd names; what was done is kept, what is
+said is one line."""
 
 import contextlib
 import errno
@@ -57,7 +58,7 @@ def at_the_call(monkeypatch, target, number, when=1):
         yield
 
 
-# -- signals ----------------------------------------------------------------------------------------------------------
+# -- signals ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name, status, word", [
@@ -70,14 +71,20 @@ def test_a_signal_in_training_keeps_what_was_recorded(run, monkeypatch, name, st
     assert result[0] == status and result[2] == f"secondorder train: {word}\n"
     assert sorted(os.listdir("made")) == MADE
     history = json.loads(Path("made/history.json").read_text())
-    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == [0, 1, 2]
+    assert history["stopped"] == "interrupt" and [r["epoch"]
+                                                  for r in history["records"]] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("target", [(files, "write_json"), (files, "write_arrays"), (files, "write_figure")])
+@pytest.mark.parametrize("target",
+                         [(files, "write_json"), (files, "write_arrays"), (files, "write_figure")])
 def test_a_signal_while_files_are_written_waits(run, monkeypatch, target):
     with at_the_call(monkeypatch, target, signal.SIGTERM):
         status, _, err = run(*WINE, "--epochs", 2, "--out", "made")
-    assert status == 143 and err == "secondorder train: terminated\n" and sorted(os.listdir("made")) == MADE
+    assert (
+        status == 143
+        and err == "secondorder train: terminated\n"
+        and sorted(os.listdir("made")) == MADE
+    )
     assert len(json.loads(Path("made/history.json").read_text())["records"]) == 3
 
 
@@ -136,13 +143,21 @@ def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
             status, _, err = run("tour", "--out", "made")
     results = json.loads(Path("made/tour.json").read_text())
     assert status == 143 and err == "secondorder tour: terminated\n"
-    assert results["ok"] is False and results["stopped"] == "Stopped" and results["derivatives"]["ok"] is True
-    assert list(results["under_way"]) == ["SGD, rate 0.1"] and len(results["under_way"]["SGD, rate 0.1"]["records"]) == 11
+    assert (
+        results["ok"] is False
+        and results["stopped"] == "Stopped"
+        and results["derivatives"]["ok"] is True
+    )
+    assert (
+        list(results["under_way"]) == ["SGD, rate 0.1"]
+        and len(results["under_way"]["SGD, rate 0.1"]["records"]) == 11
+    )
     assert [figure["file"] for figure in results["figures"]] == ["exact-hessian.png"]
 
 
 def test_sigterm_to_a_process(tmp_path):
-    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1000000", "--out", str(tmp_path / "made"),
+    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1000000", "--out",
+               str(tmp_path / "made"),
                "--checkpoint", str(tmp_path / "c")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -150,26 +165,32 @@ def test_sigterm_to_a_process(tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 143 and err == "secondorder train: terminated\n" and "written" in out
+    assert (
+        process.returncode == 143 and err == "secondorder train: terminated\n" and "written" in out
+    )
     assert sorted(os.listdir(tmp_path / "made")) == MADE
 
 
-# -- checkpoints ------------------------------------------------------------------------------------------------------
+# -- checkpoints -----------------------------------------------------------------------------------
 
 
 def test_resume_on_the_command_line(run):
     run(*WINE, "--epochs", 6, "--optimizer", "truncated-newton", "--out", "whole")
     run(*WINE, "--epochs", 3, "--optimizer", "truncated-newton", "--checkpoint", "c")
     assert read_checkpoint("c")["epoch"] == 3
-    status, _, err = run(*WINE, "--epochs", 6, "--optimizer", "truncated-newton", "--checkpoint", "c", "--out", "again")
+    status, _, err = run(*WINE, "--epochs", 6, "--optimizer", "truncated-newton", "--checkpoint",
+                         "c", "--out", "again")
     assert status == 2 and "c is there already" in err and not os.listdir("again")
-    status, out, _ = run(*WINE, "--epochs", 6, "--optimizer", "truncated-newton", "--checkpoint", "c", "--resume",
+    status, out, _ = run(*WINE, "--epochs", 6, "--optimizer", "truncated-newton", "--checkpoint",
+                         "c", "--resume",
                          "--out", "again")
     assert status == 0 and "epoch    6" in out
     one, other = (np.load(f"{name}/parameters.npz")["theta"] for name in ("whole", "again"))
     assert one.tobytes() == other.tobytes()
-    records = [json.loads(Path(f"{name}/history.json").read_text())["records"] for name in ("whole", "again")]
-    assert [[r | {"seconds": 0} for r in rows] for rows in records][0] == [r | {"seconds": 0} for r in records[1]]
+    records = [json.loads(Path(f"{name}/history.json").read_text())["records"]
+               for name in ("whole", "again")]
+    assert [[r | {"seconds": 0} for r in rows]
+            for rows in records][0] == [r | {"seconds": 0} for r in records[1]]
     status, _, err = run(*WINE, "--resume")
     assert status == 2 and "checkpoint" in err
     Path("c").write_bytes(b"nothing")
@@ -177,15 +198,17 @@ def test_resume_on_the_command_line(run):
     assert status == 2 and "not a checkpoint" in err and err.count("\n") == 1
 
 
-# -- options ----------------------------------------------------------------------------------------------------------
+# -- options ---------------------------------------------------------------------------------------
 
 
 def test_the_whole_set_in_every_step(run):
     status, out, _ = run(*WINE, "--epochs", 3, "--batch-size", "all", "--json")
     assert status == 0 and [record["step"] for record in json.loads(out)["records"]] == [0, 1, 2, 3]
-    steps = {last: json.loads(run(*WINE, "--epochs", 1, "--last-batch", last, "--json")[1])["records"][-1]["step"]
+    steps = {last: json.loads(run(*WINE, "--epochs", 1, "--last-batch", last,
+                                  "--json")[1])["records"][-1]["step"]
              for last in ("merge", "keep", "drop")}
-    assert steps == {"merge": 1, "keep": 2, "drop": 1}, "142 rows are 100 and 42, less than half of a batch"
+    assert steps == {"merge": 1, "keep": 2,
+                     "drop": 1}, "142 rows are 100 and 42, less than half of a batch"
     status, _, err = run(*WINE, "--batch-size", "most")
     assert status == 2 and "a whole number or 'all'" in err
 
@@ -193,9 +216,11 @@ def test_the_whole_set_in_every_step(run):
 def test_classes_of_a_table(run):
     rows = [f"{k % 3},{0.1 * k},{k % 7}" for k in range(60)]
     Path("t.csv").write_text("\n".join(["kind,a,b", *rows]))
-    status, out, _ = run("train", "--data", "csv:t.csv", "--target", "kind", "--classify", "--epochs", 1, "--json")
+    status, out, _ = run("train", "--data", "csv:t.csv", "--target", "kind", "--classify",
+                         "--epochs", 1, "--json")
     assert status == 0 and "train_accuracy" in json.loads(out)["records"][0]
-    assert json.loads(run("data", "csv:t.csv", "--target", "0", "--classify", "--json")[1])[0]["classes"] == 3
+    assert json.loads(run("data", "csv:t.csv", "--target", "0", "--classify",
+                          "--json")[1])[0]["classes"] == 3
     assert json.loads(run("data", "csv:t.csv", "--json")[1])[0]["classes"] is None
     status, _, err = run("train", "--data", "digits", "--classify")
     assert status == 2 and "takes no classification" in err
@@ -210,9 +235,11 @@ def test_an_empty_name_for_the_output(run, command):
 
 
 def test_a_run_that_diverged_is_not_a_success(run):
-    status, out, err = run(*WINE, "--optimizer", "sgd", "--learning-rate", "1e40", "--activation", "identity",
+    status, out, err = run(*WINE, "--optimizer", "sgd", "--learning-rate", "1e40", "--activation",
+                           "identity",
                            "--loss", "cross-entropy", "--epochs", 3)
-    assert status == 1 and re.search(r"^the run diverged: the training loss rose from 1\.\d+ to \S+e\+\d+$", err.strip())
+    assert status == 1 and re.search(r"^the run diverged: the training loss rose from 1\.\d+ to "
+                                     r"\S+e\+\d+$", err.strip())
     assert max(map(len, out.splitlines())) < 80
 
 
@@ -235,7 +262,7 @@ def test_pages_are_not_written_into_an_installed_package(run, tmp_path, monkeypa
     assert status == 2 and "checkout" in err
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_names_the_file(run, monkeypatch):
@@ -244,27 +271,37 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
-    assert status == 2 and "history.json" in err and "No space left" in err and os.listdir("made") == []
+    assert (
+        status == 2
+        and "history.json" in err
+        and "No space left" in err
+        and os.listdir("made") == []
+    )
 
 
 def test_two_runs_into_one_directory(run, tmp_path):
     os.mkdir("made")
     code = ("import sys; from secondorder import files\n"
             "with files.exclusive('made'): print('here', flush=True); sys.stdin.read()")
-    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "here\n"
         for words in (("tour",), (*WINE, "--epochs", 1)):
             status, _, err = run(*words, "--out", "made")
-            assert status == 2 and "another run is writing to made" in err and os.listdir("made") == []
+            assert (
+                status == 2 and "another run is writing to made" in err and os.listdir("made") == []
+            )
     finally:
         other.communicate()
     assert run(*WINE, "--epochs", 1, "--out", "made")[0] == 0
 
 
 def test_a_name_that_the_locale_cannot_print(tmp_path):
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1", "--out", "gemacht-ü"]
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
+                   "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1", "--out",
+               "gemacht-ü"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
     assert done.returncode == 0 and b"written: gemacht-" in done.stdout, done.stderr
     assert len(os.listdir(tmp_path)) == 1
@@ -272,17 +309,20 @@ def test_a_name_that_the_locale_cannot_print(tmp_path):
 
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
-    code = ("import numpy as np; from secondorder import kernels; a = np.ones(3); b, d = np.empty(3), np.empty(3)\n"
+    code = ("import numpy as np; from secondorder import kernels; a = np.ones(3); b, d = "
+            "np.empty(3), np.empty(3)\n"
             "kernels.adagrad(a, a, b, d, 0.0); assert b.tolist() == [2, 2, 2]; print('right')")
 
     def compute():
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                              text=True)
 
     assert compute().stdout == "right\n"
     for file in tmp_path.rglob(f"*{ending}"):
         raw = file.read_bytes()
-        file.write_bytes({"empty": b"", "cut": raw[: len(raw) // 2], "nonsense": b"\x80nonsense" * 20}[damage])
+        file.write_bytes({"empty": b"", "cut": raw[: len(raw) // 2], "nonsense": b"\x80nonsense"
+                          * 20}[damage])
     for _ in range(2):
         done = compute()
         assert done.stdout == "right\n" and done.stderr == "", done.stderr

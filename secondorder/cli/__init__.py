@@ -1,9 +1,10 @@
 """The command line: `secondorder` and `python -m secondorder`.
 
-One file a command; each adds its parser and says which function runs. A command returns its exit status: 0 when all
-went well, 1 when a check did not come out as it should. Bad input ends with one line on the error stream and status 2.
-A signal (Ctrl-C, SIGTERM) ends a command with what it has, one line, and 128 plus the signal's number.
-BLAS runs on one thread unless the environment says otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
+One file a command; each adds its parser and says which function runs. A command returns its exit
+status: 0 when all went well, 1 when a check did not come out as it should. Bad input ends with one
+line on the error stream and status 2. A signal (Ctrl-C, SIGTERM) ends a command with what it has,
+one line, and 128 plus the signal's number. BLAS runs on one thread unless the environment says
+otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
 """
 
 import os
@@ -68,7 +69,8 @@ def main(arguments=None):
 
 
 def process():
-    """The command as a process of its own: signals that come while it ends are too late to matter."""
+    """The command as a process of its own: signals that come while it ends are too late to
+    matter."""
     import signal
 
     status = 1
@@ -91,7 +93,8 @@ def shortened(text, most=400):
 
 
 def _print_anything():
-    """Print what the terminal's encoding lacks as escapes, not as an error after the work is done."""
+    """Print what the terminal's encoding lacks as escapes, not as an error after the work is
+    done."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -105,7 +108,8 @@ def _flush_or_drop_output():
 
 
 def _drop_output():
-    """Let what still waits for the standard output go nowhere, so that Python does not fail on it at its end."""
+    """Let what still waits for the standard output go nowhere, so that Python does not fail on it
+    at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -132,7 +136,8 @@ def parser():
     )
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=parsing.CommandParser
+        title="commands", dest="command", metavar="COMMAND", required=True,
+        parser_class=parsing.CommandParser
     )
     for command in (tour, equations, train, data, bench):
         command.add(commands)

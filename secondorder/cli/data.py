@@ -7,8 +7,8 @@ from .parsing import add_table_options, table_options
 EXAMPLES = """\
   secondorder data                         the embedded data sets
   secondorder data idx:mnist cifar-10:cifar-10-batches-bin
-                                           look into folders of your own; a relative name is looked up
-                                           first in the directory that SECONDORDER_DATA names
+                                         look into folders of your own; a relative name is looked up
+                                         first in the directory that SECONDORDER_DATA names
 """
 
 
@@ -24,10 +24,12 @@ def add(commands):
         "names",
         nargs="*",
         metavar="DATA",
-        help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all embedded)",
+        help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all "
+             "embedded)",
     )
     add_table_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
 
 
@@ -42,7 +44,8 @@ def run(options):
         return 0
     for row in rows:
         task = f"{row['classes']} classes" if row["classes"] else "regression"
-        print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} {row['description']}")
+        print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
+              f"{row['description']}")
     return 0
 
 

@@ -104,7 +104,8 @@ def _markdown(options):
         return 0
     top = Path(secondorder.__file__).parent.parent
     if not (top / "pyproject.toml").is_file():
-        raise ValueError(f"--write is for a checkout of the repository, not for the installed package in {top}")
+        raise ValueError(f"--write is for a checkout of the repository, not for the installed "
+                         f"package in {top}")
     for paper, page in pages.items():
         room = ledger.PAPERS[paper].rpartition(".")[0]
         target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")

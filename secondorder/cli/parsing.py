@@ -75,7 +75,8 @@ def fraction(text):
 
 
 def setting(text):
-    """``name=value`` as a pair; the value is read as a Python literal where it is one, else as text."""
+    """``name=value`` as a pair; the value is read as a Python literal where it is one, else as
+    text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")
@@ -108,7 +109,8 @@ def _number(text):
 def add_table_options(parser):
     """Add what says how a table in csv:FILE is to be read."""
     parser.add_argument(
-        "--target", type=column, metavar="COLUMN", help="csv: the target, by name or place (default: the last)"
+        "--target", type=column, metavar="COLUMN",
+        help="csv: the target, by name or place (default: the last)"
     )
     parser.add_argument("--classify", action="store_true", help="csv: the target is a class label")
 

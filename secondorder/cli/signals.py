@@ -1,4 +1,5 @@
-"""Signals that ask a command to end: they all do what Ctrl-C does, at a place where it does no harm."""
+"""Signals that ask a command to end: they all do what Ctrl-C does, at a place where it does no
+harm."""
 
 import contextlib
 import signal
@@ -38,7 +39,8 @@ def _handle(number, frame):
 
 @contextlib.contextmanager
 def handled():
-    """Within this block SIGTERM and SIGHUP raise `Stopped`, as does SIGINT, which is a KeyboardInterrupt.
+    """Within this block SIGTERM and SIGHUP raise `Stopped`, as does SIGINT, which is a
+    KeyboardInterrupt.
 
     Signals that are ignored (``nohup``) stay ignored. Outside of the main thread nothing changes.
     """
@@ -62,7 +64,8 @@ def handled():
 
 
 def _quiet(hook):
-    """A hook that is silent where a signal came in a place that cannot raise; `check` tells it later."""
+    """A hook that is silent where a signal came in a place that cannot raise; `check` tells it
+    later."""
 
     def quiet(unraisable):
         if not isinstance(unraisable.exc_value, Stopped):

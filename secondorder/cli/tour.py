@@ -10,7 +10,7 @@ from .parsing import directory, natural
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour
   secondorder tour --out results        into ./results (its parent has to exist)
-  secondorder tour --json | jq .bound   the numbers on the standard output, the story on the error stream
+  secondorder tour --json | jq .bound   numbers on standard output, the story on the error stream
   secondorder tour --seed 7             another split, other initial weights
 """
 
@@ -21,14 +21,18 @@ def add(commands):
         "tour",
         help="train on digits, draw exact curvature, check every derivative (under a minute)",
         examples=EXAMPLES,
-        description="Check every derivative of a small network, draw its exact Hessian, train digits with SGD, Adam "
-        "and truncated Newton, train with residual partitioning, and measure how far the curvatures of "
+        description="Check every derivative of a small network, draw its exact Hessian, train "
+                    "digits with SGD, Adam "
+        "and truncated Newton, train with residual partitioning, and measure how far the "
+        "curvatures of "
         "EA-CG are from the true Hessian. Works offline.",
     )
     parser.add_argument(
-        "--out", type=directory, default="secondorder-tour", metavar="DIR", help="directory to write to (default: %(default)s)"
+        "--out", type=directory, default="secondorder-tour", metavar="DIR",
+        help="directory to write to (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="split, weights, batches (default: 0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="split, weights, batches (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.set_defaults(run=run)
 

@@ -29,21 +29,26 @@ EXAMPLES = """\
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
       --optimizer residual-partitioning --set penalty=implicit --learning-rate 10
   secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
-  secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed --set curvature=pch-2
-  secondorder train --reversible 2 --hidden 600 --activation relu --optimizer gauss-newton --batch-size 256
+  secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed \\
+      --set curvature=pch-2
+  secondorder train --reversible 2 --hidden 600 --activation relu --optimizer gauss-newton \\
+      --batch-size 256
   secondorder train --optimizer gauss-newton --set inverse=moore-penrose --learning-rate 0.5
   secondorder train --data csv:wine.csv --target cultivar --classify --checkpoint run.npz --resume
-  secondorder train --data idx:mnist-subset --hidden 100     files of your own; see secondorder data --help
+  secondorder train --data idx:mnist-subset --hidden 100   files of your own; see data --help
 
-Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training part, as are the
-targets of a regression. --out writes history.json, parameters.npz and learning-curves.png, also of what was recorded
-before a signal (Ctrl-C, SIGTERM) or a loss that is no longer finite. --checkpoint FILE --resume goes on, with the
-same bits, where a run of the same command was ended, by whatever it was. The exit status is 0 only if the training
-loss did not end above twice what it began with.
+Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training
+part, as are the targets of a regression. --out writes history.json, parameters.npz and
+learning-curves.png, also of what was recorded before a signal (Ctrl-C, SIGTERM) or a loss that is
+no longer finite. --checkpoint FILE --resume goes on, with the same bits, where a run of the same
+command was ended, by whatever it was. The exit status is 0 only if the training loss did not end
+above twice what it began with.
 """
 OPTIMIZERS = {
-    "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta", "adam": "Adam",
-    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
+    "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
+    "adam": "Adam",
+    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning",
+    "ea-cg": "EACG",
     "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton",
 }
 LOSSES = {
@@ -54,12 +59,16 @@ DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: 
 ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default: tanh)"
 WITH_VALUE = {
     "--data": {"default": "digits", "metavar": "DATA", "help": DATA},
-    "--hidden": {"type": positive, "nargs": "*", "default": [32], "help": "widths of the hidden layers (default: 32)"},
+    "--hidden": {"type": positive, "nargs": "*", "default": [32],
+                 "help": "widths of the hidden layers (default: 32)"},
     "--reversible": {"type": positive, "metavar": "BLOCKS",
-                     "help": "a reversible network of so many blocks; --hidden gives its bottleneck"},
+                     "help": "a reversible network of so many blocks; --hidden gives its "
+                             "bottleneck"},
     "--activation": {"default": "tanh", "help": ACTIVATIONS},
-    "--output": {"default": "identity", "help": "activation after the last layer (default: identity)"},
-    "--loss": {"help": f"{', '.join(LOSSES)} (default: cross-entropy for classes, else squared-error)"},
+    "--output": {"default": "identity",
+                 "help": "activation after the last layer (default: identity)"},
+    "--loss": {"help": f"{', '.join(LOSSES)} (default: cross-entropy for classes, else "
+                       f"squared-error)"},
     "--optimizer": {"default": "adam", "help": f"{', '.join(OPTIMIZERS)} (default: adam)"},
     "--set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
               "help": "an option of the optimizer; repeatable"},
@@ -69,13 +78,18 @@ WITH_VALUE = {
     "--batch-size": {"type": positive_or_all, "default": 100,
                      "help": "samples a step, or 'all' for the whole set (default: 100)"},
     "--last-batch": {"default": "merge", "choices": ("merge", "keep", "drop"),
-                     "help": "what becomes of a last batch that is too short (default: merge, with the one before it)"},
-    "--l2": {"type": non_negative_number, "default": 0.0, "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
+                     "help": "what becomes of a last batch that is too short (default: merge, with "
+                             "the one before it)"},
+    "--l2": {"type": non_negative_number, "default": 0.0,
+             "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
     "--validation": {"type": fraction, "default": 0.2, "help": "fraction held out (default: 0.2)"},
-    "--dtype": {"default": "float64", "choices": ("float64", "float32"), "help": "precision (default: float64)"},
+    "--dtype": {"default": "float64", "choices": ("float64", "float32"),
+                "help": "precision (default: float64)"},
     "--seed": {"type": natural, "default": 0, "help": "of split, weights and batches (default: 0)"},
-    "--out": {"type": directory, "metavar": "DIR", "help": "write history, parameters and figure into this directory"},
-    "--checkpoint": {"type": directory, "metavar": "FILE", "help": "keep all that is needed to go on in this file, epoch by epoch"},
+    "--out": {"type": directory, "metavar": "DIR",
+              "help": "write history, parameters and figure into this directory"},
+    "--checkpoint": {"type": directory, "metavar": "FILE",
+                     "help": "keep all that is needed to go on in this file, epoch by epoch"},
 }
 
 
@@ -83,20 +97,25 @@ def add(commands):
     """Add the parser of this command."""
     about = "Train a fully-connected network and record every epoch."
     parser = commands.add_parser(
-        "train", help="train a network on embedded or your own data", description=about, examples=EXAMPLES
+        "train", help="train a network on embedded or your own data", description=about,
+        examples=EXAMPLES
     )
     for name, kind in WITH_VALUE.items():
-        letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind else "NAME"}
+        letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind
+                                                                    else "NAME"}
         parser.add_argument(name, **letter, **kind)
-    parser.add_argument("--autoencoder", action="store_true", help="learn to reproduce the inputs, not the targets")
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint if there is one")
+    parser.add_argument("--autoencoder", action="store_true",
+                        help="learn to reproduce the inputs, not the targets")
+    parser.add_argument("--resume", action="store_true",
+                        help="go on from the checkpoint if there is one")
     parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
     add_table_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options):
-    """Train, write files where asked, print the end; both also of a run that was interrupted or stopped."""
+    """Train, write files where asked, print the end; both also of a run that was interrupted or
+    stopped."""
     import numpy as np
 
     import secondorder as so
@@ -170,19 +189,22 @@ def _status(history):
     first, last = history.records[0].train_loss, history.records[-1].train_loss
     if last <= 2 * max(first, 0):
         return 0
-    print(f"the run diverged: the training loss rose from {first:.4g} to {last:.4g}", file=sys.stderr)
+    print(f"the run diverged: the training loss rose from {first:.4g} to {last:.4g}",
+          file=sys.stderr)
     return 1
 
 
 def _settings(options):
     settings = {
-        name: value for name, value in vars(options).items() if name not in ("run", "json", "traceback", "command")
+        name: value for name, value in vars(options).items()
+        if name not in ("run", "json", "traceback", "command")
     }
     return settings | {"set": dict(options.set)}
 
 
 def _data(options, rng):
-    """Scaled training and validation arrays, and the number of classes (None for regression and autoencoders)."""
+    """Scaled training and validation arrays, and the number of classes (None for regression and
+    autoencoders)."""
     from secondorder import datasets
 
     data = datasets.load(options.data, **table_options(options))
@@ -221,7 +243,8 @@ def _network(options, inputs, outputs, rng):
             dtype=options.dtype,
         )
     if len(options.hidden) > 1 or options.output != "identity":
-        raise ValueError("--reversible takes one number after --hidden, its bottleneck (or none), and no --output")
+        raise ValueError("--reversible takes one number after --hidden, its bottleneck (or none), "
+                         "and no --output")
     return so.reversible_gauss_newton.RevMLP(
         inputs,
         options.reversible,
@@ -277,7 +300,8 @@ def _report(results, history, json):
             if "validation_accuracy" in record
             else ""
         )
-        print(f"epoch {record.epoch:4}   loss {_brief(record.train_loss)} / {_brief(record.validation_loss)}{accuracy}")
+        print(f"epoch {record.epoch:4}   loss {_brief(record.train_loss)} / "
+              f"{_brief(record.validation_loss)}{accuracy}")
     print("(training / validation)")
 
 

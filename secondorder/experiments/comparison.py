@@ -33,13 +33,14 @@ def compare(methods, make_network, loss, training, validation, l2, seed, say):
     Returns
     -------
     dict of str to dict
-        ``records`` of the history, and the settings. An exception that ends a training carries those of the
-        methods before it in its attribute ``runs``.
+        ``records`` of the history, and the settings. An exception that ends a training carries
+        those of the methods before it in its attribute ``runs``.
     """
     runs = {}
     try:
         for name, method in methods.items():
-            runs[name] = _train(name, method, make_network(), loss, training, validation, l2, seed, say)
+            runs[name] = _train(name, method, make_network(), loss, training, validation, l2, seed,
+                                say)
     except BaseException as error:
         error.runs = runs
         raise

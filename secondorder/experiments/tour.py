@@ -40,13 +40,15 @@ def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
     say : callable
         Called with lines of text as results come in.
     undisturbed : callable
-        Makes a context in which no signal raises: the end of a tour that is broken off is written in it.
+        Makes a context in which no signal raises: the end of a tour that is broken off is written
+        in it.
 
     Returns
     -------
     dict
-        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off leaves what was done so
-        far there, with ``stopped``, and the training that was under way, in ``under_way``.
+        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off
+        leaves what was done so far there, with ``stopped``, and the training that was under way, in
+        ``under_way``.
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
@@ -89,7 +91,8 @@ def _finish(out, results, started):
 
 
 def _under_way(error):
-    """The trainings of the section that was broken off: those that had ended, and the one that had not."""
+    """The trainings of the section that was broken off: those that had ended, and the one that had
+    not."""
     runs = dict(getattr(error, "runs", {}))
     if hasattr(error, "history"):
         runs["broken off"] = error.history.to_dict()
@@ -299,16 +302,19 @@ def bound(out, training, validation, seed, say):
 
 
 def reversible_gauss_newton(out, training, validation, seed, say):
-    """Gauss-Newton through both inverses, Adam and SGD: one curve of the loss, different accuracies."""
+    """Gauss-Newton through both inverses, Adam and SGD: one curve of the loss, different
+    accuracies."""
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
     say(
-        f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one batch; every step of "
+        f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
+        f"batch; every step of "
         "Gauss-Newton\nmoves the outputs alike, whichever inverse of the Jacobian it takes"
     )
     exact = {"learning_rate": 1.0, "measure": False}
     methods = {
         "right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
-        "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"}, len(x), 20),
+        "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},
+                                        len(x), 20),
         "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, len(x), 20),
         "SGD, rate 1": Method(so.SGD, {"learning_rate": 1.0}, len(x), 20),
     }
@@ -328,7 +334,8 @@ def reversible_gauss_newton(out, training, validation, seed, say):
         name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]} for r in records]
         for name, records in _histories(runs).items()
     }
-    plots.learning_curves(training_only, left, x_label="steps", y_label="cross-entropy", title="training loss")
+    plots.learning_curves(training_only, left, x_label="steps", y_label="cross-entropy",
+                          title="training loss")
     plots.learning_curves(
         _histories(runs), right, quantity="accuracy", x_label="steps", y_label="accuracy",
         title="accuracy: training (solid), test (dashed)",
@@ -336,11 +343,13 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     files.write_figure(out / "reversible-gauss-newton.png", figure)
     return "reversible_gauss_newton", {
         "runs": runs,
-        "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x), "readout": "orthonormal"},
+        "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x),
+                     "readout": "orthonormal"},
         "figures": [
             {
                 "file": "reversible-gauss-newton.png",
-                "shows": "Gauss-Newton through both inverses beside Adam and SGD: loss and accuracy",
+                "shows": "Gauss-Newton through both inverses beside Adam and SGD: loss and "
+                         "accuracy",
             }
         ],
     }
@@ -355,7 +364,8 @@ def curvature_errors(out, training, validation, seed, say):
     norm = totals.pop("norm")
     means = {name: found[name].mean(axis=0) for name in totals}
     say(
-        f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance from "
+        f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance "
+        f"from "
         f"the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables 2-5):"
     )
     for name, values in means.items():
@@ -384,10 +394,12 @@ def cubic_regularization(out, training, validation, seed, say):
     figure = Figure(figsize=(8, 7), layout="constrained")
     axes, found = figure.subplots(2, 1, sharex=True), {}
     for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
-        run = plateau.Run("digits", "sgd", curvature, seed, SIGMA, PLATEAU_ITERATIONS, dtype="float32")
+        run = plateau.Run("digits", "sgd", curvature, seed, SIGMA, PLATEAU_ITERATIONS,
+                          dtype="float32")
         kept = plateau.train(run, *data, watched=500)
         plateau.draw_run(kept, label, *axes)
-        found[label] = {"summary": plateau.summary(kept), "loss": kept["loss"], "rate": kept["rate"]}
+        found[label] = {"summary": plateau.summary(kept), "loss": kept["loss"],
+                        "rate": kept["rate"]}
         left, rate = (found[label]["summary"][name] for name in ("exit", "rate_on_plateau"))
         gone = "not left" if left is None else f"left after {left} iterations"
         say(f"  {label}: plateau {gone}; rate at the start {rate:.3g}, loss {kept['loss'][-1]:.3f}")

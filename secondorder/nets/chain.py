@@ -1,4 +1,5 @@
-"""Layers made of layers: `Chain` runs layers one after the other, `Skip` adds its input to what a chain makes of it."""
+"""Layers made of layers: `Chain` runs layers one after the other, `Skip` adds its input to what a
+chain makes of it."""
 
 from collections.abc import Iterable
 from itertools import accumulate
@@ -11,7 +12,8 @@ from .workspace import fresh, given
 
 
 class ChainSaved(list):
-    """What `Chain.forward` leaves behind: the list of what each layer saved; input of the first, output of the last."""
+    """What `Chain.forward` leaves behind: the list of what each layer saved; input of the first,
+    output of the last."""
 
     @property
     def input(self):
@@ -50,7 +52,8 @@ class Chain(Layer):
         seen = set()
         for layer in self.sublayers():
             if id(layer) in seen:
-                raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are not shared between "
+                raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
+                                 f"not shared between "
                                  "places, use a copy (layer.copy())")
             seen.add(id(layer))
         self.input_shape = self._first_stated_shape()
@@ -112,7 +115,8 @@ class Chain(Layer):
         return x, saved
 
     def output_gradients(self, saved, y_bar, new=fresh):
-        """Gradients with respect to the outputs of all layers, first to last; the last one is `y_bar` itself."""
+        """Gradients with respect to the outputs of all layers, first to last; the last one is
+        `y_bar` itself."""
         bars = [y_bar]
         for layer, kept in zip(self.layers[:0:-1], saved[:0:-1]):
             bars.append(self._input_gradient_of(layer, kept, bars[-1], new))
@@ -132,13 +136,15 @@ class Chain(Layer):
         return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar, new), new)
 
     def parameter_gradient_from(self, saved, bars, new=fresh):
-        """``theta_bar`` (size,) from the gradients `bars` with respect to the outputs of all layers."""
+        """``theta_bar`` (size,) from the gradients `bars` with respect to the outputs of all
+        layers."""
         theta_bar = new("theta_bar", (self.size,), bars[-1].dtype)
         for layer, kept, bar, where in zip(self.layers, saved, bars, self.slices):
             if where.stop > where.start:
                 piece = theta_bar[where]
                 source = new.of(layer).lending(theta_bar=piece)
-                found = layer.parameter_gradient(kept, bar, **given(layer.parameter_gradient, new=source))
+                found = layer.parameter_gradient(kept, bar,
+                                                 **given(layer.parameter_gradient, new=source))
                 if found is not piece:
                     piece[...] = found
         return theta_bar
@@ -166,7 +172,8 @@ class Chain(Layer):
         return rows
 
     def input_tangents(self, saved, x_tangent, theta_tangent, new=fresh):
-        """Tangents of the inputs of all layers, followed by that of the output; None stands for zero before the first change."""
+        """Tangents of the inputs of all layers, followed by that of the output; None stands for
+        zero before the first change."""
         tangents = [x_tangent]
         for layer, kept, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
             known = tangents[-1] is not None or piece is not None
@@ -182,21 +189,27 @@ class Chain(Layer):
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         tangents = self.input_tangents(saved, x_tangent, theta_tangent)
         second = x_second
-        for layer, kept, piece, t in zip(self.layers, saved, self._tangents(theta_tangent), tangents):
+        for layer, kept, piece, t in zip(self.layers, saved, self._tangents(theta_tangent),
+                                         tangents):
             if not (t is None and second is None and piece is None):
                 second = layer.second_tangent(kept, t, second, piece)
         return np.zeros_like(saved.output) if second is None else second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh, needs_input=True):
-        """The chain rule, differentiated once more: y_bar_tangent of each layer is x_bar_tangent of the one after it."""
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh,
+                         needs_input=True):
+        """The chain rule, differentiated once more: y_bar_tangent of each layer is x_bar_tangent of
+        the one after it."""
         tangents = self.input_tangents(saved, x_tangent, theta_tangent, new)
         bars = self.output_gradients(saved, y_bar, new)
-        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent, new, needs_input)
+        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent, new,
+                                          needs_input)
 
-    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent, new=fresh, needs_input=True):
+    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent, new=fresh,
+                              needs_input=True):
         """`backward_tangent` from the results of `input_tangents` and `output_gradients`.
 
-        Without `needs_input` the first layer may leave out the tangent of its input's gradient (None).
+        Without `needs_input` the first layer may leave out the tangent of its input's gradient
+        (None).
         """
         pieces, slices = self._tangents(theta_tangent), self.slices
         theta_bar_tangent = new("theta_bar", (self.size,), y_bar_tangent.dtype)
@@ -204,7 +217,8 @@ class Chain(Layer):
             layer, piece = self.layers[i], theta_bar_tangent[slices[i]]
             accepted = given(layer.backward_tangent, new=new.of(layer).lending(theta_bar=piece),
                              needs_input=needs_input or i > 0)
-            y_bar_tangent, found = layer.backward_tangent(saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent,
+            y_bar_tangent, found = layer.backward_tangent(saved[i], tangents[i], pieces[i], bars[i],
+                                                          y_bar_tangent,
                                                           **accepted)
             if found is not piece:
                 piece[...] = found
@@ -214,7 +228,8 @@ class Chain(Layer):
         return self.input_hessian_from(saved, self.output_gradients(saved, y_bar), H_y, stop=0)[0]
 
     def input_hessian_from(self, saved, bars, H_y, stop=0):
-        """Hessians (S, n, n) with respect to the inputs of layers `stop`, `stop` + 1, ..., followed by `H_y` itself."""
+        """Hessians (S, n, n) with respect to the inputs of layers `stop`, `stop` + 1, ..., followed
+        by `H_y` itself."""
         hessians = [H_y]
         for i in reversed(range(stop, len(self.layers))):
             hessians.append(self.layers[i].input_hessian(saved[i], bars[i], hessians[-1]))
@@ -225,7 +240,8 @@ class Chain(Layer):
 
 
 class SkipSaved(NamedTuple):
-    """What `Skip.forward` leaves behind: input and output (like x), and the inner chain's list of saved tuples."""
+    """What `Skip.forward` leaves behind: input and output (like x), and the inner chain's list of
+    saved tuples."""
 
     input: np.ndarray
     output: np.ndarray
@@ -273,7 +289,8 @@ class Skip(Layer):
     def output_shape(self, input_shape):
         shape = self.inner.output_shape(input_shape)
         if tuple(shape) != tuple(input_shape):
-            raise ValueError(f"{self!r}: the inner layers turn shape {tuple(input_shape)} into {tuple(shape)}; "
+            raise ValueError(f"{self!r}: the inner layers turn shape {tuple(input_shape)} into "
+                             f"{tuple(shape)}; "
                              "a skip connection needs the same shape")
         return shape
 
@@ -286,7 +303,8 @@ class Skip(Layer):
     def input_gradient(self, saved, y_bar, new=fresh):
         """x_bar_sj = y_bar_sj + sum_i y_bar_si dF_si/dx_sj"""
         inside = self.inner.input_gradient(saved.inner, y_bar, new.of(self.inner))
-        return np.add(y_bar, inside, out=new("input_gradient", y_bar.shape, np.result_type(y_bar, inside)))
+        return np.add(y_bar, inside,
+                      out=new("input_gradient", y_bar.shape, np.result_type(y_bar, inside)))
 
     def parameter_gradient(self, saved, y_bar, new=fresh):
         """That of F."""
@@ -314,7 +332,8 @@ class Skip(Layer):
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
         """x_bar_tangent = y_bar_tangent + that of F; theta_bar_tangent is that of F."""
-        inside, theta_bar_tangent = self.inner.backward_tangent(saved.inner, x_tangent, theta_tangent, y_bar,
+        inside, theta_bar_tangent = self.inner.backward_tangent(saved.inner, x_tangent,
+                                                                theta_tangent, y_bar,
                                                                 y_bar_tangent, new)
         x_bar_tangent = new("input_gradient_tangent", inside.shape, inside.dtype)
         return np.add(y_bar_tangent, inside, out=x_bar_tangent), theta_bar_tangent
@@ -327,7 +346,8 @@ class Skip(Layer):
         for k in range(width):
             column = np.ascontiguousarray(H_y[:, :, k]).reshape(shape)
             JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(samples, width)
-        return H_y + JtH + JtH.transpose(0, 2, 1) + self.inner.input_hessian(saved.inner, y_bar, H_y)
+        bend = self.inner.input_hessian(saved.inner, y_bar, H_y)
+        return H_y + JtH + JtH.transpose(0, 2, 1) + bend
 
     def __repr__(self):
         return f"{type(self).__name__}([{', '.join(map(repr, self.layers))}])"

@@ -1,11 +1,13 @@
-"""Whoever overrides a method is heard: what was worked out from it does not go round what he wrote."""
+"""Whoever overrides a method is heard: what was worked out from it does not go round what he
+wrote."""
 
 
 class Follows:
     """Mixin: methods that are worked out from others do not outlive a change of those.
 
-    A class names them in ``follows = {name: (sources, ...)}``. Where a subclass (or a mixin of it) overrides a source and
-    not the method itself, the method goes back to what the class with the table defines, which calls the sources.
+    A class names them in ``follows = {name: (sources, ...)}``. Where a subclass (or a mixin of it)
+    overrides a source and not the method itself, the method goes back to what the class with the
+    table defines, which calls the sources.
     """
 
     follows = {}
@@ -14,10 +16,12 @@ class Follows:
         super().__init_subclass__(**kwargs)
         root = next((c for c in reversed(cls.__mro__) if vars(c).get("follows")), cls)
         for name, sources in root.follows.items():
-            if cls is not root and min(_place(cls, source) for source in sources) < _place(cls, name):
+            if cls is not root and min(_place(cls, source)
+                                       for source in sources) < _place(cls, name):
                 setattr(cls, name, vars(root)[name])
 
 
 def _place(cls, name):
-    """How far from `cls`, in the order in which Python looks names up, the class stands that defines `name`."""
+    """How far from `cls`, in the order in which Python looks names up, the class stands that
+    defines `name`."""
     return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

@@ -1,14 +1,15 @@
 """Arrays for results: new ones, or the same ones again at every step of an optimizer.
 
-Allocating the arrays of a training step anew in every step can cost as much as the matrix products. There is one
-mechanism for all who make arrays: a pass, a rule, a loss or an activation that supports it takes an argument `new`, and
-writes its results into what ``new(name, shape, dtype)`` returns. What accepts `new` is read from its signature, so that a
-layer that knows nothing of it works as well. By default `new` is :data:`fresh`; an optimizer passes on arrays of its own
+Allocating the arrays of a training step anew in every step can cost as much as the matrix products.
+There is one mechanism for all who make arrays: a pass, a rule, a loss or an activation that
+supports it takes an argument `new`, and writes its results into what ``new(name, shape, dtype)``
+returns. What accepts `new` is read from its signature, so that a layer that knows nothing of it
+works as well. By default `new` is :data:`fresh`; an optimizer passes on arrays of its own
 :class:`Workspace`, and only to evaluations that nobody else sees.
 
-``new.of(layer)`` is the same for a layer inside, whose arrays are then its own. ``new.lending(theta_bar=piece)`` gives
-`piece` to whoever asks for an array of that name, so that a layer writes its gradient straight to its place in a flat
-vector.
+``new.of(layer)`` is the same for a layer inside, whose arrays are then its own.
+``new.lending(theta_bar=piece)`` gives `piece` to whoever asks for an array of that name, so that a
+layer writes its gradient straight to its place in a flat vector.
 """
 
 import functools
@@ -77,8 +78,9 @@ class Shelf(Fresh):
 class Workspace:
     """Arrays that are handed out again and again, by owner, name and dtype.
 
-    An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a view of its beginning.
-    What was handed out under a name is overwritten at the next request for that name.
+    An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a
+    view of its beginning. What was handed out under a name is overwritten at the next request for
+    that name.
     """
 
     def __init__(self):
@@ -92,11 +94,12 @@ class Workspace:
         return self._shelves[key]
 
     def __reduce__(self):
-        """Copies and pickles start empty: owners are known by identity, and the arrays hold nothing worth keeping."""
+        """Copies and pickles start empty: owners are known by identity, and the arrays hold nothing
+        worth keeping."""
         return Workspace, ()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _parameters(function):
     try:
         return frozenset(inspect.signature(function).parameters)
@@ -105,6 +108,7 @@ def _parameters(function):
 
 
 def given(method, **options):
-    """Those of the options that a function or method accepts by name; what is left out it does not know of."""
+    """Those of the options that a function or method accepts by name; what is left out it does not
+    know of."""
     accepted = _parameters(getattr(method, "__func__", method))
     return {name: value for name, value in options.items() if name in accepted}

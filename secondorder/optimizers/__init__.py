@@ -1,4 +1,5 @@
-"""Optimizers: one contract, the first-order methods, truncated Newton, schedules of the learning rate."""
+"""Optimizers: one contract, the first-order methods, truncated Newton, schedules of the learning
+rate."""
 
 from .base import Optimizer, Wrapper
 from .conjugate_gradients import CGResult, conjugate_gradients
@@ -6,5 +7,6 @@ from .first_order import SGD, Adadelta, Adagrad, Adam, Momentum
 from .schedules import Constant, ExponentialDecay
 from .truncated_newton import TruncatedNewton
 
-__all__ = ["CGResult", "SGD", "Adadelta", "Adagrad", "Adam", "Constant", "ExponentialDecay", "Momentum", "Optimizer",
+__all__ = ["CGResult", "SGD", "Adadelta", "Adagrad", "Adam", "Constant", "ExponentialDecay",
+           "Momentum", "Optimizer",
            "TruncatedNewton", "Wrapper", "conjugate_gradients"]

@@ -12,7 +12,8 @@ from ..nets.overriding import Follows
 from .schedules import schedule_of
 
 def norm(v):
-    """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries do not overflow."""
+    """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries
+    do not overflow."""
     return math.sqrt(_kernels().squares(v))
 
 
@@ -41,7 +42,8 @@ class Optimizer(Follows):
     Parameters
     ----------
     network : Network
-        With at least one trainable parameter, real dtype. Its parameters may be changed by anybody between two steps.
+        With at least one trainable parameter, real dtype. Its parameters may be changed by anybody
+        between two steps.
     loss : Loss
     learning_rate : float or callable
         Positive number, or a schedule: a function of the number of steps taken so far.
@@ -55,48 +57,54 @@ class Optimizer(Follows):
     steps : int
         Number of steps taken.
     details : dict
-        The method's own numbers of the last step or call of `direction`; they become part of what `step` returns.
+        The method's own numbers of the last step or call of `direction`; they become part of what
+        `step` returns.
     base : Optimizer or None
         The method that this one wraps (see :class:`Wrapper`).
     depends_on_rate : bool
-        Whether `direction` depends on the learning rate (beside parameters, batch and memory). It is then the rate that
-        the method's own schedule gives for the step, whoever decides how far the step goes.
+        Whether `direction` depends on the learning rate (beside parameters, batch and memory). It
+        is then the rate that the method's own schedule gives for the step, whoever decides how far
+        the step goes.
 
     Raises
     ------
     TypeError, ValueError
-        Something that is not a network, a network without parameters, a loss that is a class or lacks a method, a bad
-        rate or penalty.
+        Something that is not a network, a network without parameters, a loss that is a class or
+        lacks a method, a bad rate or penalty.
 
     Notes
     -----
-    **For those who write a method.** Derive from this class and define ``_direction(evaluation)``. The public
-    `direction` checks its argument and calls it; `step` calls it without checks, on an evaluation of its own (unless
-    somebody overrode the public `direction`, which is called then).
+    **For those who write a method.** Derive from this class and define ``_direction(evaluation)``.
+    The public `direction` checks its argument and calls it; `step` calls it without checks, on an
+    evaluation of its own (unless somebody overrode the public `direction`, which is called then).
 
-    *What* ``_direction`` *gets*: an :class:`~secondorder.nets.Evaluation` of ``self.network`` at its present parameters
-    with ``self.loss``. ``self._gradient(evaluation)`` is the gradient of the objective, penalty included: read-only and
-    made once an evaluation, however many ask for it. ``self.learning_rate`` is the rate of this step; a method that
-    uses it here says ``depends_on_rate = True``.
+    *What* ``_direction`` *gets*: an :class:`~secondorder.nets.Evaluation` of ``self.network`` at
+    its present parameters with ``self.loss``. ``self._gradient(evaluation)`` is the gradient of the
+    objective, penalty included: read-only and made once an evaluation, however many ask for it.
+    ``self.learning_rate`` is the rate of this step; a method that uses it here says
+    ``depends_on_rate = True``.
 
-    *What it returns*: what is added at learning rate 1, a (P,) array of the network's dtype that is no memory of the
-    method, since whoever asked may write into it. ``self._array(name)`` is a (P,) array that is made once and handed out
-    at every step again; `direction` returns a copy. Where a step is more than rate times direction (halvings, a search
-    along the line) the method overrides ``change(evaluation, direction, rate)``, which returns what is added.
+    *What it returns*: what is added at learning rate 1, a (P,) array of the network's dtype that is
+    no memory of the method, since whoever asked may write into it. ``self._array(name)`` is a (P,)
+    array that is made once and handed out at every step again; `direction` returns a copy. Where a
+    step is more than rate times direction (halvings, a search along the line) the method overrides
+    ``change(evaluation, direction, rate)``, which returns what is added.
 
-    *Memory.* `state_names` lists the attributes that the method carries from step to step: arrays, numbers, or None (an
-    array that is made later). **Memory is replaced, not written into**: ``self.total = new`` and ``self.updates += 1``,
-    never ``self.total += ...``. Then a step that fails leaves it as it was, since what the attributes held before is
-    put back. ``self._spare(name)`` is the array that the attribute held one step ago (or a new one), to write the
-    successor into; the two arrays take turns. A call of `direction` advances the memory too, so that a caller who takes
-    the direction and moves the parameters himself runs the same method.
+    *Memory.* `state_names` lists the attributes that the method carries from step to step: arrays,
+    numbers, or None (an array that is made later). **Memory is replaced, not written into**:
+    ``self.total = new`` and ``self.updates += 1``, never ``self.total += ...``. Then a step that
+    fails leaves it as it was, since what the attributes held before is put back.
+    ``self._spare(name)`` is the array that the attribute held one step ago (or a new one), to write
+    the successor into; the two arrays take turns. A call of `direction` advances the memory too, so
+    that a caller who takes the direction and moves the parameters himself runs the same method.
 
-    *Reports.* ``self.details.update(damping=0.1)`` with plain numbers, booleans or strings; `step` empties it first and
-    makes it part of its result.
+    *Reports.* ``self.details.update(damping=0.1)`` with plain numbers, booleans or strings; `step`
+    empties it first and makes it part of its result.
 
-    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``, ``deltas``, ``saved``
-    and ``gradient`` hold other numbers as soon as the next step begins. A method that remembers any of them from step
-    to step keeps a copy (``evaluation.outputs.copy()``). The evaluations that :meth:`evaluate` returns are arrays of
+    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``,
+    ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. A
+    method that remembers any of them from step to step keeps a copy
+    (``evaluation.outputs.copy()``). The evaluations that :meth:`evaluate` returns are arrays of
     their own.
     """
 
@@ -108,7 +116,8 @@ class Optimizer(Follows):
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
         if network.dtype.kind != "f":
-            raise ValueError(f"network must hold real parameters to be trained, got {network.dtype}")
+            raise ValueError(f"network must hold real parameters to be trained, got "
+                             f"{network.dtype}")
         self.network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
         self.learning_rate = learning_rate
         self.steps = 0
@@ -125,10 +134,11 @@ class Optimizer(Follows):
     def learning_rate(self, value):
         self.schedule = schedule_of(value)
 
-    # -- what can be asked at an evaluation ---------------------------------------------------------------------------
+    # -- what can be asked at an evaluation --------------------------------------------------------
 
     def evaluate(self, x, y):
-        """`Evaluation` of the network on a batch: x (S, *input_shape), y in the form that the loss takes."""
+        """`Evaluation` of the network on a batch: x (S, *input_shape), y in the form that the loss
+        takes."""
         return self.network.evaluate(self.loss, x, y)
 
     def gradient(self, evaluation):
@@ -149,8 +159,8 @@ class Optimizer(Follows):
     def direction(self, evaluation):
         """What is added to the parameters at learning rate 1.
 
-        It depends on the evaluation, on the method's memory, which it advances, and, where `depends_on_rate` says so,
-        on the rate that applies to the next step.
+        It depends on the evaluation, on the method's memory, which it advances, and, where
+        `depends_on_rate` says so, on the rate that applies to the next step.
 
         Parameters
         ----------
@@ -173,10 +183,11 @@ class Optimizer(Follows):
         with self._transaction():
             return self._checked(self._direction(evaluation)).copy()
 
-    # -- a method's own parts -------------------------------------------------------------------------------------------
+    # -- a method's own parts ----------------------------------------------------------------------
 
     def _direction(self, evaluation):
-        """The method's own part of `direction`, without checks; see the notes of :class:`Optimizer`."""
+        """The method's own part of `direction`, without checks; see the notes of
+        :class:`Optimizer`."""
         raise TypeError(f"{type(self).__name__} does not define _direction(evaluation)")
 
     def change(self, evaluation, direction, rate):
@@ -184,7 +195,8 @@ class Optimizer(Follows):
         return np.multiply(direction, rate, out=self._array("change"))
 
     def observe(self, evaluation, change):
-        """Be told the `change` (P,) that a wrapper makes of this method's direction, just before it is made."""
+        """Be told the `change` (P,) that a wrapper makes of this method's direction, just before it
+        is made."""
 
     def _propose(self, evaluation):
         """The direction at an evaluation that is known to fit: what `step` and wrappers ask for."""
@@ -207,14 +219,15 @@ class Optimizer(Follows):
         return self._workspace.of(self)(name, self.network.theta.shape, self.network.dtype)
 
     def _spare(self, name):
-        """An array like the attribute `name`, to write its successor into; see *Memory* in :class:`Optimizer`."""
+        """An array like the attribute `name`, to write its successor into; see *Memory* in
+        :class:`Optimizer`."""
         mine, spare = getattr(self, name), self._spares.get(name)
         in_use = spare is mine or (self._before is not None and spare is self._before[name])
         if spare is None or in_use or spare.shape != mine.shape or spare.dtype != mine.dtype:
             spare = np.empty_like(mine)
         return spare
 
-    # -- one step ---------------------------------------------------------------------------------------------------
+    # -- one step ----------------------------------------------------------------------------------
 
     def step(self, x, y):
         """Take one step on a batch.
@@ -227,17 +240,18 @@ class Optimizer(Follows):
         Returns
         -------
         dict
-            ``loss`` (mean loss of the batch before the step), ``objective`` (with penalty), ``gradient_norm`` (of the
-            objective), ``direction_norm``, ``step_norm``, ``learning_rate``, and the method's own numbers; those of a
-            wrapped method as a dict under its class name.
+            ``loss`` (mean loss of the batch before the step), ``objective`` (with penalty),
+            ``gradient_norm`` (of the objective), ``direction_norm``, ``step_norm``,
+            ``learning_rate``, and the method's own numbers; those of a wrapped method as a dict
+            under its class name.
 
         Raises
         ------
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses or gradient are not finite, the new parameters would not be, or plain numbers overflow on
-            the way; parameters and memory stay as they were.
+            If outputs, losses or gradient are not finite, the new parameters would not be, or plain
+            numbers overflow on the way; parameters and memory stay as they were.
         """
         # nobody else sees this evaluation, so that its arrays may be those of the step before
         with self._overflow_named():
@@ -278,28 +292,34 @@ class Optimizer(Follows):
     def _fused(self, evaluation, rate):
         """`_update` in one compiled pass over all parameters, for a method that has one.
 
-        None if it has none, or if something on the way is not finite; nothing has changed then, and `_update` finds out
-        what it was. A subclass that overrides `direction`, `_direction` or `change` goes without.
+        None if it has none, or if something on the way is not finite; nothing has changed then, and
+        `_update` finds out what it was. A subclass that overrides `direction`, `_direction` or
+        `change` goes without.
         """
 
     def _one_pass(self, step, evaluation, rate, *own):
-        """Run a loop of :mod:`secondorder.kernels` that takes a whole step, and undo it if it is not finite.
+        """Run a loop of :mod:`secondorder.kernels` that takes a whole step, and undo it if it is
+        not finite.
 
-        `own` are the method's arrays and numbers, after those that all of these loops take. Returns what every step
-        reports, and the largest entry of the direction; or None and NaN if the step was undone.
+        `own` are the method's arrays and numbers, after those that all of these loops take. Returns
+        what every step reports, and the largest entry of the direction; or None and NaN if the step
+        was undone.
         """
         kernels, network = _kernels(), self.network
         theta, backup = network.theta, self._array("backup")
         sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-        step(evaluation.gradient_sum, theta, backup, *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate),
+        step(evaluation.gradient_sum, theta, backup,
+             *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate),
              sums, peaks, *own)
-        if not (np.isfinite(sums).all() and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
+        if not (np.isfinite(sums).all()
+                and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
             theta[...] = backup
             return None, math.nan
         gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
         objective = evaluation.loss + (self.l2 / 2 * size * size if self.l2 else 0.0)
         info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
-                "direction_norm": direction_norm, "step_norm": rate * direction_norm, "learning_rate": rate}
+                "direction_norm": direction_norm, "step_norm": rate * direction_norm,
+                "learning_rate": rate}
         return info, kernels.number(peaks[0], theta.dtype)
 
     def _methods(self):
@@ -317,7 +337,8 @@ class Optimizer(Follows):
 
     @contextlib.contextmanager
     def _transaction(self):
-        """Memory, of wrapped methods too, is put back if the block fails. One inside another is part of it."""
+        """Memory, of wrapped methods too, is put back if the block fails. One inside another is
+        part of it."""
         if self._before is not None:
             yield
             return
@@ -328,7 +349,8 @@ class Optimizer(Follows):
             yield
             for method in methods:
                 method._spares.update((name, value) for name, value in method._before.items()
-                                      if isinstance(value, np.ndarray) and value is not getattr(method, name))
+                                      if isinstance(value, np.ndarray)
+                                      and value is not getattr(method, name))
         except BaseException:
             for method in methods:
                 for name, value in method._before.items():
@@ -343,23 +365,28 @@ class Optimizer(Follows):
 
     @contextlib.contextmanager
     def _overflow_named(self):
-        """Python's floats raise OverflowError where arrays give inf; to a caller both are one kind of trouble."""
+        """Python's floats raise OverflowError where arrays give inf; to a caller both are one kind
+        of trouble."""
         try:
             yield
         except OverflowError as error:
-            what = " ".join(map(str, error.args[-1:]))  # "Numerical result out of range"; a number may stand before it
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: overflow in plain numbers: {what}"
+            # "Numerical result out of range"; a number may stand before it
+            what = " ".join(map(str, error.args[-1:]))
+            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: overflow in "
+                                     f"plain numbers: {what}"
                                      "; the parameters are left as they were") from error
 
     def _require_own(self, evaluation):
         if not isinstance(evaluation, Evaluation):
-            raise TypeError("evaluation must be an Evaluation of this optimizer's network (optimizer.evaluate(x, y)), "
+            raise TypeError("evaluation must be an Evaluation of this optimizer's network "
+                            "(optimizer.evaluate(x, y)), "
                             f"got {evaluation!r}")
         if evaluation.network is not self.network:
             raise ValueError(f"{type(self).__name__}: the evaluation belongs to another network")
         if not _alike(evaluation.loss_function, self.loss):
             raise ValueError(f"{type(self).__name__}: the evaluation was made with another loss, "
-                             f"{evaluation.loss_function!r}, not with this optimizer's own {self.loss!r}; "
+                             f"{evaluation.loss_function!r}, not with this optimizer's own "
+                             f"{self.loss!r}; "
                              "optimizer.evaluate(x, y) makes one that fits")
         evaluation.require_current()
 
@@ -368,8 +395,11 @@ class Optimizer(Follows):
         is_array = isinstance(direction, np.ndarray)
         if is_array and direction.shape == theta.shape and direction.dtype == theta.dtype:
             return direction
-        found = f"{direction.dtype} array {direction.shape}" if is_array else type(direction).__name__
-        raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array {theta.shape}, "
+        found = (
+            f"{direction.dtype} array {direction.shape}" if is_array else type(direction).__name__
+        )
+        raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array "
+                        f"{theta.shape}, "
                         f"got {found}")
 
     def _require_finite(self, theta, direction):
@@ -378,10 +408,12 @@ class Optimizer(Follows):
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
             if not np.isfinite(theta[where]).all():
-                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of layer {i}, "
-                                         f"{layer!r}, would not be finite; the parameters are left as they were")
+                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of "
+                                         f"layer {i}, "
+                                         f"{layer!r}, would not be finite; the parameters are left "
+                                         f"as they were")
 
-    # -- memory -----------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
 
     def state_dict(self):
         """What has to be kept, beside the parameters and the settings, to go on bit for bit.
@@ -389,8 +421,8 @@ class Optimizer(Follows):
         Returns
         -------
         dict
-            ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of a method that wraps
-            another, that one's state as ``base``.
+            ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of
+            a method that wraps another, that one's state as ``base``.
         """
         state = {"method": type(self).__name__, "steps": self.steps}
         for name in self.state_names:
@@ -399,7 +431,8 @@ class Optimizer(Follows):
         return state if self.base is None else state | {"base": self.base.state_dict()}
 
     def load_state_dict(self, state):
-        """Take over what `state_dict` of an optimizer of the same class, for a network of the same size, returned.
+        """Take over what `state_dict` of an optimizer of the same class, for a network of the same
+        size, returned.
 
         Parameters
         ----------
@@ -409,12 +442,14 @@ class Optimizer(Follows):
         Raises
         ------
         ValueError, TypeError
-            If it comes from another method, or a name, shape, dtype or number does not fit; nothing is changed then.
+            If it comes from another method, or a name, shape, dtype or number does not fit; nothing
+            is changed then.
         """
         self._take(self._accepted(state))
 
     def _accepted(self, state):
-        """The state, checked, with plain numbers in place of arrays without axes; that of the base likewise."""
+        """The state, checked, with plain numbers in place of arrays without axes; that of the base
+        likewise."""
         try:
             state = {name: _as_kept(getattr(self, name, None), state[name]) for name in state}
         except (TypeError, IndexError):
@@ -431,10 +466,13 @@ class Optimizer(Follows):
             self.base._take(state["base"])
 
     def check_state(self, state):
-        """Raise ValueError or TypeError unless `state` fits; a method that demands more of its numbers extends this."""
-        expected = {"method", "steps", *self.state_names} | (set() if self.base is None else {"base"})
+        """Raise ValueError or TypeError unless `state` fits; a method that demands more of its
+        numbers extends this."""
+        expected = {"method", "steps", *self.state_names} | (set() if self.base is None
+                                                             else {"base"})
         if set(state) != expected:
-            raise ValueError(f"state: expected the entries {sorted(expected)}, got {sorted(map(str, state))}")
+            raise ValueError(f"state: expected the entries {sorted(expected)}, got "
+                             f"{sorted(map(str, state))}")
         if state["method"] != type(self).__name__:
             raise ValueError(f"state: belongs to {state['method']}, not to {type(self).__name__}")
         whole_number(state["steps"], "state: steps", 0)
@@ -442,21 +480,24 @@ class Optimizer(Follows):
             _require_alike(name, getattr(self, name), state[name])
 
     def __repr__(self):
-        return f"{type(self).__name__}(learning_rate={self.schedule!r}, l2={self.l2:g})  # {self.steps} steps taken"
+        settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"
+        return f"{type(self).__name__}({settings})  # {self.steps} steps taken"
 
 
 class Wrapper(Optimizer):
     """A method that takes the direction of another, its base, and decides how far to go along it.
 
-    A subclass overrides ``change(evaluation, direction, rate)``: `direction` is the base's, `rate` the one that the
-    base's schedule gives for this step, and what it returns, of any length, is what is added to the parameters. The
-    base's own `change` (its rate, its halvings) is not called; instead the base is told the change that is made
-    (`observe`), so that a method that learns from its steps, as `TruncatedNewton` does, goes on learning.
+    A subclass overrides ``change(evaluation, direction, rate)``: `direction` is the base's, `rate`
+    the one that the base's schedule gives for this step, and what it returns, of any length, is
+    what is added to the parameters. The base's own `change` (its rate, its halvings) is not called;
+    instead the base is told the change that is made (`observe`), so that a method that learns from
+    its steps, as `TruncatedNewton` does, goes on learning.
 
-    Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once and shared. With every
-    step of the wrapper the base's count of steps advances, and with it its schedule; its reports stand in what `step`
-    returns as a dict under its class name, its state in `state_dict` under ``base``. A step that fails leaves parameters
-    and both methods' memory as they were. A wrapper may have memory of its own (`state_names`), and may be wrapped again.
+    Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once
+    and shared. With every step of the wrapper the base's count of steps advances, and with it its
+    schedule; its reports stand in what `step` returns as a dict under its class name, its state in
+    `state_dict` under ``base``. A step that fails leaves parameters and both methods' memory as
+    they were. A wrapper may have memory of its own (`state_names`), and may be wrapped again.
 
     Parameters
     ----------
@@ -496,7 +537,8 @@ class Wrapper(Optimizer):
 
     @property
     def learning_rate(self):
-        """Rate that the base's schedule gives for the next step; assign a number or a schedule to change it."""
+        """Rate that the base's schedule gives for the next step; assign a number or a schedule to
+        change it."""
         return self.base.learning_rate
 
     @learning_rate.setter
@@ -529,8 +571,10 @@ def _as_kept(mine, theirs):
 
 
 def _require_alike(name, mine, theirs):
-    """Raise unless both are arrays of one shape and dtype, or both numbers; None is an array that is made later."""
-    is_array, is_number = isinstance(theirs, np.ndarray), isinstance(theirs, (numbers.Real, np.bool_))
+    """Raise unless both are arrays of one shape and dtype, or both numbers; None is an array that
+    is made later."""
+    is_array = isinstance(theirs, np.ndarray)
+    is_number = isinstance(theirs, (numbers.Real, np.bool_))
     if mine is None and (theirs is None or is_array or is_number):
         return
     if not isinstance(mine, np.ndarray):

@@ -1,4 +1,5 @@
-"""Methods that use gradients only. g is the gradient of the objective, penalty included; defaults are PyTorch's."""
+"""Methods that use gradients only. g is the gradient of the objective, penalty included; defaults
+are PyTorch's."""
 
 import numpy as np
 
@@ -9,9 +10,10 @@ from .base import Optimizer, _kernels
 class _Looped(Optimizer):
     """A method whose update is one of the loops in :mod:`secondorder.kernels`.
 
-    A subclass names the loop (`update`; the one for a whole step has ``_step`` at the end of its name); what it takes are
-    gradient, memory, successors of the memory, direction and the numbers that `_settings` gives. `sums` names the memory
-    that holds sums of squares, which must not overflow.
+    A subclass names the loop (`update`; the one for a whole step has ``_step`` at the end of its
+    name); what it takes are gradient, memory, successors of the memory, direction and the numbers
+    that `_settings` gives. `sums` names the memory that holds sums of squares, which must not
+    overflow.
     """
 
     update = sums = None
@@ -34,14 +36,16 @@ class _Looped(Optimizer):
         getattr(kernels, self.update)(self._gradient(evaluation), *old, *new, direction, *settings)
         self._keep(names, new)
         if self.sums is not None and not all_finite(getattr(self, self.sums)):
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of squared gradients "
+            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of "
+                                     f"squared gradients "
                                      f"overflows {self.network.dtype}")
         return direction
 
     def _fused(self, evaluation, rate):
         kernels, (names, old, new) = _kernels(), self._memory()
         settings = kernels.scalars(self.network.dtype, *self._settings())
-        found, _ = self._one_pass(getattr(kernels, self.update + "_step"), evaluation, rate, *old, *new, *settings)
+        found, _ = self._one_pass(getattr(kernels, self.update + "_step"), evaluation, rate, *old,
+                                  *new, *settings)
         if found is not None:
             self._keep(names, new)
         return found
@@ -126,7 +130,8 @@ class Adagrad(_Looped):
     state_names = ("total",)
     update, sums = "adagrad", "total"
 
-    def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0, epsilon=1e-10):
+    def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0,
+                 epsilon=1e-10):
         super().__init__(network, loss, learning_rate, l2)
         self.initial_accumulator = number_in(initial_accumulator, "initial_accumulator", 0, np.inf)
         self.epsilon = _epsilon(epsilon, network.dtype)
@@ -215,7 +220,8 @@ class Adam(_Looped):
 
     def _settings(self):
         (beta1, beta2), t = self.betas, self.updates + 1
-        return (beta1, 1 - beta1, beta2, 1 - beta2, 1 / (1 - beta1**t), 1 / np.sqrt(1 - beta2**t), self.epsilon)
+        return (beta1, 1 - beta1, beta2, 1 - beta2, 1 / (1 - beta1**t), 1 / np.sqrt(1 - beta2**t),
+                self.epsilon)
 
     def _keep(self, names, new):
         super()._keep(names, new)
@@ -227,7 +233,8 @@ class Adam(_Looped):
 
 
 def _epsilon(epsilon, dtype):
-    """`epsilon` as a float that is above 0 in `dtype` too: a gradient that is always 0 then gives 0 / epsilon = 0."""
+    """`epsilon` as a float that is above 0 in `dtype` too: a gradient that is always 0 then gives 0
+    / epsilon = 0."""
     value = number_in(epsilon, "epsilon", 0, np.inf)
     if dtype.type(value) <= 0:
         raise ValueError(f"epsilon must be above 0 in {dtype}, got {epsilon}")

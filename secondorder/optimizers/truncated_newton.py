@@ -15,7 +15,8 @@ class TruncatedNewton(Optimizer):
 
         (H + damping I) direction = -g
 
-    H is the exact Hessian of the batch's objective, or its Gauss-Newton matrix, known by products with vectors only.
+    H is the exact Hessian of the batch's objective, or its Gauss-Newton matrix, known by products
+    with vectors only.
 
     Parameters
     ----------
@@ -31,15 +32,17 @@ class TruncatedNewton(Optimizer):
     max_cg : int
         Most iterations a step.
     tolerance : float
-        Iterations end when the residual has shrunk to this part of |g|; from 0 to below 1. Small values pay on full
-        batches; on small ones they fit the noise.
+        Iterations end when the residual has shrunk to this part of |g|; from 0 to below 1. Small
+        values pay on full batches; on small ones they fit the noise.
     adapt_damping : bool
         Whether the damping follows the reduction ratio.
     smallest_damping : float
-        Positive. Adaptation does not shrink the damping below it. Small batches of a large network need it: each of
-        them can be fitted almost exactly, so that the ratio alone would let the damping vanish.
+        Positive. Adaptation does not shrink the damping below it. Small batches of a large network
+        need it: each of them can be fitted almost exactly, so that the ratio alone would let the
+        damping vanish.
     max_halvings : int
-        How often a step that raises the batch's objective is halved before it is given up; 0 takes every step as it is.
+        How often a step that raises the batch's objective is halved before it is given up; 0 takes
+        every step as it is.
 
     Attributes
     ----------
@@ -48,25 +51,30 @@ class TruncatedNewton(Optimizer):
 
     Notes
     -----
-    *Negative curvature.* Where p^T (H + damping I) p <= 0 for a direction p of conjugate gradients, the iterations end.
-    What was reached before is the direction; if nothing was (p is -g itself), the direction is -g / |k| with
-    k = g^T H g / |g|^2, the curvature along it, and no longer than max(1, |theta|).
+    *Negative curvature.* Where p^T (H + damping I) p <= 0 for a direction p of conjugate gradients,
+    the iterations end. What was reached before is the direction; if nothing was (p is -g itself),
+    the direction is -g / |k| with k = g^T H g / |g|^2, the curvature along it, and no longer than
+    max(1, |theta|).
 
-    *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T H s / 2), both on
-    this batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3 (the rule of Martens 2010); where it has
-    to grow from 0 it starts at `smallest_damping`. A step whose predicted decrease is lost in the rounding of f, or is
-    negative (rates above 1), leaves the damping as it is and reports no ratio.
+    *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T
+    H s / 2), both on this batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3
+    (the rule of Martens 2010); where it has to grow from 0 it starts at `smallest_damping`. A step
+    whose predicted decrease is lost in the rounding of f, or is negative (rates above 1), leaves
+    the damping as it is and reports no ratio.
 
-    *Steps that do not descend.* If f(theta + s) > f(theta), beyond rounding, s is halved up to `max_halvings` times; if
-    that does not help, the parameters stay and the damping is multiplied by 4 (unless `adapt_damping` is false).
+    *Steps that do not descend.* If f(theta + s) > f(theta), beyond rounding, s is halved up to
+    `max_halvings` times; if that does not help, the parameters stay and the damping is multiplied
+    by 4 (unless `adapt_damping` is false).
 
-    ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``, ``damping`` (used in
-    this step), ``reduction_ratio`` (of the whole step; -1 stands for -1 and all below), ``halvings`` and ``accepted``.
+    ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``,
+    ``damping`` (used in this step), ``reduction_ratio`` (of the whole step; -1 stands for -1 and
+    all below), ``halvings`` and ``accepted``.
     """
 
     state_names = ("damping",)
 
-    def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0, max_cg=50,
+    def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0,
+                 max_cg=50,
                  tolerance=0.5, adapt_damping=True, smallest_damping=0.03, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.operator = lookup(CURVATURES, curvature, "curvature")
@@ -79,13 +87,16 @@ class TruncatedNewton(Optimizer):
         self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
 
     def _direction(self, evaluation):
-        """What the damped Newton system gives; it takes up to `max_cg` products with the curvature."""
+        """What the damped Newton system gives; it takes up to `max_cg` products with the
+        curvature."""
         g = self._gradient(evaluation)
         H = self.operator.at(evaluation, l2=self.l2)
         damping = self.damping
-        found = conjugate_gradients(lambda v: H.matvec(v) + damping * v, -g, self.tolerance, self.max_cg)
+        found = conjugate_gradients(lambda v: H.matvec(v) + damping * v, -g, self.tolerance,
+                                    self.max_cg)
         size = norm(g)
-        self.details.update(cg_iterations=found.iterations, residual=norm(found.residual) / size if size else 0.0,
+        self.details.update(cg_iterations=found.iterations, residual=norm(found.residual) / size
+                            if size else 0.0,
                             negative_curvature=found.negative_curvature, damping=damping)
         if found.negative_curvature and found.iterations == 1:
             return self._steepest(g, found.curvature - damping)
@@ -101,7 +112,8 @@ class TruncatedNewton(Optimizer):
         return -(longest if curvature == 0 else min(longest, 1 / abs(curvature))) * g
 
     def change(self, evaluation, direction, rate):
-        """rate * direction, halved until the batch's objective does not rise; adapts the damping."""
+        """rate * direction, halved until the batch's objective does not rise; adapts the
+        damping."""
         s = super().change(evaluation, direction, rate)
         decrease, rounding = self._learn(evaluation, s)
         halvings = 0
@@ -119,7 +131,8 @@ class TruncatedNewton(Optimizer):
         return s
 
     def observe(self, evaluation, change):
-        """Adapt the damping to a change that a wrapper makes, by the rule for the method's own steps."""
+        """Adapt the damping to a change that a wrapper makes, by the rule for the method's own
+        steps."""
         self._learn(evaluation, change)
 
     def _learn(self, evaluation, s):
@@ -148,7 +161,8 @@ class TruncatedNewton(Optimizer):
         self.damping = max(factor * self.damping, self.smallest_damping)
 
     def _predicted_decrease(self, evaluation, s):
-        """-g^T s - s^T H s / 2, without the damping; NaN, which no comparison is true of, where something overflows."""
+        """-g^T s - s^T H s / 2, without the damping; NaN, which no comparison is true of, where
+        something overflows."""
         if not np.isfinite(s).all():
             return np.nan
         try:
@@ -158,14 +172,16 @@ class TruncatedNewton(Optimizer):
         return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
 
     def _objective_after(self, evaluation, s):
-        """Objective of the same batch at theta + s, or inf where it overflows; theta is put back."""
+        """Objective of the same batch at theta + s, or inf where it overflows; theta is put
+        back."""
         network = self.network
         theta = network.theta.copy()
         try:
             network.theta = theta + s
             losses = self.loss.value(network(evaluation.x), evaluation.y)
             value = losses.mean(dtype=np.float64).item() + self.penalty()
-        except (FloatingPointError, OverflowError):  # the outputs or the loss overflow: as bad as a step can be
+        # the outputs or the loss overflow: as bad as a step can be
+        except (FloatingPointError, OverflowError):
             value = np.inf
         finally:
             network.theta = theta
