@@ -91,6 +91,8 @@ def test_layers_on_their_own_and_together():
         assert np.isclose(info["smallest_rate"], s.min()) and np.isclose(
             info["largest_rate"], s.max()
         )
+        assert np.isclose(info["slope"], a.sum()) and np.isclose(info["curvature"], Q.sum())
+        assert info["descent"] is True
         if coupled:
             single = so.low_rank.step_length(a.sum(), Q.sum(), np.linalg.norm(norms), 3.0)
             model = -steps.model_change(a.sum(), Q.sum(), np.linalg.norm(norms), 3.0, single)
@@ -106,7 +108,11 @@ def test_every_parameter_on_its_own():
         [so.low_rank.step_length(-abs(gi), hi, 1.0, 50.0) for gi, hi in zip(g, np.diag(H))]
     )
     assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
-    assert info["descent"]
+    assert info["descent"] is True and np.isclose(info["slope"], -g @ g)
+    assert np.isclose(info["curvature"], g**2 @ np.diag(H))
+    changes = [steps.model_change(-abs(gi), hi, 1.0, 50.0, si)
+               for gi, hi, si in zip(g, np.diag(H), s)]
+    assert np.isclose(info["predicted_decrease"], -sum(changes))
 
 
 @pytest.mark.parametrize("averaging", ("step", "rate"))
@@ -143,6 +149,10 @@ def test_a_direction_that_goes_uphill():
         s = so.low_rank.step_length(g @ g, g @ H @ g, np.linalg.norm(g), 5.0, ascent)
         assert np.allclose(net.theta - before, s * g, atol=1e-12) and method.skipped == (s == 0)
         assert (s != 0) == (ascent == "flip")
+    for options in ({"rates": "layer", "coupled": False}, {"rates": "variable"}, {"rates": "layer"}):
+        net, loss, x, y = problem()
+        method = so.CubicRegularization(Uphill(net, loss), **options)
+        assert method.step(x, y)["descent"] is False and method.ascents == 1
 
 
 def test_nothing_to_follow_and_nothing_finite(monkeypatch):
@@ -167,10 +177,17 @@ def test_nothing_to_follow_and_nothing_finite(monkeypatch):
     assert method.step(x, y)["rate"] == 0
     assert method.skipped == 1 and (method.network.theta == before).all()
     method, x, y = made(rates="layer")
+    thirds = [slice(0, 5), slice(5, 9), slice(9, None)]
     monkeypatch.setattr(
         optimizer,
         "layer_products",
-        lambda *args: (np.ones(3), np.full((3, 3), np.inf), np.ones(3), [slice(0, 1)] * 3),
+        lambda *args: (np.ones(3), np.full((3, 3), np.inf), np.ones(3), thirds),
+    )
+    assert method.step(x, y)["rate"] == 0
+    monkeypatch.setattr(
+        optimizer,
+        "layer_products",
+        lambda *args: (np.array([1.0, np.inf, 1.0]), np.eye(3), np.ones(3), thirds),
     )
     assert method.step(x, y)["rate"] == 0
 

@@ -34,17 +34,12 @@ The fast path: ``curvature`` ((38)-(39) in one tangent, at about the cost of a g
 check in ``equations``.
 """
 
-PAPER = "low-rank"
-
 from .curvature import directional_curvature
 from .factors import SampleHessian, hessian
 from .optimizer import CubicRegularization
 from .steps import step_length
 
-__all__ = [
-    "CubicRegularization",
-    "SampleHessian",
-    "directional_curvature",
-    "hessian",
-    "step_length",
-]
+PAPER = "low-rank"
+
+__all__ = ["CubicRegularization", "SampleHessian", "directional_curvature", "hessian",
+           "step_length"]

@@ -1,9 +1,10 @@
 """Every numbered equation, table and claim of the paper as a check that runs.
 
-``structure`` (1)-(7), (34)-(36); ``model`` (8)-(9), (37), (40)-(43); ``batches`` (38)-(39), Table 2,
-the options; ``definitions`` (10)-(17), Table 1; ``jacobians`` (18)-(33); ``convolutions`` (44)-(57);
-``recursion`` (58)-(65); ``bends`` (66)-(80); ``beyond`` what goes further than the paper.
-``reference`` holds brute force by loops, ``cases`` the networks.
+``structure`` (1)-(7), (34)-(36); ``model`` (8)-(9), (37), (40)-(43); ``batches`` (38)-(39),
+Table 2, the options; ``definitions`` (10)-(17), Table 1; ``jacobians`` (18)-(33);
+``convolutions`` (44)-(57); ``recursion`` (58)-(65); ``bends`` (66)-(80);
+``beyond`` what goes further than the paper. ``reference`` holds brute force by loops,
+``cases`` the networks.
 """
 
 # ruff: noqa: F401, I001  (in the order of the tables)
