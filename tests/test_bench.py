@@ -372,3 +372,13 @@ def test_threads_are_set_in_a_new_process(monkeypatch):
     assert environment["OPENBLAS_NUM_THREADS"] == environment["MKL_NUM_THREADS"] == "2"
     again, told = (vars(cli.parser().parse_args(given)) for given in (command[3:], words))
     assert command[1:3] == ["-m", "secondorder"] and again == told
+
+
+def test_every_point_of_the_figure_has_a_tick():
+    """Cases that begin at other widths than each other."""
+    point = {"ratios": {"gradient": 2.0}}
+    curves = {"width": {"small": [point | {"place": n} for n in (8, 16)],
+                        "large": [point | {"place": n} for n in (16, 32)]}, "depth": {}}
+    width, depth = scaling.draw(curves).axes
+    assert [label.get_text() for label in width.get_xticklabels()] == ["8", "16", "32"]
+    assert not depth.lines

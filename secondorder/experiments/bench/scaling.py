@@ -93,6 +93,7 @@ def draw(curves, figure=None):
         figure = Figure(figsize=(13, 4.6), layout="constrained")
     lines = {}
     for ax, (axis, cases) in zip(figure.subplots(1, len(curves), sharey=True), curves.items()):
+        ticks = set()
         for number, (name, points) in enumerate(cases.items()):
             known = [point for point in points if "gradient" in point["ratios"]]
             if not known:
@@ -106,7 +107,9 @@ def draw(curves, figure=None):
                 marker=MARKERS[number % len(MARKERS)],
                 linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
             )
-            ax.set_xticks(places, [str(place) for place in places], minor=False)
+            ticks.update(places)
+        if ticks:
+            ax.set_xticks(sorted(ticks), map(str, sorted(ticks)))
         ax.minorticks_off()
         ax.set(xlabel=axis)
         ax.grid(alpha=0.3)
