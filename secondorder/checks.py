@@ -5,6 +5,7 @@ of range) with the argument's name, what was given and what is expected. `name` 
 """
 
 import difflib
+import inspect
 import numbers
 import os
 import pathlib
@@ -133,6 +134,31 @@ def instance_of(value, cls, name):
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
         raise TypeError(f"{name} must be {article} {cls.__name__}, got {value!r}")
     return value
+
+
+def function_of(value, name, count, what):
+    """Return `value`; TypeError unless it can be called with `count` arguments. `what` says what it is."""
+    if not callable(value):
+        raise TypeError(f"{name} must be {what}, got {value!r}")
+    try:
+        signature = inspect.signature(value)
+    except ValueError:  # some functions written in C do not tell
+        return value
+    try:
+        signature.bind(*[None] * count)
+    except TypeError as error:
+        raise TypeError(f"{name} must be {what}; {value!r} does not take {count} arguments: {error}") from None
+    return value
+
+
+def shape(value, name):
+    """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers above 0."""
+    if isinstance(value, str) or not (hasattr(value, "__len__") or isinstance(value, numbers.Integral)):
+        raise TypeError(f"{name} must be a tuple of whole numbers, got {value!r}")
+    sizes = tuple(value) if hasattr(value, "__len__") else (value,)
+    if not sizes:
+        raise ValueError(f"{name} must be a tuple of at least one whole number, got {value!r}")
+    return tuple(whole_number(n, name, 1) for n in sizes)
 
 
 def path(value, name):

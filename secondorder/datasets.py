@@ -27,6 +27,20 @@ from secondorder import checks, formats
 from secondorder.checks import boolean, instance_of, lookup, one_of, plain_array, real_array
 from secondorder.randomness import generator
 
+__all__ = [
+    "Dataset",
+    "Standardisation",
+    "find_directory",
+    "load",
+    "load_cifar10",
+    "load_csv",
+    "load_diabetes",
+    "load_digits",
+    "load_idx",
+    "load_wine",
+    "scale",
+    "split",
+]
 LARGEST_LABEL = 2**16 - 1
 DATA_VARIABLE = "SECONDORDER_DATA"
 CHECKSUMS = {

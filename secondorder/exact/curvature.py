@@ -13,7 +13,7 @@ from ..nets.workspace import fresh
 
 def check_vector(network, v):
     """Return v (P,) in the network's dtype; TypeError or ValueError if it is no such vector."""
-    return finite(network.vector(v), "v")
+    return finite(instance_of(network, Network, "network").vector(v), "v")
 
 
 def check_network(network):

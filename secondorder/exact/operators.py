@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import check_l2, one_of
-from ..nets import Workspace
+from ..checks import check_l2, instance_of, one_of, whole_number
+from ..nets import Evaluation, Workspace
 from .curvature import (check_network, check_vector, evaluate, gauss_newton_product_at,
                         hessian_vector_product_at)
 from .dense import FISHER_KINDS, fisher_scores
@@ -30,7 +30,7 @@ class CurvatureOperator(LinearOperator):
     @classmethod
     def at(cls, evaluation, l2=0.0):
         """The operator at an evaluation that was made before."""
-        check_network(evaluation.network)
+        check_network(instance_of(evaluation, Evaluation, "evaluation").network)
         operator = cls.__new__(cls)
         operator._set(evaluation, check_l2(l2))
         return operator
@@ -101,7 +101,7 @@ class FisherOperator(CurvatureOperator):
         return operator
 
     def _draw(self, kind, rng, draws):
-        self.kind = one_of(FISHER_KINDS, kind, "kind")
+        self.kind, draws = one_of(FISHER_KINDS, kind, "kind"), whole_number(draws, "draws", 1)
         e = self.evaluation
         if kind == "exact":
             self._F, self._scores = e.loss_function.fisher(e.outputs), []

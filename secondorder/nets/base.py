@@ -25,7 +25,7 @@ import weakref
 
 import numpy as np
 
-from ..checks import fitting
+from ..checks import boolean, fitting
 from .overriding import Follows
 
 
@@ -64,7 +64,7 @@ class Layer(Follows):
     _owner = None
 
     def __init__(self, trainable=True):
-        self._trainable = bool(trainable)
+        self._trainable = boolean(trainable, "trainable")
         self.parameters = Parameters()
         self._owner = None
 
@@ -80,7 +80,7 @@ class Layer(Follows):
         if self.owner() is not None:
             raise ValueError(f"{self!r} is in a network already, whose theta was laid out with trainable={self._trainable}; set "
                              "trainable before the network is made")
-        self._trainable = bool(value)
+        self._trainable = boolean(value, "trainable")
 
     def declare(self, name, value):
         """Add a parameter called `name` that starts as a copy of the array `value` (whole numbers become float64)."""

@@ -7,7 +7,7 @@ a number a     weights and biases uniform in +-a
 
 import numpy as np
 
-from ..checks import lookup, number_in
+from ..checks import function_of, lookup, number_in
 
 
 def uniform_fan_in(shape, fan_in, fan_out, rng):
@@ -41,7 +41,7 @@ INITIALISERS = {"uniform": uniform_fan_in, "xavier": xavier}
 def initialiser(init):
     """Turn a name, a number (half-width) or a callable into an initialiser."""
     if callable(init):
-        return init
+        return function_of(init, "init", 4, "a name, a number or a function of (shape, fan_in, fan_out, rng)")
     if isinstance(init, (int, float)) and not isinstance(init, bool):
         return uniform(init)
     return lookup(INITIALISERS, init, "init")

@@ -194,6 +194,8 @@ class _ClassTargets(Loss):
 
     def prepare_target(self, target, shape, dtype, new=fresh):
         target = checks.plain_array(target, "targets")
+        if shape[1] < 2:
+            raise ValueError(f"{type(self).__name__} tells classes apart and needs two or more outputs, got {shape[1]}")
         if target.ndim == 1:
             checks.labels(target, shape)
             one_hot = new("targets", tuple(shape), dtype)

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import all_finite, batch, check_loss, fitting
+from .. import checks
+from ..checks import all_finite, batch, check_loss, fitting, instance_of
 from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
@@ -62,7 +63,7 @@ class Network:
             first = next((layer for layer in self.layers if not layer.keeps_shape), None)
             why = "no layer states its own" if first is None else f"{first!r} takes inputs of more than one shape"
             raise ValueError(f"input_shape must be given, as {why}")
-        self.input_shape = tuple(int(n) for n in shape)
+        self.input_shape = checks.shape(shape, "input_shape")
         self.output_shape = tuple(self.chain.output_shape(self.input_shape))
         self.chain.convert(self.dtype)
         self._bind()
@@ -244,7 +245,8 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        self.network, self.loss_function, self.workspace = network, check_loss(loss), workspace
+        self.network, self.loss_function = instance_of(network, Network, "network"), check_loss(loss)
+        self.workspace = workspace
         self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)

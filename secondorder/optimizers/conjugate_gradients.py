@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import checks
+
 
 class CGResult(NamedTuple):
     """What :func:`conjugate_gradients` found.
@@ -54,9 +56,14 @@ def conjugate_gradients(product, b, tolerance, max_iterations):
 
     Raises
     ------
+    TypeError, ValueError
+        Arguments of another kind, b not finite, a product of another shape than b.
     FloatingPointError
         If a direction or a product is not finite.
     """
+    checks.function_of(product, "product", 1, "a function of a vector")
+    b, tolerance = checks.real_array(b, "b"), checks.number_in(tolerance, "tolerance", 0, np.inf)
+    max_iterations = checks.whole_number(max_iterations, "max_iterations", 0)
     x = np.zeros_like(b)
     r = b.copy()
     p = r.copy()
@@ -68,7 +75,7 @@ def conjugate_gradients(product, b, tolerance, max_iterations):
         pp = dot(p, p)
         if not np.isfinite(pp):
             raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the direction overflows")
-        Ap = product(p)
+        Ap = checks.fitting(product(p), b, "product(v)")
         pAp = dot(p, Ap)
         if not np.isfinite(pAp):
             raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the curvature product is not finite")

@@ -2,7 +2,7 @@
 
 import numbers
 
-from ..checks import boolean, positive_number, whole_number
+from ..checks import boolean, function_of, positive_number, whole_number
 
 
 class Constant:
@@ -73,7 +73,7 @@ def schedule_of(learning_rate):
         If the number is not positive and finite.
     """
     if callable(learning_rate):
-        return learning_rate
+        return function_of(learning_rate, "learning_rate", 1, "a positive number or a function of the step")
     if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
         raise TypeError("learning_rate must be a positive number or a schedule (a function of the step), "
                         f"got {learning_rate!r}")

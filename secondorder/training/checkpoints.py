@@ -7,11 +7,10 @@ belongs. Nothing in it is pickled, so that reading one runs no code.
 import hashlib
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 
-from .. import files
+from .. import checks, files
 
 FORMAT = 1
 
@@ -51,7 +50,7 @@ def read_checkpoint(path):
     ValueError
         If the file is no checkpoint, or damaged.
     """
-    path = Path(path)
+    path = checks.path(path, "path")
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

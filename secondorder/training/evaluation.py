@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..nets import Workspace
+from ..checks import instance_of, plain_array
+from ..nets import Network, Workspace
 
 CHUNK = 1024  # samples in one forward pass of an evaluation
 
@@ -32,6 +33,11 @@ def evaluate(network, loss, x, y, workspace=None):
     FloatingPointError
         If outputs or losses are not finite.
     """
+    x, y = plain_array(x, "x"), plain_array(y, "y")
+    if x.ndim == 0 or len(x) == 0 or not isinstance(network, Network):
+        instance_of(network, Network, "network").check_input(x)
+    if y.ndim == 0 or len(y) != len(x):
+        raise ValueError(f"x holds {len(x)} samples, y has shape {y.shape}: one target a sample")
     labels = np.ndim(y) == 1 and np.asarray(y).dtype.kind in "iu"
     total, right, workspace = 0.0, 0, Workspace() if workspace is None else workspace
     for start in range(0, len(x), CHUNK):

@@ -122,8 +122,8 @@ def train(
         whole_number(evaluate_every, "evaluate_every", 1),
     )
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function of one record, got {callback!r}")
+    if callback is not None:
+        checks.function_of(callback, "callback", 1, "a function of one record")
     sets = {"train": checked_set(optimizer, x, y, "")}
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:

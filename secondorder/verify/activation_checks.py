@@ -6,6 +6,7 @@ import numpy as np
 from .. import checks
 from ..exact.finite_differences import central
 from ..nets import ActivationFunction, activation_function
+from ..randomness import generator
 from .channels import check_slopes
 from .differences import column, nested, rounding
 from .findings import PROMOTES, Recorder, pure_call
@@ -58,7 +59,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     _require_methods(function)
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
-    return _ActivationChecks(function, recorder, np.random.default_rng(rng), interval).run()
+    return _ActivationChecks(function, recorder, generator(rng), interval).run()
 
 
 def _require_methods(function):

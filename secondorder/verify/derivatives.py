@@ -10,8 +10,10 @@ import copy
 
 import numpy as np
 
+from .. import checks
 from ..checks import positive_number
 from ..nets import Layer
+from ..randomness import generator
 from .channels import check_identities, check_in_network, check_rates, difference_curves
 from .findings import Recorder
 from .forward_checks import check_copy, check_forward
@@ -69,7 +71,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
                          f"shows")
     shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
     recorder = Recorder(_name(layer), tolerance)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     if not _was_made(recorder, layer):
         return recorder.report
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
@@ -223,12 +225,7 @@ def sample_shape(layer, input_shape):
     `forward` takes."""
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
     shape = first_taken(layer) if shape is None else shape
-    if isinstance(shape, (int, np.integer)):
-        shape = (shape,)
-    shape = tuple(shape)
-    if not shape or any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1
-                        for n in shape):
-        raise ValueError(f"input_shape must be a tuple of positive integers, got {input_shape!r}")
+    shape = checks.shape(shape, "input_shape")
     own = getattr(layer, "input_shape", None)
     if own is not None and tuple(own) != shape:
         raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape "

@@ -5,6 +5,7 @@ import numpy as np
 
 from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
+from ..randomness import generator
 from .channels import check_slopes
 from .differences import nested
 from .findings import INACCURATE, PROMOTES, Recorder, pure_call
@@ -57,7 +58,7 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
     recorder = Recorder(repr(loss), tolerance)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     if targets is None:
         cases = _default_targets(loss, samples, outputs, rng)
     else:
