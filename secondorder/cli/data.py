@@ -25,11 +25,12 @@ def add(commands):
         nargs="*",
         metavar="DATA",
         help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all "
-             "embedded)",
+        "embedded)",
     )
     add_table_options(parser)
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
+    parser.add_argument(
+        "--json", action="store_true", help="print a list of objects instead of a table"
+    )
     parser.set_defaults(run=run)
 
 
@@ -44,8 +45,10 @@ def run(options):
         return 0
     for row in rows:
         task = f"{row['classes']} classes" if row["classes"] else "regression"
-        print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
-              f"{row['description']}")
+        print(
+            f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
+            f"{row['description']}"
+        )
     return 0
 
 
