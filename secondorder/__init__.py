@@ -23,10 +23,12 @@ import importlib
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "eacg", "exact", "kernels", "ledger", "low_rank", "nets", "optimizers", "plots",
+_ROOMS = ("datasets", "eacg", "exact", "kernels", "ledger", "low_rank", "nets", "optimizers",
+          "plots",
           "residual_partitioning", "reversible_gauss_newton", "training", "verify")
 _NAMES = {
-    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer", "Linear", "Loss", "Network", "Skip",
+    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer", "Linear",
+             "Loss", "Network", "Skip",
              "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
     "low_rank": ("CubicRegularization",),
     "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),

@@ -1,10 +1,13 @@
-"""Hot loops compiled by numba, each with its plain NumPy twin: the same arithmetic in the same order.
+"""Hot loops compiled by numba, each with its plain NumPy twin: the same arithmetic in the same
+order.
 
-Every loop takes the scalars in the dtype of its arrays; `scalars` converts them. Arrays are flat and contiguous. No
-fast-math rules are used, but for sums that only report something: those may be taken in any order.
+Every loop takes the scalars in the dtype of its arrays; `scalars` converts them. Arrays are flat
+and contiguous. No fast-math rules are used, but for sums that only report something: those may be
+taken in any order.
 
-The passes that end in ``_step`` take a whole step of a method over all P parameters. They go through the arrays block by
-block: what one loop writes is still in the nearest cache when the next one reads it, and it is read from memory once.
+The passes that end in ``_step`` take a whole step of a method over all P parameters. They go
+through the arrays block by block: what one loop writes is still in the nearest cache when the next
+one reads it, and it is read from memory once.
 """
 
 import numpy as np
@@ -12,9 +15,11 @@ from numba import njit
 
 
 def compiled(function, **options):
-    """Compile a loop at its first call and keep the result on disk, or only in memory where no folder can be written.
+    """Compile a loop at its first call and keep the result on disk, or only in memory where no
+    folder can be written.
 
-    Division follows NumPy's rules: x / 0 is inf or NaN. A test for zero at every division would cost the SIMD code.
+    Division follows NumPy's rules: x / 0 is inf or NaN. A test for zero at every division would
+    cost the SIMD code.
     """
     try:
         return _forgiving(njit(cache=True, error_model="numpy", **options)(function))
@@ -40,13 +45,15 @@ def _forgiving(dispatcher):
 
 
 def scalars(dtype, *values):
-    """The values as NumPy scalars of `dtype`; a loop over float32 then computes in float32 throughout."""
+    """The values as NumPy scalars of `dtype`; a loop over float32 then computes in float32
+    throughout."""
     return tuple(dtype.type(value) for value in values)
 
 
-# -- lines of activation functions ------------------------------------------------------------------
-# What stands between NumPy's exp, log1p and tanh, which are faster than any loop. Twins: the NumPy lines beside the calls
-# in `secondorder.nets.activations`, which do the same for small, complex and scattered arrays.
+# -- lines of activation functions -----------------------------------------------------------------
+# What stands between NumPy's exp, log1p and tanh, which are faster than any loop. Twins: the NumPy
+# lines beside the calls in `secondorder.nets.activations`, which do the same for small, complex and
+# scattered arrays.
 
 
 @compiled
@@ -103,7 +110,7 @@ def leaky(x, below, value, slope):
         value[i] = x[i] * t
 
 
-# -- sums and extremes --------------------------------------------------------------------------------
+# -- sums and extremes -----------------------------------------------------------------------------
 
 
 def summing(function):
@@ -144,8 +151,9 @@ def weighted_squares(w, v):
 def bits_of_extremes(v):
     """Bit patterns of the smallest and the largest |v_i|, as integers.
 
-    Without the bit of the sign, the patterns of floating-point numbers are in the order of their sizes, inf and then NaN
-    after all others; and integers are compared many at a time. `number` turns a pattern into the number again.
+    Without the bit of the sign, the patterns of floating-point numbers are in the order of their
+    sizes, inf and then NaN after all others; and integers are compared many at a time. `number`
+    turns a pattern into the number again.
     """
     if v.itemsize == 4:
         short = v.view(np.int32)
@@ -180,7 +188,7 @@ def extremes_numpy(v):
     return float(np.abs(v).min()), float(np.abs(v).max())
 
 
-# -- updates of the methods that use gradients only -----------------------------------------------------
+# -- updates of the methods that use gradients only ------------------------------------------------
 
 
 @compiled
@@ -219,7 +227,8 @@ def momentum_numpy(gradient, buffer, new_buffer, direction, factor, nesterov):
 def adagrad(gradient, total, new_total, direction, epsilon):
     """Adagrad: `new_total` and `direction` (P,) from `gradient` and `total`.
 
-    new_total = total + gradient^2; direction = -gradient / (sqrt(new_total) + epsilon). NumPy twin: `adagrad_numpy`.
+    new_total = total + gradient^2; direction = -gradient / (sqrt(new_total) + epsilon). NumPy twin:
+    `adagrad_numpy`.
     """
     for i in range(gradient.size):
         g = gradient[i]
@@ -236,7 +245,8 @@ def adagrad_numpy(gradient, total, new_total, direction, epsilon):
 
 @compiled
 def adadelta(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
-    """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far; rest = 1 - rho.
+    """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far; rest =
+    1 - rho.
 
     `square` is the mean of gradient^2, `change` that of direction^2. NumPy twin: `adadelta_numpy`.
     """
@@ -257,9 +267,11 @@ def adadelta_numpy(gradient, square, change, new_square, new_change, direction, 
 
 
 @compiled
-def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2, scale1, scale2,
+def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2,
+         scale1, scale2,
          epsilon):
-    """Adam: new moments and `direction` (P,) from `gradient` and the moments so far; rest = 1 - beta.
+    """Adam: new moments and `direction` (P,) from `gradient` and the moments so far; rest = 1 -
+    beta.
 
     direction = -(scale1 first) / (scale2 sqrt(second) + epsilon); the scales correct the bias.
     NumPy twin: `adam_numpy`.
@@ -273,7 +285,8 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
         direction[i] = -(scale1 * m) / (scale2 * np.sqrt(v) + epsilon)
 
 
-def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2, scale1, scale2,
+def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2,
+               rest2, scale1, scale2,
                epsilon):
     """Twin of `adam`."""
     new_first[...] = beta1 * first + rest1 * gradient
@@ -281,11 +294,12 @@ def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1,
     direction[...] = -(scale1 * new_first) / (scale2 * np.sqrt(new_second) + epsilon)
 
 
-# -- whole steps ----------------------------------------------------------------------------------------
-# theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not to be finite can be
-# undone. `total` (P,) is the gradient of the sum of the losses. What is reported goes to `sums` (3,) float64, |g|^2,
-# |theta|^2 before the step and |d|^2, and to `peaks` (3,) int64, bit patterns of the largest |d|, |theta| after the step,
-# and entry of the new memory. NumPy twin of each: `step_numpy` around the twin of the method's update.
+# -- whole steps -----------------------------------------------------------------------------------
+# theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not
+# to be finite can be undone. `total` (P,) is the gradient of the sum of the losses. What is
+# reported goes to `sums` (3,) float64, |g|^2, |theta|^2 before the step and |d|^2, and to `peaks`
+# (3,) int64, bit patterns of the largest |d|, |theta| after the step, and entry of the new memory.
+# NumPy twin of each: `step_numpy` around the twin of the method's update.
 
 BLOCK = 1024
 
@@ -313,7 +327,8 @@ def move(theta, backup, gradient, direction, memory, rate, sums, peaks):
 
 
 def step_numpy(direction_of, total, theta, samples, l2, rate):
-    """What the passes below do, for a function from the gradient to the direction and the memory to look at.
+    """What the passes below do, for a function from the gradient to the direction and the memory to
+    look at.
 
     Returns the new parameters, `sums` and the three largest sizes.
     """
@@ -337,7 +352,8 @@ def sgd_step(total, theta, backup, samples, l2, rate, sums, peaks):
 
 
 @compiled
-def momentum_step(total, theta, backup, samples, l2, rate, sums, peaks, buffer, new_buffer, factor, nesterov):
+def momentum_step(total, theta, backup, samples, l2, rate, sums, peaks, buffer, new_buffer, factor,
+                  nesterov):
     """A step of gradient descent with momentum."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -363,7 +379,8 @@ def adagrad_step(total, theta, backup, samples, l2, rate, sums, peaks, square, n
 
 
 @compiled
-def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, change, new_square, new_change,
+def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, change, new_square,
+                  new_change,
                   rho, rest, epsilon):
     """A step of Adadelta."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
@@ -372,13 +389,15 @@ def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, 
         gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
         new = new_square[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
-        adadelta(gradient, square[start:stop], change[start:stop], new, new_change[start:stop], direction, rho, rest,
+        adadelta(gradient, square[start:stop], change[start:stop], new, new_change[start:stop],
+                 direction, rho, rest,
                  epsilon)
         move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
 @compiled
-def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, second, new_first, new_second, beta1,
+def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, second, new_first,
+              new_second, beta1,
               rest1, beta2, rest2, scale1, scale2, epsilon):
     """A step of Adam."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
@@ -387,19 +406,22 @@ def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, secon
         gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
         new = new_second[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
-        adam(gradient, first[start:stop], second[start:stop], new_first[start:stop], new, direction, beta1, rest1,
+        adam(gradient, first[start:stop], second[start:stop], new_first[start:stop], new, direction,
+             beta1, rest1,
              beta2, rest2, scale1, scale2, epsilon)
         move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
-# -- residual partitioning ------------------------------------------------------------------------------------------------
+# -- residual partitioning -------------------------------------------------------------------------
 
 
 @compiled
 def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
-    """Carry Z of residual partitioning through a curved activation; all flat (n,), the last one changed in place.
+    """Carry Z of residual partitioning through a curved activation; all flat (n,), the last one
+    changed in place.
 
-    Z_below = | |slope| Z + g curvature u |, or the part above zero if `clip`. NumPy twin: `partition_activation_numpy`.
+    Z_below = | |slope| Z + g curvature u |, or the part above zero if `clip`. NumPy twin:
+    `partition_activation_numpy`.
     """
     zero = g.dtype.type(0)
     for i in range(g.size):
@@ -417,10 +439,12 @@ def partition_activation_numpy(g, Z, slope, curvature, u, clip, Z_below):
 
 @compiled
 def partition(gradient, curvature_sum, curvature, direction, samples, damping, shrink):
-    """Residual partitioning: `curvature` of the data, and `direction`, all (P,), from the curvature summed over samples.
+    """Residual partitioning: `curvature` of the data, and `direction`, all (P,), from the curvature
+    summed over samples.
 
-    curvature = curvature_sum / samples; direction = -gradient / (curvature + damping + shrink), or 0 where
-    curvature + damping is 0: the bound says nothing about such a parameter. NumPy twin: `partition_numpy`.
+    curvature = curvature_sum / samples; direction = -gradient / (curvature + damping + shrink), or
+    0 where curvature + damping is 0: the bound says nothing about such a parameter. NumPy twin:
+    `partition_numpy`.
     """
     zero = gradient.dtype.type(0)
     for i in range(gradient.size):
@@ -440,9 +464,11 @@ def partition_numpy(gradient, curvature_sum, curvature, direction, samples, damp
 
 
 @compiled
-def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, curvature, damping, shrink,
+def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, curvature,
+                   damping, shrink,
                    reports, ends):
-    """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as `partition_reports` has them."""
+    """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as
+    `partition_reports` has them."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
         stop = min(start + BLOCK, total.size)
@@ -456,9 +482,11 @@ def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvatu
 
 @compiled
 def partition_reports(gradient, curvature, direction, damping, reports, ends):
-    """Add to `reports` sum g d, sum curvature d^2 and the number of parameters without curvature (damping included).
+    """Add to `reports` sum g d, sum curvature d^2 and the number of parameters without curvature
+    (damping included).
 
-    `ends` holds the bit patterns of the smallest and the largest curvature so far; it starts as `NO_ENDS`.
+    `ends` holds the bit patterns of the smallest and the largest curvature so far; it starts as
+    `NO_ENDS`.
     """
     reports[0] += dot(gradient, direction)
     reports[1] += weighted_squares(curvature, direction)

@@ -1,10 +1,12 @@
 """Activation functions: value, slope (first derivative) and curvature (second derivative).
 
-Each function acts entry by entry and keeps the dtype of its argument. The smooth ones accept complex arguments too and are
-analytic in a strip around the real axis, so that the complex step can check them.
+Each function acts entry by entry and keeps the dtype of its argument. The smooth ones accept
+complex arguments too and are analytic in a strip around the real axis, so that the complex step can
+check them.
 
-Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negative_slope`` at 0, and both have curvature 0
-everywhere (the point mass of the second derivative at 0 is invisible to any pointwise formula).
+Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negative_slope`` at 0, and
+both have curvature 0 everywhere (the point mass of the second derivative at 0 is invisible to any
+pointwise formula).
 """
 
 import numpy as np
@@ -17,8 +19,8 @@ from .workspace import fresh
 class ActivationFunction(Follows):
     """A scalar function with two derivatives.
 
-    A subclass gives :meth:`value`, :meth:`slope` and :meth:`curvature`; all map an array to an array of the same shape
-    and dtype.
+    A subclass gives :meth:`value`, :meth:`slope` and :meth:`curvature`; all map an array to an
+    array of the same shape and dtype.
 
     Attributes
     ----------
@@ -65,14 +67,17 @@ def _ones(x):
 
 
 def _floating(x):
-    """`x` as an array of floating-point (or complex) numbers: a slope of 0.01 has no place among integers."""
+    """`x` as an array of floating-point (or complex) numbers: a slope of 0.01 has no place among
+    integers."""
     x = np.asarray(x)
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
 def _suits_loops(x):
     """Whether the compiled lines of `kernels` take an array: large, real, in one piece."""
-    return x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4 and x.flags.c_contiguous
+    return (
+        x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4 and x.flags.c_contiguous
+    )
 
 
 def _flat(*arrays):
@@ -80,7 +85,8 @@ def _flat(*arrays):
 
 
 def _kernels():
-    from .. import kernels  # here, so that numba is loaded by the first large array, not by an import
+    # here, so that numba is loaded by the first large array, not by an import
+    from .. import kernels
 
     return kernels
 
@@ -165,7 +171,8 @@ class Tanh(ActivationFunction):
         return -2 * s * (1 - s * s)
 
     def jet(self, x, new=fresh):
-        s, slope, curvature = (new(name, np.shape(x), _floating(x).dtype) for name in ("value", "slope", "curvature"))
+        s, slope, curvature = (new(name, np.shape(x), _floating(x).dtype)
+                               for name in ("value", "slope", "curvature"))
         np.tanh(x, out=s)
         if _suits_loops(s):
             _kernels().tanh_derivatives(*_flat(s, slope, curvature))
@@ -186,7 +193,8 @@ def _logistic(x):
 
 
 def _logistic_jet(x, new):
-    """exp(-|x|), the logistic function and its derivative, without masks: NumPy's minimum orders complex numbers by real part.
+    """exp(-|x|), the logistic function and its derivative, without masks: NumPy's minimum orders
+    complex numbers by real part.
 
     The arrays are named "value", "slope" and "curvature", as the softplus has them.
     """
@@ -202,7 +210,8 @@ def _logistic_jet(x, new):
     np.minimum(x, 0, out=s)
     np.exp(s, out=s)
     np.add(e, 1, out=slope)
-    np.divide(s, slope, out=s)  # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
+    # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
+    np.divide(s, slope, out=s)
     np.multiply(slope, slope, out=slope)
     np.divide(e, slope, out=slope)
     return e, s, slope
@@ -217,7 +226,8 @@ class Sigmoid(ActivationFunction):
         return _logistic(x)
 
     def slope(self, x):
-        return _logistic(x) * _logistic(-np.asarray(x))  # 1 - s without cancellation in the saturated tail
+        # 1 - s without cancellation in the saturated tail
+        return _logistic(x) * _logistic(-np.asarray(x))
 
     def curvature(self, x):
         return self.slope(x) * (1 - 2 * _logistic(x))
@@ -277,7 +287,8 @@ class Sin(ActivationFunction):
 
     def jet(self, x, new=fresh):
         x = _floating(x)
-        value, slope, curvature = (new(name, x.shape, x.dtype) for name in ("value", "slope", "curvature"))
+        value, slope, curvature = (new(name, x.shape, x.dtype)
+                                   for name in ("value", "slope", "curvature"))
         np.sin(x, out=value)
         np.cos(x, out=slope)
         np.negative(value, out=curvature)
@@ -299,7 +310,9 @@ def activation_function(activation):
     """
     if isinstance(activation, str):
         return lookup(ACTIVATIONS, activation, "activation")()
-    if isinstance(activation, type) or not all(callable(getattr(activation, n, None)) for n in ("value", "slope", "curvature")):
-        raise TypeError(f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with value(x), slope(x) and "
+    if isinstance(activation, type) or not all(callable(getattr(activation, n, None))
+                                               for n in ("value", "slope", "curvature")):
+        raise TypeError(f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with "
+                        f"value(x), slope(x) and "
                         f"curvature(x), got {activation!r}")
     return activation

@@ -1,8 +1,9 @@
 """The bound in one forward and one backward pass: the corrected Algorithm 1.
 
-Downwards it carries Z = Y_ddot * u instead of Y_ddot, so that nothing is divided by a total gradient that may be zero
-(inputs, dead units, saturated units, everything below the first trained layer). Replacing every map by its absolute value
-gives all rules: u_out = |A| u_in going up, Z_in = |A|^T Z_out going down.
+Downwards it carries Z = Y_ddot * u instead of Y_ddot, so that nothing is divided by a total
+gradient that may be zero (inputs, dead units, saturated units, everything below the first trained
+layer). Replacing every map by its absolute value gives all rules: u_out = |A| u_in going up, Z_in =
+|A|^T Z_out going down.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from ..nets import Activation, Chain, Linear, Reshape, Skip
 from ..nets.workspace import fresh, given
 from .rule import Options, Rule, rules
 
-NEGATIVE_CURVATURE = {"abs": False, "max": True}  # value: clip at zero instead of taking the absolute value
+# value: clip at zero instead of taking the absolute value
+NEGATIVE_CURVATURE = {"abs": False, "max": True}
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,11 @@ class Bound:
     curvature : (P,) array
         Diagonal of the bound's Hessian, not negative.
     total_gradients : list of (S, m_l) arrays or None
-        u at the input of every layer and, last, at the output; None where nothing below is trained (u = 0).
+        u at the input of every layer and, last, at the output; None where nothing below is trained
+        (u = 0).
     carried : list of (S, m_l) arrays or None
-        Z = Y_ddot * u (per-sample, not divided by S) at the same places; None where it is not needed.
+        Z = Y_ddot * u (per-sample, not divided by S) at the same places; None where it is not
+        needed.
     output : str
         The rule used at the output.
     """
@@ -47,7 +51,8 @@ class Bound:
     output: str
 
     def value(self, delta):
-        """The bound at parameters theta + delta: loss + gradient . delta + (1/2) sum curvature delta^2.
+        """The bound at parameters theta + delta: loss + gradient . delta + (1/2) sum curvature
+        delta^2.
 
         Parameters
         ----------
@@ -62,23 +67,26 @@ class Bound:
         return float(self.loss + self.gradient @ delta + 0.5 * np.sum(self.curvature * delta**2))
 
 
-# -- the loss -------------------------------------------------------------------------------------------
+# -- the loss --------------------------------------------------------------------------------------
 
 def _diagonal(loss, p, y, u, new=fresh):
-    """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is diagonal."""
+    """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is
+    diagonal."""
     Z = np.abs(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
     return np.multiply(Z, u, out=Z)
 
 
 def _jensen(loss, p, y, u, new=fresh):
-    """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with phi of Eq. (46)."""
+    """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with
+    phi of Eq. (46)."""
     r = np.sqrt(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
     total = np.multiply(r, u, out=new("r u", u.shape, u.dtype)).sum(axis=1, keepdims=True)
     return np.multiply(r, total, out=r)
 
 
 def _pairwise(loss, p, y, u, new=fresh):
-    """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal losses, right for any loss."""
+    """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal
+    losses, right for any loss."""
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
 
 
@@ -92,8 +100,8 @@ OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _
 def output_rule(loss, output):
     """Name of the rule that `output` stands for.
 
-    "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise where the loss is not convex and Jensen's
-    inequality has nothing to say.
+    "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise where the loss is
+    not convex and Jensen's inequality has nothing to say.
 
     Raises
     ------
@@ -105,39 +113,46 @@ def output_rule(loss, output):
     if output == "auto":
         return "diagonal" if diagonal else "jensen" if convex else "pairwise"
     if output == "diagonal" and not diagonal:
-        raise ValueError("output='diagonal' needs a loss whose Hessian in the outputs is diagonal; that of "
-                         f"{loss!r} is not, so the result would not be a bound; use 'jensen' or 'pairwise'")
+        raise ValueError("output='diagonal' needs a loss whose Hessian in the outputs is diagonal; "
+                         "that of "
+                         f"{loss!r} is not, so the result would not be a bound; use 'jensen' or "
+                         f"'pairwise'")
     if output == "jensen" and not convex:
-        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is not; use 'pairwise'")
+        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is "
+                         f"not; use 'pairwise'")
     return output
 
 
-# -- the layers -------------------------------------------------------------------------------------------------------
+# -- the layers ------------------------------------------------------------------------------------
 
 @rules.register(Linear)
 class LinearRule(Rule):
     """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
 
-    u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj                                       Eq. (11)
-    Z_in_sj = sum_i Z_si |w_ij|;   W_ddot_ij = sum_s Z_si |x_sj|                                 Eqs. (9), (10), (37)
+    u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj                                 Eq. (11)
+    Z_in_sj = sum_i Z_si |w_ij|;   W_ddot_ij = sum_s Z_si |x_sj|              Eqs. (9), (10), (37)
 
-    *Derivation.* By Eq. (9) the coefficient of x_sj is Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 / phi_sij, where by Eqs. (10)
-    and (37) phi_sij = |w_ij| u_sj / u_out_si; this is sum_i Y_ddot_si u_out_si |w_ij| / u_sj.
-    Times u_sj, with Z = Y_ddot u at both ends: Z_in_sj = sum_i Z_si |w_ij|, that is Z_in = Z |W|.
-    In the same way w_ij has sum_s Y_ddot_si x_sj^2 / eps_sij with eps_sij = |x_sj| / u_out_si: sum_s Z_si |x_sj|.
+    *Derivation.* By Eq. (9) the coefficient of x_sj is Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 /
+    phi_sij, where by Eqs. (10) and (37) phi_sij = |w_ij| u_sj / u_out_si; this is sum_i Y_ddot_si
+    u_out_si |w_ij| / u_sj. Times u_sj, with Z = Y_ddot u at both ends: Z_in_sj = sum_i Z_si |w_ij|,
+    that is Z_in = Z |W|. In the same way w_ij has sum_s Y_ddot_si x_sj^2 / eps_sij with eps_sij =
+    |x_sj| / u_out_si: sum_s Z_si |x_sj|.
 
-    A layer that is not trained lacks the sums over |x|; with ``cross`` the products of changes that Eq. (4) drops add
-    |g_si| u_sj to W_ddot_ij and sum_i |g_si| to Z_in_sj.
+    A layer that is not trained lacks the sums over |x|; with ``cross`` the products of changes that
+    Eq. (4) drops add |g_si| u_sj to W_ddot_ij and sum_i |g_si| to Z_in_sj.
     """
 
     @staticmethod
     def forward(layer, saved, u, new):
         size_of_input = size_of_weight = u_out = None
         if u is not None:
-            size_of_weight = np.abs(layer.weight, out=new("|W|", layer.weight.shape, layer.weight.dtype))
-            u_out = np.matmul(u, size_of_weight.T, out=new("u", saved.output.shape, saved.output.dtype))
+            size_of_weight = np.abs(layer.weight,
+                                    out=new("|W|", layer.weight.shape, layer.weight.dtype))
+            u_out = np.matmul(u, size_of_weight.T,
+                              out=new("u", saved.output.shape, saved.output.dtype))
         if layer.trainable:
-            size_of_input = np.abs(saved.input, out=new("|x|", saved.input.shape, saved.input.dtype))
+            size_of_input = np.abs(saved.input,
+                                   out=new("|x|", saved.input.shape, saved.input.dtype))
             own = size_of_input.sum(axis=1, keepdims=True)
             if layer.bias is not None:
                 own += 1
@@ -171,11 +186,12 @@ class LinearRule(Rule):
 class ActivationRule(Rule):
     """An activation layer, y_sj = s(x_sj).
 
-    u_out_sj = |slope_sj| u_sj                                                                   Eq. (11)
-    Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above zero                  Eq. (41)
+    u_out_sj = |slope_sj| u_sj                                                            Eq. (11)
+    Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above zero        Eq. (41)
 
-    *Derivation.* Eq. (41) gives x_sj the coefficient Y_ddot_sj slope_sj^2 + g_sj curvature_sj, of which a bound takes the
-    absolute value. Times u_sj: Y_ddot_sj slope_sj^2 u_sj = Y_ddot_sj u_out_sj |slope_sj| = Z_sj |slope_sj|.
+    *Derivation.* Eq. (41) gives x_sj the coefficient Y_ddot_sj slope_sj^2 + g_sj curvature_sj, of
+    which a bound takes the absolute value. Times u_sj: Y_ddot_sj slope_sj^2 u_sj = Y_ddot_sj
+    u_out_sj |slope_sj| = Z_sj |slope_sj|.
     """
 
     @staticmethod
@@ -224,13 +240,15 @@ class ChainRule(Rule):
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
         us, inner = kept
-        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g, new), Z, options, new)
+        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g, new), Z,
+                                  options, new)
         return carried[0], curvature
 
 
 @rules.register(Skip)
 class SkipRule(Rule):
-    """y = x + F(x): u_out = u + u of F, and Z_in = Z + Z_in of F, as the change of y is the sum of both branches' changes."""
+    """y = x + F(x): u_out = u + u of F, and Z_in = Z + Z_in of F, as the change of y is the sum of
+    both branches' changes."""
 
     @staticmethod
     def forward(layer, saved, u, new):
@@ -246,15 +264,18 @@ class SkipRule(Rule):
 
 
 def check_layers(network):
-    """TypeError, naming the first layer that has no rule; ValueError if the network computes with complex numbers."""
+    """TypeError, naming the first layer that has no rule; ValueError if the network computes with
+    complex numbers."""
     if network.dtype.kind == "c":
-        raise ValueError(f"residual partitioning needs a network of real numbers, got {network.dtype}")
+        raise ValueError(f"residual partitioning needs a network of real numbers, got "
+                         f"{network.dtype}")
     for layer in network.chain.sublayers():
         rules(layer)
 
 
 def up(chain, saved, u, new=fresh):
-    """Total gradients at the inputs of all layers of a chain and at its output, and what each rule kept."""
+    """Total gradients at the inputs of all layers of a chain and at its output, and what each rule
+    kept."""
     us, kept = [u], []
     for layer, layer_saved in zip(chain.layers, saved):
         u, own = rules(layer).forward(layer, layer_saved, u, new.of(layer))
@@ -264,9 +285,11 @@ def up(chain, saved, u, new=fresh):
 
 
 def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
-    """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat curvature sums.
+    """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat
+    curvature sums.
 
-    `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature straight to its place.
+    `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature
+    straight to its place.
     """
     curvature, carried, slices = new("curvature", (chain.size,), Z.dtype), [Z], chain.slices
     for i in reversed(range(len(chain.layers))):
@@ -275,7 +298,8 @@ def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
         else:
             layer, piece = chain.layers[i], curvature[slices[i]]
             source = new.of(layer).lending(curvature=piece)
-            Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, source, options)
+            Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, source,
+                                             options)
             if found is not piece:
                 piece[...] = found
         carried.append(Z)
@@ -283,7 +307,8 @@ def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
 
 
 def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=False, l2=0.0):
-    """Upper bound on the second-order model, with a diagonal Hessian ([residual-partitioning] (2)-(3), Algorithm 1 corrected).
+    """Upper bound on the second-order model, with a diagonal Hessian ([residual-partitioning]
+    (2)-(3), Algorithm 1 corrected).
 
     Parameters
     ----------
@@ -294,14 +319,17 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
     x : (S, *input_shape) array
     y : targets of the loss
     output : {"auto", "diagonal", "jensen", "pairwise"}
-        How the loss's Hessian F is bounded by a diagonal. ``"diagonal"``: it is diagonal. ``"jensen"``: Eq. (46), as the
-        paper, for convex losses. ``"pairwise"``: row sums of |F| weighted by u; tighter, and right for any loss. ``"auto"``:
-        diagonal where F is, else jensen (pairwise for losses that are not convex).
+        How the loss's Hessian F is bounded by a diagonal. ``"diagonal"``: it is diagonal.
+        ``"jensen"``: Eq. (46), as the paper, for convex losses. ``"pairwise"``: row sums of |F|
+        weighted by u; tighter, and right for any loss. ``"auto"``: diagonal where F is, else jensen
+        (pairwise for losses that are not convex).
     negative_curvature : {"abs", "max"}
-        What becomes of a negative coefficient below a curved activation: its absolute value (the paper), or zero (tighter).
+        What becomes of a negative coefficient below a curved activation: its absolute value (the
+        paper), or zero (tighter).
     cross : bool
-        False bounds the quadratic with Hessian :func:`bounded_hessian`, as the paper's derivation does; True adds the products
-        of changes of weights and activations that Eq. (4) drops, and bounds the true second-order model.
+        False bounds the quadratic with Hessian :func:`bounded_hessian`, as the paper's derivation
+        does; True adds the products of changes of weights and activations that Eq. (4) drops, and
+        bounds the true second-order model.
     l2 : float
         Penalty (l2/2)|theta|^2; it is separable, so that it enters exactly.
 
@@ -315,7 +343,8 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
     TypeError
         A layer that has no rule.
     ValueError
-        Unknown options, an output rule that gives no bound for this loss, bad x, y or l2, no trainable parameters.
+        Unknown options, an output rule that gives no bound for this loss, bad x, y or l2, no
+        trainable parameters.
     FloatingPointError
         If gradient or curvature is not finite; the layer is named.
     """
@@ -325,7 +354,8 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
 def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l2=0.0):
     """:func:`bound` at an evaluation that was made before."""
     l2 = check_l2(l2)
-    options, output = checked(evaluation.network, evaluation.loss_function, output, negative_curvature, cross)
+    options, output = checked(evaluation.network, evaluation.loss_function, output,
+                              negative_curvature, cross)
     evaluation.require_current()
     network = evaluation.network
     us, carried, curvature = sums(evaluation, output, options)
@@ -339,7 +369,8 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
 
 
 def checked(network, loss, output, negative_curvature, cross):
-    """The `Options` and the output rule for a network and a loss, or the errors of :func:`bound`."""
+    """The `Options` and the output rule for a network and a loss, or the errors of
+    :func:`bound`."""
     check_network(network)
     check_layers(network)
     clip = lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
@@ -347,10 +378,13 @@ def checked(network, loss, output, negative_curvature, cross):
 
 
 def sums(evaluation, output, options):
-    """One pass up and one down: u and Z at all inputs and the output, and the curvature summed over samples, (P,)."""
+    """One pass up and one down: u and Z at all inputs and the output, and the curvature summed over
+    samples, (P,)."""
     chain, new = evaluation.network.chain, evaluation.new
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later, with the layer's name
+    # what is not finite is refused later, with the layer's name
+    with np.errstate(over="ignore", invalid="ignore"):
         us, kept = up(chain, evaluation.saved, None, new)
         Z = OUTPUTS[output](evaluation.loss_function, evaluation.outputs, evaluation.y, us[-1], new)
-        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options, new)
+        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options,
+                                  new)
     return us, carried, curvature

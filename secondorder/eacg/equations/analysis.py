@@ -49,7 +49,8 @@ def space(rng):
             3846810,
             1e-15,
         ),
-        Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:], complexity.CIFAR_10[1:]),
+        Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
+                 complexity.CIFAR_10[1:]),
         Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
         Equal(
             "entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks, 1e-15
