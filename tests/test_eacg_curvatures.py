@@ -7,7 +7,7 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.eacg import curvatures, errors, hessians, layers
+from secondorder.eacg import curvatures, errors, hessians, layers, pos_eig
 from secondorder.nets import Activation, Chain, Linear, Network
 
 ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin", "relu", "leaky_relu", "identity")
@@ -366,3 +366,11 @@ def test_a_curvature_that_overflows_is_named():
     whole, hurt = np.eye(2), np.array([[np.nan, 0.0], [0.0, 1.0]])
     with pytest.raises(FloatingPointError, match="linear layer 2"):
         curvatures.finite([whole, hurt])
+
+
+def test_pos_eig_with_eigenvectors_in_columns_is_the_print_misread():
+    A = case(0)[0].layers[2].weight[:4, :4]
+    A = A + A.T
+    eigenvalues, Q = np.linalg.eigh(A)
+    wanted = Q.T @ np.diag(np.abs(eigenvalues)) @ Q
+    np.testing.assert_allclose(pos_eig.pos_eig_of_columns(A, -1.0), wanted, atol=1e-14)
