@@ -18,6 +18,8 @@ METHODS = {
     "adagrad": (so.Adagrad, {}),
     "adadelta": (so.Adadelta, {}),
     "adam": (so.Adam, {}),
+    "truncated-newton": (so.TruncatedNewton, {"max_cg": 5}),
+    "gauss-newton": (so.TruncatedNewton, {"max_cg": 5, "curvature": "gauss-newton"}),
     "partitioning": (so.ResidualPartitioning, {}),
     "partitioning-pairwise": (so.ResidualPartitioning, {"negative_curvature": "max", "damping": 0.1}),
 }

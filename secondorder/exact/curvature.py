@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, require_bytes
 from ..nets import Network, Workspace
-from ..nets.workspace import fresh
+from ..nets.workspace import fresh, given
 
 
 def check_vector(network, v):
@@ -59,48 +59,50 @@ def gradient(network, loss, x, y, l2=0.0):
     return _mean(evaluation, evaluation.gradient_sum, network.theta, l2, "the gradient")
 
 
-def _mean(evaluation, total, penalised, l2, what):
+def _mean(evaluation, total, penalised, l2, what, new=fresh):
     """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
     with np.errstate(over="ignore", invalid="ignore"):
         total /= evaluation.samples
         if l2:
-            total += l2 * penalised
+            total += np.multiply(penalised, l2, out=new("l2", total.shape, total.dtype))
     return evaluation.network.require_finite(total, what)
 
 
-def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh):
+def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh, out=None):
     """Hessian of the objective times v (P,), at an :class:`~secondorder.nets.Evaluation`.
 
     One forward R-pass, the loss's Hessian on the output tangent, one backward R-pass (Pearlmutter
-    1994); no approximation. `new` makes the arrays on the way; the result is an array of its own.
+    1994); no approximation. `new` makes the arrays on the way; the result is `out`, or an array of
+    its own.
     """
     evaluation.require_current()
     chain, saved, deltas = evaluation.network.chain, evaluation.saved, evaluation.deltas
-    product = np.empty_like(v)
+    product = np.empty_like(v) if out is None else out
     with np.errstate(over="ignore", invalid="ignore"):
         tangents = chain.input_tangents(saved, None, v, new)
         loss, outputs, y = evaluation.loss_function, evaluation.outputs, evaluation.y
-        y_bar_tangent = loss.hessian_product(outputs, y, tangents[-1])
+        times = loss.hessian_product
+        y_bar_tangent = times(outputs, y, tangents[-1], **given(times, new=new))
         _, found = chain.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent,
                                                new.lending(theta_bar=product), needs_input=False)
     _keep(product, found)
-    return _mean(evaluation, product, v, l2, "the Hessian-vector product")
+    return _mean(evaluation, product, v, l2, "the Hessian-vector product", new)
 
 
-def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh):
+def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh, out=None):
     """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs.
 
-    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is an
-    array of its own.
+    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is `out`,
+    or an array of its own.
     """
     evaluation.require_current()
     chain, saved = evaluation.network.chain, evaluation.saved
-    product = np.empty_like(v)
+    product = np.empty_like(v) if out is None else out
     with np.errstate(over="ignore", invalid="ignore"):
         y_bar = middle(chain.tangent(saved, None, v, new))
         found = chain.parameter_gradient(saved, y_bar, new.lending(theta_bar=product))
     _keep(product, found)
-    return _mean(evaluation, product, v, l2, "the product")
+    return _mean(evaluation, product, v, l2, "the product", new)
 
 
 def _keep(own, found):

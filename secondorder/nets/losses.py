@@ -11,7 +11,7 @@ the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_ta
 import numpy as np
 
 from .. import checks
-from .workspace import fresh
+from .workspace import fresh, given
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -130,8 +130,10 @@ class DiagonalLoss(Loss):
     def hessian(self, p, target):
         return _diagonal(self.hessian_diagonal(p, target))
 
-    def hessian_product(self, p, target, v):
-        return self.hessian_diagonal(p, target) * v
+    def hessian_product(self, p, target, v, new=fresh):
+        """f_ii v_si"""
+        diagonal = self.hessian_diagonal(p, target, **given(self.hessian_diagonal, new=new))
+        return np.multiply(diagonal, v, out=new("loss product", v.shape, v.dtype))
 
 
 class SquaredError(DiagonalLoss):
@@ -162,10 +164,11 @@ class SquaredError(DiagonalLoss):
         return (p + rng.standard_normal(p.shape)).astype(p.dtype, copy=False)
 
 
-def softmax(p):
+def softmax(p, new=fresh):
     """Softmax of each row of p (S, C), shifted by the largest entry."""
-    e = np.exp(p - p.real.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+    e = np.subtract(p, p.real.max(axis=1, keepdims=True), out=new("softmax", p.shape, p.dtype))
+    np.exp(e, out=e)
+    return np.divide(e, e.sum(axis=1, keepdims=True), out=e)
 
 
 def softmax_and_rest(p, new=fresh):
@@ -180,13 +183,16 @@ def softmax_and_rest(p, new=fresh):
     return np.divide(q, total, out=q), np.divide(rest, total, out=rest)
 
 
-def centred(q, v):
+def centred(q, v, new=fresh):
     """v minus its mean under the weights q, row by row, measured from the entry where q is largest.
 
     Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
     """
-    v = v - np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
-    return v - np.sum(q * v, axis=1, keepdims=True)
+    top = np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
+    centred, weighted = (new(name, v.shape, np.result_type(q, v)) for name in ("centred", "weighted"))
+    np.subtract(v, top, out=centred)
+    centred -= np.multiply(q, centred, out=weighted).sum(axis=1, keepdims=True)
+    return centred
 
 
 class _ClassTargets(Loss):
@@ -251,9 +257,13 @@ class SoftmaxCrossEntropy(_ClassTargets):
         H[:, index, index] = q * rest
         return H * self._weights(p, target).sum(axis=1)[:, None, None]
 
-    def hessian_product(self, p, target, v):
-        q = softmax(p)
-        return q * centred(q, v) * self._weights(p, target).sum(axis=1, keepdims=True)
+    def hessian_product(self, p, target, v, new=fresh):
+        """q_si (v_si - sum_j q_sj v_sj) sum_j t_sj"""
+        q = softmax(p, new)
+        product = centred(q, v, new)
+        product *= q
+        product *= self._weights(p, target).sum(axis=1, keepdims=True)
+        return product
 
     def hessian_diagonal(self, p, target, new=fresh):
         """q_si (1 - q_si) sum_j t_sj"""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
+from ..nets.workspace import fresh
 
 
 class CGResult(NamedTuple):
@@ -32,10 +33,12 @@ class CGResult(NamedTuple):
 
 def dot(a, b):
     """Inner product as a float, summed in float64."""
-    return float(np.dot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)))
+    from .. import kernels  # here, so that numba is loaded when it is needed, not by an import
+
+    return kernels.dot(a, b)
 
 
-def conjugate_gradients(product, b, tolerance, max_iterations):
+def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
     """Solve A x = b for a symmetric A, from x = 0, until |b - A x| <= tolerance |b|.
 
     A direction p with p^T A p <= 0 ends the iterations with the x reached before it, which is 0 if p is the first.
@@ -49,6 +52,8 @@ def conjugate_gradients(product, b, tolerance, max_iterations):
     tolerance : float
         Relative to |b|.
     max_iterations : int
+    new : callable
+        Makes the arrays, see :mod:`secondorder.nets.workspace`.
 
     Returns
     -------
@@ -64,9 +69,9 @@ def conjugate_gradients(product, b, tolerance, max_iterations):
     checks.function_of(product, "product", 1, "a function of a vector")
     b, tolerance = checks.real_array(b, "b"), checks.number_in(tolerance, "tolerance", 0, np.inf)
     max_iterations = checks.whole_number(max_iterations, "max_iterations", 0)
-    x = np.zeros_like(b)
-    r = b.copy()
-    p = r.copy()
+    dtype = np.result_type(b, np.float32)  # whole numbers become float64
+    x, r, p, part = (new(name, b.shape, dtype) for name in ("solution", "residual", "p", "part"))
+    x[...], r[...], p[...] = 0, b, b
     rr = dot(r, r)
     goal = max(tolerance**2 * rr, np.finfo(np.float64).tiny)  # a residual whose square underflows counts as zero
     curvature, iteration = 0.0, 0
@@ -83,8 +88,9 @@ def conjugate_gradients(product, b, tolerance, max_iterations):
         if pAp <= 0:
             return CGResult(x, r, iteration, True, curvature)
         alpha = rr / pAp
-        x += alpha * p
-        r -= alpha * Ap
+        x += np.multiply(p, alpha, out=part)
+        r -= np.multiply(Ap, alpha, out=part)
         rr, before = dot(r, r), rr
-        p = r + (rr / before) * p
+        p *= rr / before
+        p += r
     return CGResult(x, r, iteration, False, curvature)

@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from ..checks import boolean, lookup, number_in, positive_number, whole_number
-from ..exact.operators import GaussNewtonOperator, HessianOperator
+from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
+from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
+from ..nets import Workspace
+from ..nets.workspace import given
 from .base import Optimizer, norm
 from .conjugate_gradients import conjugate_gradients, dot
 
-CURVATURES = {"hessian": HessianOperator, "gauss-newton": GaussNewtonOperator}
+CURVATURES = ("hessian", "gauss-newton")
 
 
 class TruncatedNewton(Optimizer):
@@ -77,8 +79,8 @@ class TruncatedNewton(Optimizer):
                  max_cg=50,
                  tolerance=0.5, adapt_damping=True, smallest_damping=0.03, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
-        self.operator = lookup(CURVATURES, curvature, "curvature")
-        self.curvature = curvature
+        self.curvature = one_of(CURVATURES, curvature, "curvature")
+        self._products, self._trials = Workspace(), Workspace()  # apart from the evaluation's arrays
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
@@ -87,13 +89,17 @@ class TruncatedNewton(Optimizer):
         self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
 
     def _direction(self, evaluation):
-        """What the damped Newton system gives; it takes up to `max_cg` products with the
-        curvature."""
-        g = self._gradient(evaluation)
-        H = self.operator.at(evaluation, l2=self.l2)
-        damping = self.damping
-        found = conjugate_gradients(lambda v: H.matvec(v) + damping * v, -g, self.tolerance,
-                                    self.max_cg)
+        """What the damped Newton system gives, after at most `max_cg` products."""
+        g, damping = self._gradient(evaluation), self.damping
+        down = np.negative(g, out=self._array("descent"))
+
+        def damped(v):
+            product = self._curved(evaluation, v)
+            product += np.multiply(v, damping, out=self._array("damped"))
+            return product
+
+        new = self._workspace.of(self)
+        found = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
         size = norm(g)
         self.details.update(cg_iterations=found.iterations, residual=norm(found.residual) / size
                             if size else 0.0,
@@ -102,6 +108,16 @@ class TruncatedNewton(Optimizer):
             return self._steepest(g, found.curvature - damping)
         return found.solution
 
+    def _curved(self, evaluation, v):
+        """The curvature matrix, without damping, times v."""
+        new = self._products.of(self.network.chain)
+        arrays = {"l2": self.l2, "new": new, "out": self._array("product")}
+        if self.curvature == "hessian":
+            return hessian_vector_product_at(evaluation, v, **arrays)
+        times, e = evaluation.loss_function.hessian_product, evaluation
+        return gauss_newton_product_at(
+            e, v, lambda tangent: times(e.outputs, e.y, tangent, **given(times, new=new)), **arrays)
+
     def check_state(self, state):
         super().check_state(state)
         number_in(state["damping"], "state: damping", 0, np.inf)
@@ -109,7 +125,8 @@ class TruncatedNewton(Optimizer):
     def _steepest(self, g, curvature):
         """-g / |curvature|, no longer than max(1, |theta|)."""
         longest = max(1.0, norm(self.network.theta)) / norm(g)
-        return -(longest if curvature == 0 else min(longest, 1 / abs(curvature))) * g
+        length = longest if curvature == 0 else min(longest, 1 / abs(curvature))
+        return np.multiply(g, -length, out=self._array("direction"))
 
     def change(self, evaluation, direction, rate):
         """rate * direction, halved until the batch's objective does not rise; adapts the
@@ -161,28 +178,27 @@ class TruncatedNewton(Optimizer):
         self.damping = max(factor * self.damping, self.smallest_damping)
 
     def _predicted_decrease(self, evaluation, s):
-        """-g^T s - s^T H s / 2, without the damping; NaN, which no comparison is true of, where
-        something overflows."""
-        if not np.isfinite(s).all():
+        """-g^T s - s^T H s / 2, without the damping; NaN where something overflows."""
+        if not all_finite(s):
             return np.nan
         try:
-            Hs = self.operator.at(evaluation, l2=self.l2).matvec(s)
+            Hs = self._curved(evaluation, s)
         except FloatingPointError:
             return np.nan
         return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
 
     def _objective_after(self, evaluation, s):
-        """Objective of the same batch at theta + s, or inf where it overflows; theta is put
-        back."""
-        network = self.network
-        theta = network.theta.copy()
+        """Objective of the same batch at theta + s, or inf where it overflows."""
+        network, start = self.network, self._array("start")
+        start[...], new = network.theta, self._trials.of(network.chain)
         try:
-            network.theta = theta + s
-            losses = self.loss.value(network(evaluation.x), evaluation.y)
-            value = losses.mean(dtype=np.float64).item() + self.penalty()
+            np.add(start, s, out=network.theta)
+            outputs, value = network._forward(evaluation.x, new)[0], self.loss.value
+            losses = value(outputs, evaluation.y, **given(value, new=new))
+            after = losses.mean(dtype=np.float64).item() + self.penalty()
         # the outputs or the loss overflow: as bad as a step can be
         except (FloatingPointError, OverflowError):
-            value = np.inf
+            after = np.inf
         finally:
-            network.theta = theta
-        return value if np.isfinite(value) else np.inf
+            network.theta[...] = start
+        return after if np.isfinite(after) else np.inf
