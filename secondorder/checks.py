@@ -1,7 +1,8 @@
 """Every check of an argument: one line where it is called, so that the maths stays free of guards.
 
-A check returns the value in the form that the maths wants, or raises TypeError (another kind of thing) or ValueError (out
-of range) with the argument's name, what was given and what is expected. `name` is the argument's name.
+A check returns the value in the form that the maths wants, or raises TypeError (another kind of
+thing) or ValueError (out of range) with the argument's name, what was given and what is expected.
+`name` is the argument's name.
 """
 
 import difflib
@@ -12,11 +13,12 @@ import pathlib
 
 import numpy as np
 
-# -- numbers and flags ------------------------------------------------------------------------------------------------
+# -- numbers and flags -----------------------------------------------------------------------------
 
 
 def real_number(value, name):
-    """Return `value` as a float; TypeError unless it is a real number, ValueError unless it is finite."""
+    """Return `value` as a float; TypeError unless it is a real number, ValueError unless it is
+    finite."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     value = float(value)
@@ -79,7 +81,8 @@ def boolean(value, name):
 
 
 def check_l2(l2):
-    """Return the strength of a penalty as a float; ValueError unless it is finite and not negative."""
+    """Return the strength of a penalty as a float; ValueError unless it is finite and not
+    negative."""
     real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
     if not (real and np.isfinite(l2) and l2 >= 0):
         raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
@@ -93,15 +96,17 @@ def require_bytes(what, shape, dtype, max_bytes):
         raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
     need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
     if need > max_bytes:
-        raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes ({need / 2**30:.2f} GiB); the limit is "
+        raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes "
+                          f"({need / 2**30:.2f} GiB); the limit is "
                           f"max_bytes={max_bytes:,}, which the caller may raise")
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 
 def did_you_mean(name, names):
-    """``"did you mean 'this' or 'that'? "`` with the names that are close to `name`; empty if none is."""
+    """``"did you mean 'this' or 'that'? "`` with the names that are close to `name`; empty if none
+    is."""
     close = difflib.get_close_matches(str(name), list(names), n=3)
     return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
 
@@ -120,7 +125,8 @@ def lookup(table, name, what):
         raise TypeError(f"{what} must be a string, got {type(name).__name__}")
     if name in table:
         return table[name]
-    raise ValueError(f"unknown {what} {name!r}: {did_you_mean(name, table)}choose from {', '.join(table)}")
+    raise ValueError(f"unknown {what} {name!r}: {did_you_mean(name, table)}choose from "
+                     f"{', '.join(table)}")
 
 
 def one_of(names, name, what):
@@ -137,7 +143,8 @@ def instance_of(value, cls, name):
 
 
 def function_of(value, name, count, what):
-    """Return `value`; TypeError unless it can be called with `count` arguments. `what` says what it is."""
+    """Return `value`; TypeError unless it can be called with `count` arguments. `what` says what it
+    is."""
     if not callable(value):
         raise TypeError(f"{name} must be {what}, got {value!r}")
     try:
@@ -147,13 +154,16 @@ def function_of(value, name, count, what):
     try:
         signature.bind(*[None] * count)
     except TypeError as error:
-        raise TypeError(f"{name} must be {what}; {value!r} does not take {count} arguments: {error}") from None
+        raise TypeError(f"{name} must be {what}; {value!r} does not take {count} arguments: "
+                        f"{error}") from None
     return value
 
 
 def shape(value, name):
-    """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers above 0."""
-    if isinstance(value, str) or not (hasattr(value, "__len__") or isinstance(value, numbers.Integral)):
+    """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers
+    above 0."""
+    if isinstance(value, str) or not (hasattr(value, "__len__")
+                                      or isinstance(value, numbers.Integral)):
         raise TypeError(f"{name} must be a tuple of whole numbers, got {value!r}")
     sizes = tuple(value) if hasattr(value, "__len__") else (value,)
     if not sizes:
@@ -172,15 +182,17 @@ LARGE = 2**12  # entries from which an array of flags is worth avoiding
 
 
 def all_finite(array):
-    """Whether an array holds neither NaN nor infinite entries; makes no array of flags of a large one."""
+    """Whether an array holds neither NaN nor infinite entries; makes no array of flags of a large
+    one."""
     if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
         return bool(np.isfinite(array).all())
-    from . import kernels  # here, so that numba is loaded by the first large array, not by an import
+    # here, so that numba is loaded by the first large array, not by an import
+    from . import kernels
 
     return np.isfinite(kernels.extremes(array.reshape(-1))[1])
 
 
-# -- arrays -----------------------------------------------------------------------------------------------------------
+# -- arrays ----------------------------------------------------------------------------------------
 
 
 def plain_array(value, name):
@@ -219,7 +231,8 @@ def real_array(array, name, shape=None):
 
 
 def fitting(value, target, name, note=""):
-    """Return `value` as an array that can be copied into the array `target`: of its shape, and no wider kind of number."""
+    """Return `value` as an array that can be copied into the array `target`: of its shape, and no
+    wider kind of number."""
     value = plain_array(value, name)
     if value.shape != target.shape:
         raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
@@ -261,44 +274,54 @@ def batch(x, shape, dtype):
     with np.errstate(over="ignore"):
         converted = x.astype(dtype, copy=False)
     if not all_finite(converted):
-        what = f"numbers too large for {dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
+        what = (
+            f"numbers too large for {dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
+        )
         raise ValueError(f"x holds {what}")
     return converted
 
 
 def targets(target, shape, dtype, owner):
-    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is the loss, for messages."""
+    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
+    the loss, for messages."""
     target = plain_array(target, "targets")
     if target.dtype.kind not in "buif":
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
     if target.shape != tuple(shape):
-        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected {tuple(shape)}: "
-                         "one row per sample, one column per output (a single output takes y[:, None])")
+        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
+                         f"{tuple(shape)}: "
+                         "one row per sample, one column per output (a single output takes y[:, "
+                         "None])")
     return finite(target.astype(dtype, copy=False), "targets", "hold")
 
 
 def labels(target, shape):
-    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not negative."""
+    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
+    negative."""
     samples, classes = shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
     if target.shape != (samples,):
-        raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per sample")
+        raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per "
+                         f"sample")
     wrong = np.flatnonzero((target < 0) | (target >= classes))
     if len(wrong):
         bad = int(wrong[0])
-        raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network has {classes} "
+        raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network "
+                         f"has {classes} "
                          f"outputs, so labels run from 0 to {classes - 1}")
     return target
 
 
-# -- objects that are known by what they can do -------------------------------------------------------------------------
+# -- objects that are known by what they can do ----------------------------------------------------
 
-LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
+LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal",
+               "prepare_target")
 
 
 def check_loss(loss):
-    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what it lacks."""
+    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what
+    it lacks."""
     missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
     if isinstance(loss, type) or missing:
         some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)

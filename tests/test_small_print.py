@@ -1,4 +1,5 @@
-"""Ties, points where branches meet, and rounding: where a wrong sign or factor would otherwise show nowhere."""
+"""Ties, points where branches meet, and rounding: where a wrong sign or factor would otherwise show
+nowhere."""
 
 import numpy as np
 import pytest
@@ -11,13 +12,18 @@ def test_conjugate_gradients_end_at_a_tie():
     """After one iteration |b - A x| is exactly half of |b|, which is what was asked for."""
     A, b = np.diag([1.0, 3.0]), np.ones(2)
     found = conjugate_gradients(lambda v: A @ v, b, 0.5, 10)
-    assert found.iterations == 1 and found.solution.tolist() == [0.5, 0.5] and found.residual.tolist() == [0.5, -0.5]
+    assert (
+        found.iterations == 1
+        and found.solution.tolist() == [0.5, 0.5]
+        and found.residual.tolist() == [0.5, -0.5]
+    )
     assert conjugate_gradients(lambda v: A @ v, b, np.nextafter(0.5, 0), 10).iterations == 2
 
 
 @pytest.mark.parametrize("outputs, epsilon", [(5, 0.2), (4, 0.25), (2, 0.5)])
 def test_bounded_criterion_where_its_argument_is_zero(outputs, epsilon):
-    """Equal outputs: both branches of the stable form meet at z = 0; the complex step sees a mixed pair."""
+    """Equal outputs: both branches of the stable form meet at z = 0; the complex step sees a mixed
+    pair."""
     loss, target = so.BoundedCriterion(epsilon=epsilon), np.array([1])
     p, step = np.zeros((1, outputs)), 1e-30
     assert loss.value(p, target).tolist() == [0.5]
@@ -26,7 +32,8 @@ def test_bounded_criterion_where_its_argument_is_zero(outputs, epsilon):
     np.testing.assert_allclose(slopes, loss.gradient(p, target)[0], rtol=1e-14, atol=1e-16)
     assert loss.gradient(p, target)[0, 1] < 0, "more of the right class lowers it"
     columns = [loss.gradient(p + move, target)[0].imag / step for move in moves]
-    np.testing.assert_allclose(np.transpose(columns), loss.hessian(p, target)[0], rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(np.transpose(columns), loss.hessian(p, target)[0], rtol=1e-13,
+                               atol=1e-15)
 
 
 class Shifted(so.SquaredError):
@@ -48,20 +55,24 @@ class Shifted(so.SquaredError):
 @pytest.mark.parametrize("offset", [0.0, 1e3, -1e3, -1.0])
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 def test_truncated_newton_takes_steps_that_are_lost_in_rounding(scale, offset):
-    """Near the minimum the objective rounds; the step is still right and must neither be halved nor refused."""
+    """Near the minimum the objective rounds; the step is still right and must neither be halved nor
+    refused."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(40, 3))
     y = x @ rng.normal(size=(3, 2)) + 0.1 * rng.normal(size=(40, 2))
     net = so.Network([so.Linear(3, 2, rng=0)])
-    optimizer = so.TruncatedNewton(net, Shifted(scale, offset), damping=0.0, smallest_damping=1e-12 * scale,
+    optimizer = so.TruncatedNewton(net, Shifted(scale, offset), damping=0.0, smallest_damping=1e-12
+                                   * scale,
                                    tolerance=1e-8, max_cg=100)
     infos = [optimizer.step(x, y) for _ in range(12)]
-    assert all(info["accepted"] and info["halvings"] == 0 for info in infos), [info["halvings"] for info in infos]
+    assert all(info["accepted"] and info["halvings"] == 0
+               for info in infos), [info["halvings"] for info in infos]
     assert infos[-1]["gradient_norm"] < 1e-13 * scale and optimizer.damping <= 1e-10 * scale
 
 
 def test_truncated_newton_does_not_take_steps_that_rise_beyond_rounding():
-    """The other side of the same line: a rise far above rounding is halved, also for losses below zero."""
+    """The other side of the same line: a rise far above rounding is halved, also for losses below
+    zero."""
     x, y = np.ones((4, 1)), np.zeros((4, 1))
 
     class Cusp(Shifted):
@@ -91,7 +102,8 @@ def test_cross_entropy_of_one_output_is_refused():
             net.evaluate(loss, np.ones((2, 3)), np.zeros(2, int))
 
 
-@pytest.mark.parametrize("operator", [so.exact.HessianOperator, so.exact.GaussNewtonOperator, so.exact.FisherOperator])
+@pytest.mark.parametrize("operator", [so.exact.HessianOperator, so.exact.GaussNewtonOperator,
+                                      so.exact.FisherOperator])
 def test_operators_at_something_else(operator):
     with pytest.raises(TypeError, match="evaluation must be an Evaluation, got 'x'"):
         operator.at("x")

@@ -2,22 +2,23 @@
 
 A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row per sample, and knows seven passes:
 
-========================  ==========================================================================================
+========================  ======================================================================
 ``forward``               output, and what the other passes need (``saved``)
 ``backward``              reverse mode; summed over samples for the parameters
 ``parameter_gradients``   reverse mode, one row per sample
 ``tangent``               forward mode (the R-operator going forward)
 ``second_tangent``        second directional derivative along a straight line in parameter space
-``backward_tangent``      the derivative of ``backward`` along a direction (the R-operator going backward)
+``backward_tangent``      derivative of ``backward`` along a direction (R-operator going back)
 ``input_hessian``         J^T H J + sum_i y_bar_i Hess(y_i), sample by sample
-========================  ==========================================================================================
+========================  ======================================================================
 
-Passes are pure: they change neither their arguments nor the layer. Parameters of a layer travel as one flat vector of
-length ``layer.size``: each parameter in C order, in the order in which it was declared (weight, then bias).
-``_bar`` marks the derivative of a scalar with respect to a quantity, ``_tangent`` its derivative along a direction,
-``_second`` its second derivative along that direction.
-Of the arguments of a pass `x_tangent`, `x_second` and `theta_tangent` may be None, in any combination, which means zero;
-no other argument may, and no pass returns None: what has no entries is an empty array.
+Passes are pure: they change neither their arguments nor the layer. Parameters of a layer travel as
+one flat vector of length ``layer.size``: each parameter in C order, in the order in which it was
+declared (weight, then bias). ``_bar`` marks the derivative of a scalar with respect to a quantity,
+``_tangent`` its derivative along a direction, ``_second`` its second derivative along that
+direction. Of the arguments of a pass `x_tangent`, `x_second` and `theta_tangent` may be None, in
+any combination, which means zero; no other argument may, and no pass returns None: what has no
+entries is an empty array.
 """
 
 import copy
@@ -30,7 +31,8 @@ from .overriding import Follows
 
 
 class Parameters(dict):
-    """Parameters by name. Once a network holds them, setting one copies into the array that is there."""
+    """Parameters by name. Once a network holds them, setting one copies into the array that is
+    there."""
 
     bound = False
 
@@ -44,8 +46,9 @@ class Parameters(dict):
 class Layer(Follows):
     """Base of all layers.
 
-    A subclass declares its parameters with :meth:`declare` and defines the seven passes. It states `input_shape` (without
-    the sample axis) where it knows it, and overrides `output_shape` if its output has another shape than its input.
+    A subclass declares its parameters with :meth:`declare` and defines the seven passes. It states
+    `input_shape` (without the sample axis) where it knows it, and overrides `output_shape` if its
+    output has another shape than its input.
 
     Parameters
     ----------
@@ -55,8 +58,9 @@ class Layer(Follows):
     Notes
     -----
     A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
-    :mod:`secondorder.nets.workspace`); whether it does is read from its signature. `backward` may be given as a whole or
-    as its two halves, `input_gradient` and `parameter_gradient`, which are then used alone where only one is needed.
+    :mod:`secondorder.nets.workspace`); whether it does is read from its signature. `backward` may
+    be given as a whole or as its two halves, `input_gradient` and `parameter_gradient`, which are
+    then used alone where only one is needed.
     """
 
     input_shape = None
@@ -68,24 +72,28 @@ class Layer(Follows):
         self.parameters = Parameters()
         self._owner = None
 
-    # -- parameters -------------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------
 
     @property
     def trainable(self):
-        """Whether the parameters belong to ``network.theta``; settled once the layer is in a network."""
+        """Whether the parameters belong to ``network.theta``; settled once the layer is in a
+        network."""
         return self._trainable
 
     @trainable.setter
     def trainable(self, value):
         if self.owner() is not None:
-            raise ValueError(f"{self!r} is in a network already, whose theta was laid out with trainable={self._trainable}; set "
+            raise ValueError(f"{self!r} is in a network already, whose theta was laid out with "
+                             f"trainable={self._trainable}; set "
                              "trainable before the network is made")
         self._trainable = boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter called `name` that starts as a copy of the array `value` (whole numbers become float64)."""
+        """Add a parameter called `name` that starts as a copy of the array `value` (whole numbers
+        become float64)."""
         if not hasattr(self, "parameters"):
-            raise TypeError(f"{type(self).__name__} must call super().__init__() before it declares parameters")
+            raise TypeError(f"{type(self).__name__} must call super().__init__() before it "
+                            f"declares parameters")
         value = np.array(value, order="C")
         if value.dtype.kind not in "fcbiu":
             raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
@@ -102,7 +110,8 @@ class Layer(Follows):
         return sum(value.size for value in self.parameters.values()) if self.trainable else 0
 
     def split(self, vector):
-        """Cut a flat vector (size,) or (..., size) into views shaped like the parameters, in their order."""
+        """Cut a flat vector (size,) or (..., size) into views shaped like the parameters, in their
+        order."""
         pieces, start = [], 0
         for value in self.parameters.values():
             stop = start + value.size
@@ -115,7 +124,8 @@ class Layer(Follows):
         yield self
 
     def bind(self, theta, owner):
-        """Move the trainable parameters into the flat vector `theta` (size,), keeping their values."""
+        """Move the trainable parameters into the flat vector `theta` (size,), keeping their
+        values."""
         for layer in self.sublayers():
             layer._owner = weakref.ref(owner)
         if self.trainable:
@@ -150,12 +160,14 @@ class Layer(Follows):
         return copy.deepcopy(self)
 
     def __repr__(self):
-        shapes = ", ".join(f"{name} {value.shape}" for name, value in getattr(self, "parameters", {}).items())
+        shapes = ", ".join(f"{name} {value.shape}"
+                           for name, value in getattr(self, "parameters", {}).items())
         return f"{type(self).__name__}({shapes})"
 
     @property
     def keeps_shape(self):
-        """Whether the output has the shape of the input whatever that is: so unless `output_shape` says otherwise."""
+        """Whether the output has the shape of the input whatever that is: so unless `output_shape`
+        says otherwise."""
         return type(self).output_shape is Layer.output_shape
 
     # -- the seven passes -------------------------------------------------------------------------
@@ -172,13 +184,15 @@ class Layer(Follows):
             If the layer does not take that shape.
         """
         if self.input_shape is not None and tuple(input_shape) != tuple(self.input_shape):
-            raise ValueError(f"{self!r} takes an input of shape {tuple(self.input_shape)}, got {tuple(input_shape)}")
+            raise ValueError(f"{self!r} takes an input of shape {tuple(self.input_shape)}, got "
+                             f"{tuple(input_shape)}")
         return input_shape
 
     def forward(self, x):
         """Return ``y, saved``: y = f(x, theta), row by row.
 
-        `saved` is a NamedTuple with at least `input` (x) and `output` (y), and what else the other passes need.
+        `saved` is a NamedTuple with at least `input` (x) and `output` (y), and what else the other
+        passes need.
         """
         self._missing("forward(x)")
 
@@ -197,25 +211,29 @@ class Layer(Follows):
         self._missing("parameter_gradients(saved, y_bar)")
 
     def tangent(self, saved, x_tangent, theta_tangent):
-        """Return ``y_tangent``: y_tangent_si = sum_j dy_si/dx_sj x_tangent_sj + sum_k dy_si/dtheta_k theta_tangent_k.
+        """Return ``y_tangent``: y_tangent_si = sum_j dy_si/dx_sj x_tangent_sj + sum_k
+        dy_si/dtheta_k theta_tangent_k.
 
         `x_tangent` (like x) or `theta_tangent` (size,) may be None, which means zero.
         """
         self._missing("tangent(saved, x_tangent, theta_tangent)")
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        """Return ``y_second``: d^2/dt^2 y(x + t x_tangent + (t^2/2) x_second, theta + t theta_tangent) at t = 0."""
+        """Return ``y_second``: d^2/dt^2 y(x + t x_tangent + (t^2/2) x_second, theta + t
+        theta_tangent) at t = 0."""
         self._missing("second_tangent(saved, x_tangent, x_second, theta_tangent)")
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """Return ``x_bar_tangent, theta_bar_tangent``: d/dt of `backward` while x, theta and y_bar move along tangents."""
+        """Return ``x_bar_tangent, theta_bar_tangent``: d/dt of `backward` while x, theta and y_bar
+        move along tangents."""
         self._missing("backward_tangent(saved, x_tangent, theta_tangent, y_bar, y_bar_tangent)")
 
     def input_hessian(self, saved, y_bar, H_y):
-        """Return H_x (S, in, in) for H_y (S, out, out): H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k + sum_i y_bar_si d^2 y_si/dx_sj dx_sk."""
+        """Return H_x (S, in, in) for H_y (S, out, out): H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k +
+        sum_i y_bar_si d^2 y_si/dx_sj dx_sk."""
         self._missing("input_hessian(saved, y_bar, H_y)")
 
-    # -- the halves of `backward` -------------------------------------------------------------------
+    # -- the halves of `backward` ------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         """x_bar, the first half of `backward`."""

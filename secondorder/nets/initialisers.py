@@ -1,4 +1,5 @@
-"""Initial parameter values. An initialiser is a function ``f(shape, fan_in, fan_out, rng) -> array`` of that shape.
+"""Initial parameter values. An initialiser is a function ``f(shape, fan_in, fan_out, rng) ->
+array`` of that shape.
 
 ``"uniform"``  weights and biases uniform in +-1/sqrt(fan_in) (PyTorch's default for linear layers)
 ``"xavier"``   weights uniform in +-sqrt(6 / (fan_in + fan_out)), biases 0
@@ -41,7 +42,8 @@ INITIALISERS = {"uniform": uniform_fan_in, "xavier": xavier}
 def initialiser(init):
     """Turn a name, a number (half-width) or a callable into an initialiser."""
     if callable(init):
-        return function_of(init, "init", 4, "a name, a number or a function of (shape, fan_in, fan_out, rng)")
+        return function_of(init, "init", 4,
+                           "a name, a number or a function of (shape, fan_in, fan_out, rng)")
     if isinstance(init, (int, float)) and not isinstance(init, bool):
         return uniform(init)
     return lookup(INITIALISERS, init, "init")

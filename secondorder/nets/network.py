@@ -1,4 +1,5 @@
-"""`Network`: a chain of layers over one flat parameter vector. `Evaluation`: what one forward and backward pass leave behind."""
+"""`Network`: a chain of layers over one flat parameter vector. `Evaluation`: what one forward and
+backward pass leave behind."""
 
 import copy
 from collections.abc import Iterable
@@ -25,16 +26,19 @@ class Network:
     layers : sequence of Layer
         Each instance may belong to one network only.
     dtype : "float64" or "float32"
-        Parameters have this dtype; inputs and targets are converted to it once. ("complex128" exists for the complex step.)
+        Parameters have this dtype; inputs and targets are converted to it once. ("complex128"
+        exists for the complex step.)
     input_shape : tuple of int, optional
-        Needed only if the first layer that states its own stands behind one that changes shapes, or none does.
+        Needed only if the first layer that states its own stands behind one that changes shapes, or
+        none does.
 
     Attributes
     ----------
     layers : tuple of Layer
     theta : (P,) array
-        All trainable parameters, layer by layer, weight (C order) then bias. It is live: ``weight`` and ``bias`` of the
-        layers are views into it, and assigning to any of them copies in place. Take ``theta.copy()`` to keep a point.
+        All trainable parameters, layer by layer, weight (C order) then bias. It is live: ``weight``
+        and ``bias`` of the layers are views into it, and assigning to any of them copies in place.
+        Take ``theta.copy()`` to keep a point.
     slices : list of slice
         Where each layer's parameters stand in `theta`.
     input_shape, output_shape : tuple of int
@@ -43,7 +47,8 @@ class Network:
     Raises
     ------
     ValueError
-        Layers that do not fit each other, one layer twice, a layer of another network, unknown dtype.
+        Layers that do not fit each other, one layer twice, a layer of another network, unknown
+        dtype.
     """
 
     def __init__(self, layers, dtype="float64", input_shape=None):
@@ -61,7 +66,11 @@ class Network:
         shape = input_shape if input_shape is not None else self.chain.input_shape
         if shape is None:
             first = next((layer for layer in self.layers if not layer.keeps_shape), None)
-            why = "no layer states its own" if first is None else f"{first!r} takes inputs of more than one shape"
+            why = (
+                "no layer states its own"
+                if first is None
+                else f"{first!r} takes inputs of more than one shape"
+            )
             raise ValueError(f"input_shape must be given, as {why}")
         self.input_shape = checks.shape(shape, "input_shape")
         self.output_shape = tuple(self.chain.output_shape(self.input_shape))
@@ -82,9 +91,10 @@ class Network:
         self._bind()
 
     def __copy__(self):
-        return copy.deepcopy(self)  # a shallow copy would take the layers' views away from the original
+        # a shallow copy would take the layers' views away from the original
+        return copy.deepcopy(self)
 
-    # -- parameters -------------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------
 
     @property
     def layers(self):
@@ -114,7 +124,8 @@ class Network:
 
     def vector(self, v, name="v"):
         """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
-        return fitting(v, self._theta, name, ": one entry per parameter").astype(self.dtype, copy=False)
+        return fitting(v, self._theta, name,
+                       ": one entry per parameter").astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
         """Return `result` (..., P) if it is finite.
@@ -127,12 +138,14 @@ class Network:
         if not all_finite(result):
             for i, (layer, where) in enumerate(zip(self.layers, self.slices)):
                 if not np.isfinite(result[..., where]).all():
-                    raise FloatingPointError(f"{what} in the parameters of layer {i}, {layer!r}, is not finite")
+                    raise FloatingPointError(f"{what} in the parameters of layer {i}, {layer!r}, "
+                                             f"is not finite")
         return result
 
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""
-        return [value for layer in self.chain.sublayers() if not layer.trainable for value in layer.parameters.values()]
+        return [value for layer in self.chain.sublayers() if not layer.trainable
+                for value in layer.parameters.values()]
 
     def copy(self):
         """An independent copy."""
@@ -140,9 +153,10 @@ class Network:
 
     def astype(self, dtype):
         """An independent copy with parameters of another dtype."""
-        return Network([layer.copy() for layer in self.layers], dtype=dtype, input_shape=self.input_shape)
+        return Network([layer.copy() for layer in self.layers], dtype=dtype,
+                       input_shape=self.input_shape)
 
-    # -- passes -----------------------------------------------------------------------------------------------------
+    # -- passes ------------------------------------------------------------------------------------
 
     def check_input(self, x):
         """Check a batch (S, *input_shape) and convert it to the network's dtype.
@@ -157,7 +171,8 @@ class Network:
         return batch(x, self.input_shape, self.dtype)
 
     def forward(self, x, workspace=None):
-        """Return the outputs (S, C) and the list of what each layer saved, in arrays of a `Workspace` if one is given.
+        """Return the outputs (S, C) and the list of what each layer saved, in arrays of a
+        `Workspace` if one is given.
 
         Raises
         ------
@@ -175,14 +190,16 @@ class Network:
             p, saved = self.chain.forward(x, **given(self.chain.forward, new=new))
         if p.dtype != self.dtype:
             i, found = self._first(saved, lambda output: output.dtype != self.dtype)
-            raise TypeError(f"{found} must hold {self.dtype} like the network, got {p.dtype if i is None else saved[i].output.dtype}")
+            raise TypeError(f"{found} must hold {self.dtype} like the network, got "
+                            f"{p.dtype if i is None else saved[i].output.dtype}")
         if not all_finite(p):
             _, found = self._first(saved, lambda output: not np.isfinite(output).all())
             raise FloatingPointError(f"{found} are not finite")
         return p, saved
 
     def _first(self, saved, wrong):
-        """Index and name of the first layer whose outputs are wrong; None and a general name if no layer shows it."""
+        """Index and name of the first layer whose outputs are wrong; None and a general name if no
+        layer shows it."""
         for i, (layer, kept) in enumerate(zip(self.layers, saved)):
             if wrong(getattr(kept, "output", np.zeros(0, self.dtype))):
                 return i, f"the outputs of layer {i}, {layer!r},"
@@ -202,7 +219,8 @@ class Network:
         x : (S, *input_shape) array
         y : targets, in the form that the loss takes
         workspace : Workspace, optional
-            Where the layers' arrays go. They are overwritten by the next evaluation with the same workspace.
+            Where the layers' arrays go. They are overwritten by the next evaluation with the same
+            workspace.
 
         Returns
         -------
@@ -231,7 +249,8 @@ class Evaluation:
     samples : int
         S.
     deltas : list of arrays
-        For each layer, the gradient of every sample's own loss with respect to that layer's output (not divided by S).
+        For each layer, the gradient of every sample's own loss with respect to that layer's output
+        (not divided by S).
     gradient : (P,) array
         Gradient of `loss`; read-only.
 
@@ -240,20 +259,23 @@ class Evaluation:
     FloatingPointError
         If a layer's outputs, the losses or the gradient are not finite.
     RuntimeError
-        If the parameters were changed between the forward pass and the first request for `deltas` or `gradient`, or a later
-        request for curvature. What was computed before stays what it was.
+        If the parameters were changed between the forward pass and the first request for `deltas`
+        or `gradient`, or a later request for curvature. What was computed before stays what it was.
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        self.network, self.loss_function = instance_of(network, Network, "network"), check_loss(loss)
+        self.network, self.loss_function = instance_of(network, Network,
+                                                       "network"), check_loss(loss)
         self.workspace = workspace
         self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
-            raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in shape {network.output_shape}")
+            raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in "
+                             f"shape {network.output_shape}")
         prepare, shape = loss.prepare_target, (self.samples, *network.output_shape)
-        self.y = _own(prepare(y, shape, network.dtype, **given(prepare, new=self.new)), y, workspace)
+        self.y = _own(prepare(y, shape, network.dtype, **given(prepare, new=self.new)), y,
+                      workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.outputs, self.saved = network._forward(self.x, self.new)
@@ -262,15 +284,19 @@ class Evaluation:
         self._require_form("value", self.losses, (self.samples,))
         if not np.isfinite(self.losses).all():
             bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
-            raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is {self.losses[bad]} although the "
+            raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
+                                     f"{self.losses[bad]} although the "
                                      "outputs are finite")
 
     def _require_form(self, name, array, shape):
-        """TypeError or ValueError unless what the loss returned has this shape and the network's dtype."""
+        """TypeError or ValueError unless what the loss returned has this shape and the network's
+        dtype."""
         if getattr(array, "shape", None) != shape:
-            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row per sample, got {np.shape(array)}")
+            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row per "
+                             f"sample, got {np.shape(array)}")
         if array.dtype != self.network.dtype:
-            raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like the network, got {array.dtype}")
+            raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like "
+                            f"the network, got {array.dtype}")
 
     def _parameters(self):
         return [self.network.theta, *self.network.fixed_parameters()]
@@ -282,12 +308,14 @@ class Evaluation:
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of this evaluation.
 
-        With a workspace nothing is compared: such an evaluation is its maker's own, for one step only.
+        With a workspace nothing is compared: such an evaluation is its maker's own, for one step
+        only.
         """
         if self._point is None:
             return
         if not all(map(np.array_equal, self._point, self._parameters())):
-            raise RuntimeError("the network's parameters have changed since this evaluation; call network.evaluate again")
+            raise RuntimeError("the network's parameters have changed since this evaluation; call "
+                               "network.evaluate again")
 
     @cached_property
     def deltas(self):
@@ -310,11 +338,13 @@ class Evaluation:
     @cached_property
     def gradient(self):
         total = self.gradient_sum
-        gradient = np.divide(total, self.samples, out=self.new("gradient", total.shape, total.dtype))
+        gradient = np.divide(total, self.samples,
+                             out=self.new("gradient", total.shape, total.dtype))
         return self.network.require_finite(_read_only(gradient), "the gradient")
 
     def objective_gradient(self, l2):
-        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, and made once for each `l2`."""
+        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, and made once for
+        each `l2`."""
         if not l2:
             return self.gradient
         if l2 not in self._with_penalty:
@@ -334,15 +364,18 @@ def _read_only(array):
 
 
 def _own(array, source, workspace):
-    """The array, as a copy if it is the caller's own, so that a later change of his data changes nothing here.
+    """The array, as a copy if it is the caller's own, so that a later change of his data changes
+    nothing here.
 
     With a workspace the evaluation lives for one step only, and nothing is copied.
     """
-    shared = workspace is None and isinstance(source, np.ndarray) and np.may_share_memory(array, source)
+    shared = workspace is None and isinstance(source,
+                                              np.ndarray) and np.may_share_memory(array, source)
     return array.copy() if shared else array
 
 
-def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None, dtype="float64"):
+def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None,
+        dtype="float64"):
     """A fully-connected network.
 
     Parameters

@@ -1,4 +1,5 @@
-"""Learning rates: a positive number, or a schedule, which is a function of the number of steps taken so far."""
+"""Learning rates: a positive number, or a schedule, which is a function of the number of steps
+taken so far."""
 
 import numbers
 
@@ -37,7 +38,8 @@ class ExponentialDecay:
     every : int
         Number of steps in which the rate is multiplied by `factor`.
     staircase : bool
-        If true, step / every is rounded down, so that the rate changes in jumps; else it changes at every step.
+        If true, step / every is rounded down, so that the rate changes in jumps; else it changes at
+        every step.
 
     Examples
     --------
@@ -73,8 +75,10 @@ def schedule_of(learning_rate):
         If the number is not positive and finite.
     """
     if callable(learning_rate):
-        return function_of(learning_rate, "learning_rate", 1, "a positive number or a function of the step")
+        return function_of(learning_rate, "learning_rate", 1,
+                           "a positive number or a function of the step")
     if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
-        raise TypeError("learning_rate must be a positive number or a schedule (a function of the step), "
+        raise TypeError("learning_rate must be a positive number or a schedule (a function of the "
+                        "step), "
                         f"got {learning_rate!r}")
     return Constant(learning_rate)

@@ -111,6 +111,7 @@ def require_same(now, then, path):
     for name, mine in now.items():
         if then.get(name) != mine:
             raise ValueError(
-                f"checkpoint {path}: was made with another {name}: {then.get(name)!r}, not {mine!r}; a run goes on"
+                f"checkpoint {path}: was made with another {name}: {then.get(name)!r}, not "
+                f"{mine!r}; a run goes on"
                 " only with everything as it was"
             )
