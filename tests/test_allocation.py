@@ -1,4 +1,5 @@
-"""A step makes no large array: whatever is as long as theta, or as a layer's output, is there already."""
+"""A step makes no large array: whatever is as long as theta, or as a layer's output, is there
+already."""
 
 import gc
 import tracemalloc
@@ -21,7 +22,8 @@ METHODS = {
     "truncated-newton": (so.TruncatedNewton, {"max_cg": 5}),
     "gauss-newton": (so.TruncatedNewton, {"max_cg": 5, "curvature": "gauss-newton"}),
     "partitioning": (so.ResidualPartitioning, {}),
-    "partitioning-pairwise": (so.ResidualPartitioning, {"negative_curvature": "max", "damping": 0.1}),
+    "partitioning-pairwise": (so.ResidualPartitioning,
+                              {"negative_curvature": "max", "damping": 0.1}),
 }
 
 
@@ -65,7 +67,8 @@ def allocated(step, x, y):
 
 
 LOSSES = {"squared": so.SquaredError(), "softmax": so.SoftmaxCrossEntropy()}
-CASES = [(name, *case) for name in METHODS for case in (("tanh", "squared"), ("softplus", "softmax"))]
+CASES = [(name, *case) for name in METHODS
+         for case in (("tanh", "squared"), ("softplus", "softmax"))]
 CASES += [("partitioning", activation, "squared") for activation in ("sigmoid", "relu", "sin")]
 
 

@@ -92,8 +92,8 @@ def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh, out=None):
 def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh, out=None):
     """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs.
 
-    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is `out`,
-    or an array of its own.
+    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is
+    `out`, or an array of its own.
     """
     evaluation.require_current()
     chain, saved = evaluation.network.chain, evaluation.saved

@@ -1,11 +1,14 @@
-"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one sample per row.
+"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one
+sample per row.
 
-``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C), ``hessian_diagonal`` (S, C).
-Objectives average over the batch; a loss itself never averages or sums over samples.
+``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C),
+``hessian_diagonal`` (S, C). Objectives average over the batch; a loss itself never averages or sums
+over samples.
 
-Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian of every sample is diagonal) and ``convex``
-(it is positive semidefinite). Losses that are negative log-likelihoods of a model of the target, given the output, also give
-the model's second moment of the score, ``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
+Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian of every sample is
+diagonal) and ``convex`` (it is positive semidefinite). Losses that are negative log-likelihoods of
+a model of the target, given the output, also give the model's second moment of the score,
+``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
 """
 
 import numpy as np
@@ -17,32 +20,35 @@ LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflo
 
 
 class Loss:
-    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows from these.
+    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows
+    from these.
 
-    The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one row a sample, and treat
-    every row alone: nothing is averaged or summed over samples. They change neither argument. None of their arguments may
-    be None.
+    The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
+    row a sample, and treat every row alone: nothing is averaged or summed over samples. They change
+    neither argument. None of their arguments may be None.
 
     Attributes
     ----------
     diagonal_hessian : bool
-        Promise that the Hessian of every sample is diagonal for all p (the loss is a sum over outputs). Methods then work
-        with `hessian_diagonal` alone: residual partitioning takes its output rule "diagonal". False is always safe.
-        `DiagonalLoss` makes it true and asks for `hessian_diagonal` instead of `hessian`.
+        Promise that the Hessian of every sample is diagonal for all p (the loss is a sum over
+        outputs). Methods then work with `hessian_diagonal` alone: residual partitioning takes its
+        output rule "diagonal". False is always safe. `DiagonalLoss` makes it true and asks for
+        `hessian_diagonal` instead of `hessian`.
     convex : bool
-        Promise that the Hessian of every sample has no negative eigenvalue for any p. Methods then take its square root, as
-        in Gauss-Newton matrices. False is always safe.
+        Promise that the Hessian of every sample has no negative eigenvalue for any p. Methods then
+        take its square root, as in Gauss-Newton matrices. False is always safe.
 
     Notes
     -----
-    *dtype.* Every pass returns the dtype of `p`: float32 stays float32, float64 stays float64. Python numbers keep it
-    (``0.5 * p``); NumPy's own scalars and new arrays do not: write ``math.log(2)`` for ``np.log(2.0)``,
-    ``np.eye(C, dtype=p.dtype)`` for ``np.eye(C)``. A pass that promotes float32 is refused by a float32 network.
+    *dtype.* Every pass returns the dtype of `p`: float32 stays float32, float64 stays float64.
+    Python numbers keep it (``0.5 * p``); NumPy's own scalars and new arrays do not: write
+    ``math.log(2)`` for ``np.log(2.0)``, ``np.eye(C, dtype=p.dtype)`` for ``np.eye(C)``. A pass that
+    promotes float32 is refused by a float32 network.
 
     *Far outputs.* The passes must stay finite for outputs of +-1000, where ``exp`` alone overflows.
 
-    `fisher` and `sample_targets` are for losses that are negative log-likelihoods; leave them out otherwise.
-    ``secondorder.verify.loss(MyLoss())`` checks all of this.
+    `fisher` and `sample_targets` are for losses that are negative log-likelihoods; leave them out
+    otherwise. ``secondorder.verify.loss(MyLoss())`` checks all of this.
 
     Examples
     --------
@@ -64,7 +70,8 @@ class Loss:
     convex = False
 
     def prepare_target(self, target, shape, dtype):
-        """Check a batch of targets against outputs of `shape` (S, C) and return them in the form that the passes use.
+        """Check a batch of targets against outputs of `shape` (S, C) and return them in the form
+        that the passes use.
 
         What it returns, or rows of that, it must accept as well.
 
@@ -99,7 +106,8 @@ class Loss:
 
     def fisher(self, p):
         """E[score score^T] under the model's own distribution of targets, (S, C, C)."""
-        raise TypeError(f"{type(self).__name__} is not the negative log-likelihood of a model of the targets, so it has no "
+        raise TypeError(f"{type(self).__name__} is not the negative log-likelihood of a model of "
+                        f"the targets, so it has no "
                         "exact or sampled Fisher matrix; kind='empirical' needs no model")
 
     def sample_targets(self, p, rng):
@@ -120,7 +128,8 @@ def _diagonal(entries):
 
 
 class DiagonalLoss(Loss):
-    """A loss that is a sum over outputs; a subclass defines `value`, `gradient` and `hessian_diagonal`."""
+    """A loss that is a sum over outputs; a subclass defines `value`, `gradient` and
+    `hessian_diagonal`."""
 
     diagonal_hessian = True
 
@@ -172,7 +181,8 @@ def softmax(p, new=fresh):
 
 
 def softmax_and_rest(p, new=fresh):
-    """Softmax q of each row and 1 - q as a sum of the other entries, which stays exact where q rounds to 1."""
+    """Softmax q of each row and 1 - q as a sum of the other entries, which stays exact where q
+    rounds to 1."""
     q, rest, after = (new(name, p.shape, p.dtype) for name in ("softmax", "rest", "after"))
     np.exp(np.subtract(p, p.real.max(axis=1, keepdims=True), out=q), out=q)
     rest[:, 0], after[:, -1] = 0, 0
@@ -189,19 +199,22 @@ def centred(q, v, new=fresh):
     Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
     """
     top = np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
-    centred, weighted = (new(name, v.shape, np.result_type(q, v)) for name in ("centred", "weighted"))
+    centred, weighted = (new(name, v.shape, np.result_type(q, v))
+                         for name in ("centred", "weighted"))
     np.subtract(v, top, out=centred)
     centred -= np.multiply(q, centred, out=weighted).sum(axis=1, keepdims=True)
     return centred
 
 
 class _ClassTargets(Loss):
-    """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or probabilities)."""
+    """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or
+    probabilities)."""
 
     def prepare_target(self, target, shape, dtype, new=fresh):
         target = checks.plain_array(target, "targets")
         if shape[1] < 2:
-            raise ValueError(f"{type(self).__name__} tells classes apart and needs two or more outputs, got {shape[1]}")
+            raise ValueError(f"{type(self).__name__} tells classes apart and needs two or more "
+                             f"outputs, got {shape[1]}")
         if target.ndim == 1:
             checks.labels(target, shape)
             one_hot = new("targets", tuple(shape), dtype)
@@ -209,7 +222,8 @@ class _ClassTargets(Loss):
             one_hot[np.arange(len(target)), target] = 1
             return one_hot
         if target.shape != tuple(shape):
-            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, expected integer labels of shape "
+            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, "
+                             f"expected integer labels of shape "
                              f"({shape[0]},) or weights of shape {tuple(shape)}")
         target = super().prepare_target(target, shape, dtype)
         if (target < 0).any():
@@ -222,10 +236,11 @@ class _ClassTargets(Loss):
 
 
 class SoftmaxCrossEntropy(_ClassTargets):
-    """-sum_i t_i log q_i with q = softmax(p); targets are integer labels (S,) or rows of weights t (S, C).
+    """-sum_i t_i log q_i with q = softmax(p); targets are integer labels (S,) or rows of weights t
+    (S, C).
 
-    The gradient is q sum(t) - t and the Hessian (diag(q) - q q^T) sum(t); both are formed without cancellation where the
-    network is confident.
+    The gradient is q sum(t) - t and the Hessian (diag(q) - q q^T) sum(t); both are formed without
+    cancellation where the network is confident.
     """
 
     convex = True
@@ -244,7 +259,8 @@ class SoftmaxCrossEntropy(_ClassTargets):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
         t = self._weights(p, target)
         q, rest = softmax_and_rest(p, new)
-        gradient = np.subtract(t.sum(axis=1, keepdims=True), t, out=new("loss gradient", p.shape, p.dtype))
+        gradient = np.subtract(t.sum(axis=1, keepdims=True), t,
+                               out=new("loss gradient", p.shape, p.dtype))
         gradient *= q
         rest *= t
         gradient -= rest
@@ -285,7 +301,8 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
 
 class BoundedCriterion(_ClassTargets):
-    """1 / (1 + exp(delta (t . softmax(p) - epsilon))), a bounded, non-convex criterion ([ea-cg] Eq. (14)).
+    """1 / (1 + exp(delta (t . softmax(p) - epsilon))), a bounded, non-convex criterion ([ea-cg] Eq.
+    (14)).
 
     Parameters
     ----------
@@ -297,7 +314,8 @@ class BoundedCriterion(_ClassTargets):
     Notes
     -----
     With q = softmax(p), s = t . q, c the criterion and v = q (t - s): c'(s) = -delta c (1 - c),
-    c''(s) = delta^2 c (1 - c)(1 - 2 c); gradient c' v; Hessian c'' v v^T + c' (diag(v) - v q^T - q v^T).
+    c''(s) = delta^2 c (1 - c)(1 - 2 c); gradient c' v; Hessian c'' v v^T + c' (diag(v) - v q^T - q
+    v^T).
     """
 
     def __init__(self, delta=5.0, epsilon=0.2):
@@ -342,10 +360,11 @@ class BoundedCriterion(_ClassTargets):
 
 
 class TukeyBiweight(DiagonalLoss):
-    """Tukey's biweight of every residual r = p - target, summed over outputs: a robust, non-convex criterion.
+    """Tukey's biweight of every residual r = p - target, summed over outputs: a robust, non-convex
+    criterion.
 
-    With u = r / c: rho = c^2/6 (1 - (1 - u^2)^3), rho' = r (1 - u^2)^2, rho'' = (1 - u^2)(1 - 5 u^2) for |u| <= 1, and a
-    constant c^2/6 outside.
+    With u = r / c: rho = c^2/6 (1 - (1 - u^2)^3), rho' = r (1 - u^2)^2, rho'' = (1 - u^2)(1 - 5
+    u^2) for |u| <= 1, and a constant c^2/6 outside.
 
     Parameters
     ----------
@@ -365,7 +384,8 @@ class TukeyBiweight(DiagonalLoss):
 
     def value(self, p, target):
         _, a = self._parts(p, target)
-        return np.sum(self.c**2 / 6 * (a * (3 - 3 * a + a * a)), axis=1)  # 1 - (1 - a)^3 without cancellation
+        # 1 - (1 - a)^3 without cancellation
+        return np.sum(self.c**2 / 6 * (a * (3 - 3 * a + a * a)), axis=1)
 
     def gradient(self, p, target):
         r, a = self._parts(p, target)

@@ -41,8 +41,9 @@ def dot(a, b):
 def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
     """Solve A x = b for a symmetric A, from x = 0, until |b - A x| <= tolerance |b|.
 
-    A direction p with p^T A p <= 0 ends the iterations with the x reached before it, which is 0 if p is the first.
-    As long as the curvature is positive, every x lowers the model x^T A x / 2 - b^T x below all its predecessors.
+    A direction p with p^T A p <= 0 ends the iterations with the x reached before it, which is 0 if
+    p is the first. As long as the curvature is positive, every x lowers the model x^T A x / 2 - b^T
+    x below all its predecessors.
 
     Parameters
     ----------
@@ -73,17 +74,20 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
     x, r, p, part = (new(name, b.shape, dtype) for name in ("solution", "residual", "p", "part"))
     x[...], r[...], p[...] = 0, b, b
     rr = dot(r, r)
-    goal = max(tolerance**2 * rr, np.finfo(np.float64).tiny)  # a residual whose square underflows counts as zero
+    # a residual whose square underflows counts as zero
+    goal = max(tolerance**2 * rr, np.finfo(np.float64).tiny)
     curvature, iteration = 0.0, 0
     while iteration < max_iterations and rr > goal:
         iteration += 1
         pp = dot(p, p)
         if not np.isfinite(pp):
-            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the direction overflows")
+            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the direction "
+                                     f"overflows")
         Ap = checks.fitting(product(p), b, "product(v)")
         pAp = dot(p, Ap)
         if not np.isfinite(pAp):
-            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the curvature product is not finite")
+            raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the curvature "
+                                     f"product is not finite")
         curvature = pAp / pp
         if pAp <= 0:
             return CGResult(x, r, iteration, True, curvature)

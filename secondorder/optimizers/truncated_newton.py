@@ -80,7 +80,8 @@ class TruncatedNewton(Optimizer):
                  tolerance=0.5, adapt_damping=True, smallest_damping=0.03, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
-        self._products, self._trials = Workspace(), Workspace()  # apart from the evaluation's arrays
+        # apart from the evaluation's arrays
+        self._products, self._trials = Workspace(), Workspace()
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
