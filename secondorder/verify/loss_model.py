@@ -161,9 +161,13 @@ def _check_targets(checks):
                          f"p has shape {p.shape}, the targets {np.shape(drawn)}"):
         return False
     narrow = p.astype(np.float32)
-    sampled = np.asarray(loss.gradient(narrow, loss.sample_targets(narrow.copy(),
-                                                                   np.random.default_rng(seed))))
-    recorder.fact("sample_targets", "keeps float32", sampled.dtype == np.float32,
+    targets = np.asarray(loss.sample_targets(narrow.copy(), np.random.default_rng(seed)))
+    if targets.dtype.kind == "f":  # labels are whole numbers
+        recorder.fact("sample_targets", "keeps float32", targets.dtype == np.float32,
+                      f"turns float32 into {targets.dtype}",
+                      hint="give the targets the dtype of p", kind=PROMOTES)
+    sampled = np.asarray(loss.gradient(narrow, targets))
+    recorder.fact("sample_targets", "a gradient in float32", sampled.dtype == np.float32,
                   f"with its targets the gradient turns float32 into {sampled.dtype}",
                   hint="give the targets the dtype of p", kind=PROMOTES)
     return recorder.compare("sample_targets",
