@@ -97,6 +97,7 @@ def test_conventions_at_the_kinks():
     assert [v[0] for v in LeakyReLU(0.2).jet(zero)] == [0, 0.2, 0]
     assert [v[0] for v in LeakyReLU(0.2).jet(np.array([-3.0]))] == pytest.approx([-0.6, 0.2, 0])
     assert [v[0] for v in LeakyReLU(0.2).jet(np.array([3.0]))] == [3, 1, 0]
+    assert [f.slope(zero)[0] for f in (ReLU(), LeakyReLU(0.2))] == [0, 0.2]
     assert LeakyReLU().negative_slope == 0.01
 
 

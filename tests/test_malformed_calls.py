@@ -294,6 +294,7 @@ ANYTHING = {
     "title": "a text", "label": "a text (of a plot)", "x_label": "a text", "y_label": "a text",
     "zero": "a number or None",
     "colour_bar": "true or not", "workspace": "for the package's own loops",
+    "new": "for the package's own loops",
     "verbose": "true or not",
     "header": "test_datasets_trouble.py", "target": "test_datasets.py",
     "classification": "test_datasets.py",

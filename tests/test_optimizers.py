@@ -50,6 +50,19 @@ def gradient_by_hand(theta, x, y, l2):
     return g
 
 
+def test_gradient_and_objective_bear_the_penalty():
+    network, ((x, y),) = linear(), batches(1)
+    optimizer = so.SGD(network, so.SquaredError(), learning_rate=0.1, l2=0.3)
+    evaluation, theta = optimizer.evaluate(x, y), network.theta
+    expected = gradient_by_hand(theta.tolist(), x, y, 0.3)
+    assert np.allclose(optimizer.gradient(evaluation), expected, rtol=1e-13, atol=1e-15)
+    weights, bias = theta[:6].reshape(2, 3), theta[6:]
+    losses = [sum((weights[i] @ row + bias[i] - t[i]) ** 2 for i in range(2)) / 2
+              for row, t in zip(x, y)]
+    assert optimizer.objective(evaluation) == pytest.approx(
+        sum(losses) / len(x) + 0.15 * sum(t**2 for t in theta.tolist()), rel=1e-13)
+
+
 class Scalar:
     """One parameter's memory and update, straight from the published formulas."""
 
