@@ -23,6 +23,7 @@ import secondorder as so
 from secondorder import files
 from secondorder.experiments import environment
 from secondorder.optimizers import ExponentialDecay
+from secondorder.plots import COLOURS
 
 LEFT = 2.0  # the plateau is left where the loss on the fixed samples falls below this
 EVERY = 10  # iterations between two looks at it
@@ -225,13 +226,14 @@ def draw(found, path):
 
 def draw_run(kept, label, above, below):
     """Draw loss (above) and rate (below) of one run, the rate with its mean over 100 iterations."""
-    line = above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], label=label)[0]
+    colour = COLOURS[len(above.lines) % len(COLOURS)]
+    above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label)
     rate = np.array(kept["rate"])
-    below.semilogy(rate, ".", markersize=1, alpha=0.3, color=line.get_color())
+    below.semilogy(rate, ".", markersize=2, alpha=0.4, color=colour)
     mean = np.convolve(rate, np.full(100, 0.01), mode="valid") if len(rate) >= 100 else rate
-    below.semilogy(np.arange(len(rate) - len(mean), len(rate)), mean, color=line.get_color())
+    below.semilogy(np.arange(len(rate) - len(mean), len(rate)), mean, color=colour)
     above.set_ylabel("cross-entropy")
-    below.set(xlabel="iteration", ylabel="rate")
+    below.set(xlabel="iteration", ylabel="rate (dots), mean of the last 100 (line)")
 
 
 def main(arguments=None):

@@ -338,7 +338,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
                           title="training loss")
     plots.learning_curves(
         _histories(runs), right, quantity="accuracy", x_label="steps", y_label="accuracy",
-        title="accuracy: training (solid), test (dashed)",
+        title="accuracy: training (solid), validation (dashed)",
     )
     files.write_figure(out / "reversible-gauss-newton.png", figure)
     return "reversible_gauss_newton", {
