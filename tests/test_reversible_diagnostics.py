@@ -28,6 +28,18 @@ def test_tangent_kernel(rng):
         room.ntk(net, x, max_bytes=100)
 
 
+def test_a_kernel_that_overflows_is_refused(rng):
+    net = network(rng, activation="relu")
+    x = rng.normal(size=(4, 6))
+    with pytest.raises(FloatingPointError, match="tangent kernel .* not finite"):
+        room.ntk(net, 1e200 * x)
+    for form in ("exact", "truncate", "damp", "tikhonov"):
+        with pytest.raises(FloatingPointError, match="tangent kernel .* not finite"):
+            room.direction(
+                net, so.SoftmaxCrossEntropy(), 1e160 * x, [0, 1, 2, 3], "moore-penrose", form
+            )
+
+
 def test_similarity_and_change():
     K = np.array([[2.0, 0], [0, 1]])
     assert np.isclose(room.kernel_similarity(K, 3 * K), 1) and np.isclose(
@@ -88,6 +100,25 @@ def test_debiased_cka_of_independent_representations_is_small(rng):
 def test_bad_representations_are_refused(a, b, words):
     with pytest.raises(ValueError, match=words):
         room.linear_cka(a, b)
+
+
+@pytest.mark.parametrize(
+    "name, args", (("a", ("no", np.eye(4))), ("b", (np.eye(4), 1j * np.eye(4))))
+)
+def test_representations_that_are_no_numbers_are_named(name, args):
+    with pytest.raises(TypeError, match=f"{name} must hold real numbers"):
+        room.linear_cka(*args)
+
+
+def test_table_of_symbols_is_a_table():
+    """Every row starts a new line and fits its columns: no cell runs over the gap beside it."""
+    lines = room.__doc__.splitlines()
+    bars = [i for i, line in enumerate(lines) if line.startswith("====")]
+    assert len(bars) == 3 and bars[2] - bars[1] == 12
+    edges = [0] + [i + 2 for i in range(len(lines[bars[0]])) if lines[bars[0]][i:i + 2] == "  "]
+    for line in lines[bars[0]:bars[2] + 1]:
+        assert len(line) <= len(lines[bars[0]]) <= 100
+        assert all(line[i - 2:i] == "  " and line[i] != " " for i in edges[1:]), line
 
 
 def test_weight_change(rng):

@@ -174,6 +174,12 @@ REFUSED = {
     "readout": ((6, 1, 4), {"outputs": 2, "readout": "orthonrmal"}, "orthonormal"),
     "shape of R": ((6, 1, 4), {"outputs": 2, "readout": np.ones((2, 5))}, r"expected \(2, 6\)"),
     "rank of R": ((6, 1, 4), {"outputs": 2, "readout": np.ones((2, 6))}, "full row rank"),
+    "readout without outputs": ((6, 1, 4), {"readout": "orthonrmal"}, "did you mean 'orthonormal'"),
+    "first of how many": ((6, 1, 4), {"readout": "first"}, "needs outputs"),
+    "R of another width": ((6, 1, 4), {"readout": np.eye(5)}, r"expected \(C, 6\)"),
+    "R without rows": ((6, 1, 4), {"readout": np.ones((0, 6))}, r"expected \(C, 6\)"),
+    "rank of R alone": ((6, 1, 4), {"readout": np.ones((2, 6))}, "full row rank"),
+    "more rows than units": ((6, 1, 4), {"readout": np.ones((7, 6))}, "at most the width 6"),
     "init": ((6, 1, 4), {"init": -1.0}, "init must be at least 0"),
     "init name": ((6, 1, 4), {"init": "xaver"}, "xavier"),
     "activation": ((6, 1, 4), {"activation": "rleu"}, "relu"),
@@ -191,13 +197,31 @@ def test_bad_settings_are_refused(args, options, words):
     (
         (np.ones((3, 5)), r"\(S, 6\)"),
         (np.full((3, 6), np.nan), "NaN"),
-        (np.ones((0, 6)), r"\(S, 6\)"),
+        (np.ones((0, 6)), "empty batch"),
         (np.ones(6), r"\(S, 6\)"),
     ),
 )
 def test_bad_features_are_refused(y, words):
     with pytest.raises(ValueError, match=words):
         RevMLP(6, 2, 4, rng=0).inverse(y)
+
+
+def test_a_given_readout_sets_the_number_of_outputs(rng):
+    R, x = rng.normal(size=(2, 6)), rng.normal(size=(3, 6))
+    net = RevMLP(6, 2, 4, readout=R, rng=0)
+    assert net.output_shape == (2,)
+    np.testing.assert_array_equal(net.readout, R)
+    np.testing.assert_allclose(net(x), net.features(x) @ R.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", (np.nan, 1e308))
+def test_results_that_are_not_finite_are_refused(value):
+    net = RevMLP(6, 2, 4, rng=0)
+    net.blocks[0].W1[...] = value
+    x = np.full((3, 6), 9.0)
+    for name in ("features", "inverse"):
+        with pytest.raises(FloatingPointError, match="not finite"):
+            getattr(net, name)(x)
 
 
 def test_odd_coupling_width_is_refused():

@@ -11,17 +11,17 @@ computes too, through the tangent kernel J J^T.
 ==========================  ===========================  =========================================
 paper                       here                         meaning
 ==========================  ===========================  =========================================
-X_l, one column a sample    ``x`` (S, d), one row each   outputs of block l; vec(X) is x written row
-by row X^(1)_l, X^(2)_l            first and second half        of the units
+X_l, one column a sample    ``x`` (S, d), one row each   outputs of block l; vec(X): x row by row
+X^(1)_l, X^(2)_l            first and second half        of the units
 W^(1)_l, W^(2)_l            ``blocks[l].W1``, ``.W2``    trained, (d/2, d')
 V^(2)_{l-1}, V^(1)_l        ``blocks[l].Va``, ``.Vb``    fixed, (d', d/2)
 sigma(V X)                  ``S1``, ``S2``; ``F = S^T``  features of a half-coupled layer
 L                           ``blocks``                   number of blocks ("layers" in the paper)
 n, d_y                      S, C                         samples, outputs
-eps                         ``eps``                      gradient of the SUM of the losses in the
-outputs J^+, J^-| (right inverse)   ``inverse=``                 ``"moore-penrose"``, ``"right"``
-alpha                       ``learning_rate``            1/L stands in the direction, as in
-(16)-(17) (not in the paper)          ``readout``                  R, fixed: f = R x_L
+eps                         ``eps``                      gradient of the SUM of losses in outputs
+J^+, J^-| (right inverse)   ``inverse=``                 ``"moore-penrose"``, ``"right"``
+alpha                       ``learning_rate``            1/L is in the direction, as in (16)-(17)
+(not in the paper)          ``readout``                  R, fixed: f = R x_L
 ==========================  ===========================  =========================================
 
 The package's objective is the mean over the batch; the paper's is the sum, and its eps is used

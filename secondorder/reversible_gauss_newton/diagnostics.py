@@ -4,7 +4,7 @@ of one step on its own batch.
 
 import numpy as np
 
-from ..checks import finite, require_bytes
+from ..checks import real_array, require_bytes
 from ..exact.curvature import check_network
 from .kernel import tangent_kernel
 
@@ -26,6 +26,8 @@ def ntk(network, x, max_bytes=2**30):
         If the kernel would be larger than `max_bytes`.
     ValueError, TypeError
         Wrong shape, empty batch, NaN, a network without parameters.
+    FloatingPointError
+        If outputs or the kernel are not finite.
     """
     check_network(network)
     x = network.check_input(x)
@@ -81,14 +83,14 @@ def linear_cka(a, b, debiased=False):
     ValueError
         Different numbers of samples, too few, NaN, or a representation that is the same for all
         samples.
+    TypeError
+        Something else than real numbers.
     """
-    a, b = (np.asarray(r, dtype=float) for r in (a, b))
+    a, b = (real_array(r, name).astype(float) for name, r in (("a", a), ("b", b)))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
         raise ValueError(
             f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and {b.shape}"
         )
-    finite(a, "a")
-    finite(b, "b")
     if len(a) < (4 if debiased else 2):
         raise ValueError(f"at least {4 if debiased else 2} samples are needed, got {len(a)}")
     align = _unbiased_alignment if debiased else _alignment

@@ -108,7 +108,7 @@ def direction(
         Bad data or options, another network than a RevMLP for the right inverse, curvature="loss"
         for a loss whose Hessian is singular.
     FloatingPointError
-        If outputs or the direction are not finite.
+        If outputs, the tangent kernel or the direction are not finite.
 
     Warns
     -----

@@ -12,6 +12,7 @@ output.
 
 import numpy as np
 
+from ..checks import all_finite
 from ..nets import Activation, Chain, Linear, Skip
 from ..rules import LayerRules
 from .coupling import Coupling
@@ -30,6 +31,12 @@ def tangent_kernel(network, saved, samples, outputs):
         What the layers saved.
     samples, outputs : int
         S and C.
+
+    Raises
+    ------
+    FloatingPointError
+        If an entry is not finite: products of large inputs or weights overflow before the outputs
+        do.
     """
     K = np.zeros((outputs, samples, outputs, samples))
     bars = []
@@ -37,10 +44,16 @@ def tangent_kernel(network, saved, samples, outputs):
         bar = np.zeros((samples, outputs), dtype=network.dtype)
         bar[:, c] = 1
         bars.append(bar)
-    add_chain(network.chain, saved, bars, K, last=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        add_chain(network.chain, saved, bars, K, last=True)
     for c in range(outputs):  # rules fill the blocks (c, c') with c' <= c
         for other in range(c):
             K[other, :, c] = K[c, :, other].T
+    if not all_finite(K):
+        raise FloatingPointError(
+            "the tangent kernel J J^T is not finite although the outputs are: inputs, activations "
+            "or weights are too large for its products"
+        )
     return K
 
 

@@ -4,7 +4,7 @@ run backwards.
 
 import numpy as np
 
-from ..checks import number_in, one_of, real_array, whole_number
+from ..checks import all_finite, number_in, one_of, real_array, whole_number
 from ..nets import Linear, Network
 from ..nets.activations import activation_function
 from ..randomness import generator
@@ -29,9 +29,10 @@ class RevMLP(Network):
         Of the first block; default: the same. (The paper's figures were made with "identity", its
         text says ReLU.)
     outputs : int, optional
-        C; without it the outputs are x_L itself.
+        C; without it the outputs are x_L itself, or as many as a given matrix `readout` has rows.
     readout : {"orthonormal", "first"} or (C, width) array
-        R: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank.
+        R: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank. A
+        name says nothing without `outputs`; "first" is refused there.
     bias : bool
         A trained bias in every half-coupled layer, which starts at 0.
     init : {"xavier"} or number
@@ -96,9 +97,8 @@ class RevMLP(Network):
             for kind in kinds
             for moves in HALVES
         ]
-        end = (
-            [] if outputs is None else [_fixed(_readout_matrix(readout, outputs, self.width, rng))]
-        )
+        R = _readout_matrix(readout, outputs, self.width, rng)
+        end = [] if R is None else [_fixed(R)]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
         self._begin, self._end = len(pad), len(pad) + len(made)
         super().__init__([*pad, *made, *end], dtype=dtype)
@@ -132,11 +132,14 @@ class RevMLP(Network):
         ------
         ValueError, TypeError
             Wrong shape, empty batch, NaN.
+        FloatingPointError
+            If the result is not finite.
         """
         x = self.check_input(x)
-        for layer in self.layers[:self._end]:
-            x = layer.forward(x)[0]
-        return x
+        with np.errstate(over="ignore", invalid="ignore"):
+            for layer in self.layers[:self._end]:
+                x = layer.forward(x)[0]
+        return _finite(x, "the features x_L")
 
     def inverse(self, x_L):
         """The batch x (S, d) whose features are x_L (S, width).
@@ -145,19 +148,31 @@ class RevMLP(Network):
         ------
         ValueError, TypeError
             Wrong shape, empty batch, NaN.
+        FloatingPointError
+            If the result is not finite.
         """
         y = self._check_features(x_L)
-        for half in self.couplings[::-1]:
-            y = half.inverse(y)
-        return y[:, :self.inputs]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for half in self.couplings[::-1]:
+                y = half.inverse(y)
+        return _finite(y[:, :self.inputs], "the inputs found from x_L")
 
     def _check_features(self, x_L):
         x_L = real_array(x_L, "x_L")
-        if x_L.ndim != 2 or x_L.shape[1] != self.width or not len(x_L):
+        if x_L.ndim != 2 or x_L.shape[1] != self.width:
             raise ValueError(
                 f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per sample"
             )
+        if not len(x_L):
+            raise ValueError(f"x_L is an empty batch, shape {x_L.shape}")
         return x_L.astype(self.dtype, copy=False)
+
+
+def _finite(array, what):
+    """The array, or FloatingPointError."""
+    if not all_finite(array):
+        raise FloatingPointError(f"{what} are not finite: a weight is not, or something overflowed")
+    return array
 
 
 def _drawn_v(shape, fan_in, fan_out, rng):
@@ -192,7 +207,15 @@ def _fixed(matrix):
 
 
 def _readout_matrix(readout, outputs, width, rng):
-    """R (C, width)."""
+    """R (C, width); None where the outputs are x_L itself."""
+    if isinstance(readout, str):
+        one_of(("orthonormal", "first"), readout, "readout")
+        if outputs is None and readout == "first":
+            raise ValueError("readout='first' needs outputs, the number of units that are read")
+        if outputs is None:
+            return None
+    elif outputs is None:
+        outputs = _rows(readout, width)
     if outputs > width:
         raise ValueError(
             f"outputs must be at most the width {width}, got {outputs}: a fixed readout of full "
@@ -200,7 +223,6 @@ def _readout_matrix(readout, outputs, width, rng):
             "no more rows than columns"
         )
     if isinstance(readout, str):
-        one_of(("orthonormal", "first"), readout, "readout")
         if readout == "first":
             return np.eye(outputs, width)
         return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
@@ -210,3 +232,11 @@ def _readout_matrix(readout, outputs, width, rng):
             f"readout must have full row rank {outputs}, got rank {np.linalg.matrix_rank(R)}"
         )
     return R
+
+
+def _rows(readout, width):
+    """C, the number of rows of a given R."""
+    R = real_array(readout, "readout")
+    if R.ndim != 2 or R.shape[1] != width or not len(R):
+        raise ValueError(f"readout has shape {R.shape}, expected (C, {width}): one row per output")
+    return len(R)
