@@ -55,6 +55,9 @@ class LayerRules:
         Name used in error messages and in the table of methods.
     *others : str
         Further methods that use the same rules; each gets its row in the table.
+    without_rule : str
+        What the table says of a layer without a rule: "no", or how the method takes it all the
+        same.
 
     Attributes
     ----------
@@ -72,8 +75,8 @@ class LayerRules:
     'rule for linear layers'
     """
 
-    def __init__(self, method, *others):
-        self.methods = (method, *others)
+    def __init__(self, method, *others, without_rule="no"):
+        self.methods, self.without_rule = (method, *others), without_rule
         self.registry = {}
         self._found = {}  # by the layer's own class, as look-ups stand in the inner loop
 

@@ -103,6 +103,31 @@ def test_show(run):
     assert status == 0 and "live case" in out and "def " in out
 
 
+def test_show_json_is_what_verify_says_and_the_formulas(run):
+    for label in (["3"], ["Theorem", "1"]):
+        status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)
+        shown = json.loads(out)
+        (checked,) = json.loads(run("verify", "residual-partitioning", *label, "--json",
+                                    "--seed", 5)[1])
+        assert status == 0 and set(shown) - set(checked) == {"formula", "corrected"}
+        assert all(shown[name] == checked[name] for name in set(checked) - {"seconds"})
+        assert "condition" in shown and shown["formula"] in run(
+            "verify", "residual-partitioning", "--markdown")[1]
+    status, _, err = run("show", "residual-partitioning", "--json")
+    assert status == 2 and "LABEL" in err
+
+
+def test_a_command_s_errors_show_its_own_usage(run):
+    for command in ("show", "verify", "train"):
+        status, _, err = run(command, "--nothing")
+        assert status == 2 and f"usage: secondorder {command} " in err and "--nothing" in err
+
+
+def test_words_form_one_label_and_help_says_so(run):
+    for command in ("show", "verify"):
+        assert "several words are one label" in " ".join(run(command, "--help")[1].split())
+
+
 # -- data and train --------------------------------------------------------------------------------
 
 

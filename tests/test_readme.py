@@ -73,6 +73,11 @@ def test_train_is_called_by_its_own_signature():
         assert defaults == dict(given[3:])
 
 
+def test_the_command_line_follows_the_optimizers_side_by_side():
+    before = README[:README.index("or `secondorder train --optimizer truncated-newton")]
+    assert "so.TruncatedNewton" in before.split("```python")[-1] and before.endswith("```\n\n")
+
+
 def test_layer_method_table_is_generated():
     shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", README, re.S)[1]
     assert shown == support.table()

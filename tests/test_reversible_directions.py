@@ -285,6 +285,15 @@ NETWORKS = {
             so.Linear(4, 3, rng=rng),
         ]
     ),
+    "reshape between": lambda rng: so.Network(
+        [
+            so.Linear(5, 6, rng=rng),
+            so.nets.Reshape((6,), (2, 3)),
+            so.Activation("tanh"),
+            so.nets.Reshape((2, 3), (6,)),
+            so.Linear(6, 3, rng=rng),
+        ]
+    ),
     "reversible": lambda rng: network(rng, d=5, outputs=3, bias=True, activation="tanh"),
     "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh"),
 }

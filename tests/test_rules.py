@@ -100,6 +100,17 @@ def test_one_registration_for_several_classes_and_methods(methods):
         shared(Chain([Linear(2, 2)]))
 
 
+def test_the_table_has_the_rooms_layers_and_does_not_deny_what_works():
+    """Reshape through the kernel is measured in test_reversible_directions, "reshape between"."""
+    head, _, *rows = [[cell.strip() for cell in row.split("|")[1:-1]]
+                      for row in support.table().splitlines()]
+    table = {row[0]: dict(zip(head[1:], row[1:])) for row in rows}
+    kernel = table["Gauss-Newton through the tangent kernel"]
+    assert kernel["`Coupling`"] == kernel["`Linear`"] == "yes" == table["exact derivatives"][
+        "`Coupling`"]
+    assert kernel["`Reshape`"] == "by gradients" and table["EA-CG"]["`Reshape`"] == "no"
+
+
 @pytest.mark.parametrize("given, words", [((), "got none"),
                                           ((lambda layer: layer,), "layer classes, got <function"),
                                           ((Linear(2, 2),), r"layer classes, got Linear\(2, 2\)")])

@@ -220,6 +220,9 @@ def test_checkpoint_is_not_overwritten(tmp_path):
 
 OTHERS = {
     "network": lambda: (so.SGD(so.mlp([4, 6, 3], rng=0), so.SoftmaxCrossEntropy()), {}),
+    "learning_rate 0.001, not 0.5": lambda: (make(learning_rate=0.5), {}),
+    "learning_rate 0.001, not .*ExponentialDecay": lambda: (
+        make(learning_rate=so.optimizers.ExponentialDecay(0.1, 0.5, 4)), {}),
     "loss": lambda: (so.SGD(so.mlp([4, 5, 3], rng=0), so.BoundedCriterion()), {}),
     "l2": lambda: (make(l2=0.1), {}),
     "Adam": lambda: (make(so.Adam), {}),
@@ -241,6 +244,92 @@ def test_checkpoint_of_another_run_is_refused(what, tmp_path):
     with pytest.raises(ValueError, match=what):
         so.train(optimizer, epochs=2, checkpoint=tmp_path / "c", resume=True, **arguments)
     assert np.array_equal(theta, optimizer.network.theta) and optimizer.steps == 0
+
+
+def decayed(**settings):
+    settings = {"rate": 0.1, "factor": 0.5, "every": 4} | settings
+    return make(learning_rate=so.optimizers.ExponentialDecay(**settings))
+
+
+def cubic(base=so.SGD, rate=0.1, **settings):
+    return so.CubicRegularization(make(base, learning_rate=rate), **settings)
+
+
+def gauss_newton(inverse):
+    net = so.reversible_gauss_newton.RevMLP(4, 1, 60, outputs=3, rng=0)
+    return so.GaussNewton(net, so.SoftmaxCrossEntropy(), inverse=inverse)
+
+
+class Directed(so.SGD):
+    """Made with an array and a function."""
+
+    def __init__(self, network, loss, weights, function=len):
+        super().__init__(network, loss, 0.1)
+        self.weights, self.function = weights, function
+
+
+OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has to say
+    "EACG alpha": (lambda: make(so.EACG, alpha=0.1), lambda: make(so.EACG, alpha=0.3),
+                   "alpha 0.1, not 0.3"),
+    "EACG curvature": (lambda: make(so.EACG), lambda: make(so.EACG, curvature="pch-2"),
+                       "curvature 'pch-1', not 'pch-2'"),
+    "EACG solver": (lambda: make(so.EACG), lambda: make(so.EACG, solver="kfi"),
+                    "solver 'ea-cg', not 'kfi'"),
+    "momentum": (lambda: make(so.Momentum), lambda: make(so.Momentum, momentum=0.1),
+                 "momentum 0.9, not 0.1"),
+    "betas": (lambda: make(so.Adam), lambda: make(so.Adam, betas=(0.9, 0.99)),
+              r"betas \[0.9, 0.999\], not \[0.9, 0.99\]"),
+    "inverse": (lambda: gauss_newton("right"), lambda: gauss_newton("moore-penrose"),
+                "inverse 'right', not 'moore-penrose'"),
+    "sigma": (lambda: cubic(sigma=1), lambda: cubic(sigma=9), "sigma 1, not 9"),
+    "an adaptive sigma": (lambda: cubic(sigma=1, adaptive=True),
+                          lambda: cubic(sigma=9, adaptive=True), "sigma 1, not 9"),
+    "damping": (lambda: make(so.TruncatedNewton), lambda: make(so.TruncatedNewton, damping=0.2),
+                "damping 1.0, not 0.2"),
+    "schedule": (decayed, lambda: decayed(factor=0.6), "learning_rate's factor 0.5, not 0.6"),
+    "base": (cubic, lambda: cubic(so.Adam), "base's method 'SGD', not 'Adam'"),
+    "base's rate": (cubic, lambda: cubic(rate=0.2), "base's learning_rate 0.1, not 0.2"),
+    "array": (lambda: make(Directed, weights=np.ones(3)),
+              lambda: make(Directed, weights=np.ones(4)),
+              r"weights 'array \(3,\) .*sum 3', not 'array \(4,\)"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the features of")
+@pytest.mark.parametrize("what", OTHER_SETTINGS)
+def test_checkpoint_with_other_settings_is_refused(what, tmp_path):
+    made, other, words = OTHER_SETTINGS[what]
+    so.train(made(), x, y, epochs=1, rng=1, checkpoint=tmp_path / "kept")
+    optimizer = other()
+    theta, state = optimizer.network.theta.copy(), repr(optimizer.state_dict())
+    with pytest.raises(ValueError, match=f"kept: was made with .*{words}"):
+        so.train(optimizer, x, y, epochs=2, rng=1, checkpoint=tmp_path / "kept", resume=True)
+    assert np.array_equal(theta, optimizer.network.theta)
+    assert state == repr(optimizer.state_dict())
+    so.train(made(), x, y, epochs=2, rng=1, checkpoint=tmp_path / "kept", resume=True)
+
+
+def test_memory_is_no_setting_and_what_has_no_description_is_left_out(tmp_path):
+    """An adapted sigma and damping, and another function, do not stand in the way."""
+    for i, make_one in enumerate((lambda: cubic(sigma=1, adaptive=True),
+                                  lambda: make(so.TruncatedNewton))):
+        optimizer = make_one()
+        before = optimizer.state_dict()
+        so.train(optimizer, x, y, epochs=2, rng=1, checkpoint=tmp_path / f"{i}")
+        assert optimizer.state_dict() != before, "the memory has to have moved for this test"
+        so.train(make_one(), x, y, epochs=3, rng=1, checkpoint=tmp_path / f"{i}", resume=True)
+        so.train(optimizer, x, y, epochs=4, rng=1, checkpoint=tmp_path / f"{i}", resume=True)
+    so.train(make(Directed, weights=np.ones(3)), x, y, epochs=1, checkpoint=tmp_path / "f")
+    other = make(Directed, weights=np.ones(3), function=lambda rows: 2)
+    so.train(other, x, y, epochs=2, checkpoint=tmp_path / "f", resume=True)
+
+
+def test_a_setting_assigned_after_making_counts(tmp_path):
+    so.train(make(so.Momentum), x, y, epochs=1, checkpoint=tmp_path / "c")
+    optimizer = make(so.Momentum)
+    optimizer.momentum = 0.5
+    with pytest.raises(ValueError, match="momentum 0.9, not 0.5"):
+        so.train(optimizer, x, y, epochs=2, checkpoint=tmp_path / "c", resume=True)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "text", "other arrays", "pickle"])

@@ -1,6 +1,7 @@
 """`secondorder verify` and `secondorder show`: the executable equations."""
 
 import importlib.util
+import inspect
 from pathlib import Path
 
 import secondorder
@@ -28,6 +29,7 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning            the labels of a paper
   secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
   secondorder show residual-partitioning Theorem 1 --seed 3
+  secondorder show residual-partitioning 9 --json   the same as one object
   secondorder show residual-partitioning 22 --verbose
                                                     with entries of both sides of every claim
 
@@ -45,7 +47,8 @@ def add(commands):
     )
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("label", nargs="*", metavar="LABEL",
-                        help="an equation's number or name, in any spelling (default: all)")
+                        help="an equation's number or name, in any spelling; several words are one "
+                             "label, as in Theorem 1 (default: all)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of tables")
     parser.add_argument("--markdown", action="store_true",
@@ -65,11 +68,14 @@ def add(commands):
     parser.add_argument("paper", nargs="?", metavar="PAPER",
                         help="a paper; without it the papers are listed")
     parser.add_argument("label", nargs="*", metavar="LABEL",
-                        help="an equation, in any spelling; without it the labels are listed")
+                        help="an equation, in any spelling; several words are one label, as in "
+                             "Theorem 1; without it the labels are listed")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="draws another live case (default: 0)")
     parser.add_argument("--verbose", action="store_true",
                         help="entries of both sides, and every case")
+    parser.add_argument("--json", action="store_true",
+                        help="print one object: what verify --json says, and the formulas")
     parser.set_defaults(run=show)
 
 
@@ -119,7 +125,12 @@ def show(options):
     from secondorder import ledger
     from secondorder.ledger.registry import REGISTRY
 
-    if options.label:
+    if options.json:
+        if not options.label or options.verbose:
+            raise ValueError("--json is about one equation: it goes with PAPER and LABEL, and "
+                             "without --verbose")
+        print(files.to_json(_as_object(options)))
+    elif options.label:
         print(ledger.show(options.paper, " ".join(options.label), options.seed, options.verbose))
     elif options.paper:
         for equation in REGISTRY.select(options.paper):
@@ -128,6 +139,19 @@ def show(options):
         for paper, count in _rooms():
             print(f"{paper:<26} {count} labels")
     return 0
+
+
+def _as_object(options):
+    """One equation in plain values: its result, and its formulas as they stand in LaTeX."""
+    from secondorder import ledger
+    from secondorder.ledger.registry import REGISTRY
+
+    label = " ".join(options.label)
+    entry = REGISTRY.select(options.paper, label)[0]
+    result = ledger.run(options.paper, label, options.seed)[0]
+    formulas = {name: text and inspect.cleandoc(text)
+                for name, text in (("formula", entry.formula), ("corrected", entry.corrected))}
+    return result.to_dict() | formulas
 
 
 def _rooms():

@@ -14,6 +14,14 @@ class CommandParser(argparse.ArgumentParser):
         """End with one line and status 2; very long arguments are shortened."""
         super().error(shortened(message))
 
+    def parse_known_args(self, args=None, namespace=None):
+        """Refuse here what this command does not know: the parser above would show its own
+        usage."""
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return namespace, unknown
+
     def __init__(self, *args, examples="", **kwargs):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, epilog=f"examples:\n{examples}" if examples else None, **kwargs)

@@ -10,15 +10,28 @@ from secondorder.ledger import PAPERS
 
 
 def layer_classes():
-    """The layers of `nets`, in the order of their names.
+    """The layers of `nets` and of the papers' folders, in the order of their names.
 
     Returns
     -------
     list of type
     """
-    exported = (getattr(nets, name) for name in sorted(nets.__all__))
-    return [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, nets.Layer)
-            and cls is not nets.Layer]
+    exported = {name: getattr(module, name) for module in (nets, *rooms())
+                for name in getattr(module, "__all__", ())}
+    return [cls for _, cls in sorted(exported.items()) if inspect.isclass(cls)
+            and issubclass(cls, nets.Layer) and cls is not nets.Layer]
+
+
+def rooms():
+    """The packages of the papers, imported, so that their rules are registered.
+
+    Returns
+    -------
+    list of module
+    """
+    names = (module.rpartition(".")[0] for module in PAPERS.values())
+    return [importlib.import_module(name) for name in names
+            if importlib.util.find_spec(name) is not None]
 
 
 def has_all_passes(cls):
@@ -34,20 +47,18 @@ def table():
     """The table as Markdown, a row for each method and a column for each layer.
 
     "Exact derivatives" are the seven passes of a layer; every further row, in the order of the
-    alphabet, is a set of rules registered by layer class.
+    alphabet, is a set of rules registered by layer class. A method that takes layers without a
+    rule says how in its rules' `without_rule`.
 
     Returns
     -------
     str
     """
-    for module in PAPERS.values():
-        room = module.rpartition(".")[0]
-        if importlib.util.find_spec(room) is not None:
-            importlib.import_module(room)
     layers = layer_classes()
-    rows = {"exact derivatives": [cls for cls in layers if has_all_passes(cls)]}
-    rows |= {method: registered.supported for method, registered in sorted(rules.METHODS.items())}
+    rows = {"exact derivatives": ["yes" if has_all_passes(cls) else "no" for cls in layers]}
+    for method, registered in sorted(rules.METHODS.items()):
+        rows[method] = ["yes" if cls in registered.supported else registered.without_rule
+                        for cls in layers]
     head = ["method", *(f"`{cls.__name__}`" for cls in layers)]
-    body = [[method, *("yes" if cls in supported else "no" for cls in layers)]
-            for method, supported in rows.items()]
+    body = [[method, *cells] for method, cells in rows.items()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])

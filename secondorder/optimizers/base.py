@@ -10,6 +10,7 @@ from ..checks import all_finite, check_l2, check_loss, instance_of, positive_num
 from ..nets import Evaluation, Network, Workspace
 from ..nets.overriding import Follows
 from .schedules import schedule_of
+from .settings import arguments
 
 def norm(v):
     """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries
@@ -112,6 +113,11 @@ class Optimizer(Follows):
     base = None
     depends_on_rate = False
     follows = {"_fused": ("direction", "_direction", "change")}
+
+    def __new__(cls, *positional, **named):
+        method = super().__new__(cls)
+        method._given = arguments(cls, positional, named)
+        return method
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()

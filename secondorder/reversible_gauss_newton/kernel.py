@@ -18,7 +18,7 @@ from ..rules import LayerRules
 from .coupling import Coupling
 from .gram import gram_matrix
 
-rules = LayerRules("Gauss-Newton through the tangent kernel")
+rules = LayerRules("Gauss-Newton through the tangent kernel", without_rule="by gradients")
 
 
 def tangent_kernel(network, saved, samples, outputs):

@@ -12,7 +12,9 @@ import numpy as np
 
 from .. import checks, files
 
-FORMAT = 1
+FORMAT = 2
+
+_MISSING = object()
 
 
 def write_checkpoint(path, content):
@@ -108,10 +110,22 @@ def fingerprint(*arrays):
 
 def require_same(now, then, path):
     """Raise ValueError that names the first entry in which a run differs from what was written."""
-    for name, mine in now.items():
-        if then.get(name) != mine:
-            raise ValueError(
-                f"checkpoint {path}: was made with another {name}: {then.get(name)!r}, not "
-                f"{mine!r}; a run goes on"
-                " only with everything as it was"
-            )
+    found = _difference(now, then)
+    if found is not None:
+        name, written, mine = found
+        raise ValueError(f"checkpoint {path}: was made with {name} {written}, not {mine}; a run "
+                         "goes on only with everything as it was")
+
+
+def _difference(now, then):
+    """Name, old and new value of the first entry in which two dicts differ, or None."""
+    for name in dict.fromkeys([*now, *then]):
+        mine, written = now.get(name, _MISSING), then.get(name, _MISSING)
+        if isinstance(mine, dict) and isinstance(written, dict):
+            inner = _difference(mine, written)
+            if inner is not None:
+                return f"{name}'s {inner[0]}", *inner[1:]
+        elif mine is _MISSING or written is _MISSING or mine != written:
+            return name, *("something that has no plain description" if value is _MISSING
+                           else repr(value) for value in (written, mine))
+    return None

@@ -9,6 +9,7 @@ from .. import checks
 from ..checks import boolean, one_of, whole_number
 from ..nets import Workspace
 from ..optimizers.base import Optimizer
+from ..optimizers.settings import settings
 from ..randomness import generator
 from .checkpoints import fingerprint, read_checkpoint, require_same, write_checkpoint
 from .evaluation import evaluate, means
@@ -74,8 +75,9 @@ def train(
         Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
         Everything else has to be as it was (network, optimizer with its settings, data, arguments;
         `epochs` may be larger): then the run ends with the same bits as one that was never
-        interrupted, on the same machine and number of threads. What `callback` was told before
-        is not told again.
+        interrupted, on the same machine and number of threads. Another run is refused by what
+        differs; of the optimizer's settings, functions are not compared. What `callback` was told
+        before is not told again.
 
     Returns
     -------
@@ -263,12 +265,12 @@ class _Run:
 
     # -- checkpoints ------------------------------------------------------------------------------
 
-    def keep_at(self, path, resume, settings):
+    def keep_at(self, path, resume, arguments):
         """Write a checkpoint to `path` with every record, and go on from it if asked to."""
         path = checks.path(path, "checkpoint")
         if not path.parent.is_dir():
             raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
-        self.made_with = settings | self.facts()
+        self.made_with = arguments | self.facts()
         if path.exists():
             if not resume:
                 raise FileExistsError(
@@ -287,6 +289,7 @@ class _Run:
             "l2": getattr(self.optimizer, "l2", None),
             "shuffle": self.shuffle,
             "kind of generator": type(self.rng.bit_generator).__name__,
+            "optimizer": settings(self.optimizer),
             "fixed parameters": fingerprint(*network.fixed_parameters()),
         } | {f"{name} data": fingerprint(*arrays) for name, arrays in self.sets.items()}
 
@@ -305,7 +308,10 @@ class _Run:
     def restore(self, content, path):
         """Go back to where the run stood; nothing is changed if the checkpoint does not fit."""
         require_same(self.made_with, content["made_with"], path)
-        self.optimizer.load_state_dict(content["state"])
+        try:
+            self.optimizer.load_state_dict(content["state"])
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"checkpoint {path}: {error}") from error
         self.optimizer.network.theta = content["theta"]
         self.rng.bit_generator.state = content["generator"]
         self.history.records = [Record(record) for record in content["history"]]

@@ -1,0 +1,109 @@
+"""What an optimizer was made with, in plain values that can be written down and compared."""
+
+import inspect
+import numbers
+
+import numpy as np
+
+from .schedules import Constant
+
+APART = ("network", "loss", "l2", "base", "rng")  # told elsewhere, or drawn from once and kept
+
+
+class Undescribed(Exception):
+    """A value has no plain description, such as a function or a generator."""
+
+
+def arguments(cls, positional, named):
+    """Descriptions of the arguments of a call of `cls`, defaults included.
+
+    Parameters
+    ----------
+    cls : type
+    positional : tuple
+    named : dict
+
+    Returns
+    -------
+    dict
+        Name -> description, without what is told elsewhere and what cannot be described; empty if
+        the arguments do not fit (making the object then says so).
+    """
+    try:
+        signature = inspect.signature(cls.__init__)
+        bound = signature.bind(None, *positional, **named)
+    except (TypeError, ValueError):
+        return {}
+    bound.apply_defaults()
+    given = {}
+    for name, value in list(bound.arguments.items())[1:]:
+        several = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+        given |= value if several else {name: value}
+    return described_entries({name: value for name, value in given.items() if name not in APART})
+
+
+def settings(optimizer):
+    """An optimizer's settings: what it was made with, or was given since under the same name.
+
+    Memory (`state_names`) is no setting: of a name that is both, the value as first given counts.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+
+    Returns
+    -------
+    dict
+        Argument's name -> number, text, None, a list of them, a dict (of an object, such as a
+        schedule: ``class`` and its numbers) or the text that stands for an array; for a wrapper
+        also ``base``, with the base's ``method`` first.
+    """
+    present = {
+        name: value for name, value in vars(optimizer).items()
+        if name in optimizer._given and name not in optimizer.state_names
+    }
+    found = optimizer._given | described_entries(present)
+    if optimizer.base is not None:
+        base = {"method": type(optimizer.base).__name__}
+        return {"base": base | settings(optimizer.base)} | found
+    found.pop("learning_rate", None)
+    return described_entries({"learning_rate": optimizer.schedule}) | found
+
+
+def described_entries(entries):
+    """A dict of descriptions, without the entries that have none."""
+    found = {}
+    for name, value in entries.items():
+        try:
+            found[name] = described(value)
+        except Undescribed:
+            continue
+    return found
+
+
+def described(value, inside=False):
+    """One value in plain kinds; raises Undescribed. `inside` an object no further one is opened."""
+    if isinstance(value, Constant):
+        return value.rate
+    if value is None or isinstance(value, (bool, np.bool_, str)):
+        return bool(value) if isinstance(value, np.bool_) else value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return f"array {value.shape} of {value.dtype} with sum {float(value.sum()):.17g}"
+    if isinstance(value, (list, tuple)):
+        return [described(entry, inside) for entry in value]
+    if isinstance(value, dict):
+        return {str(name): entry for name, entry in described_entries(value).items()}
+    if inside or inspect.isroutine(value) or inspect.isclass(value) or not hasattr(
+            value, "__dict__"):
+        raise Undescribed
+    found = {"class": type(value).__name__}
+    for name, entry in vars(value).items():
+        try:
+            found[name] = described(entry, inside=True)
+        except Undescribed:
+            continue
+    return found
