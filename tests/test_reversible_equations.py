@@ -4,6 +4,7 @@
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import secondorder as so
@@ -99,6 +100,17 @@ def test_implementations_are_in_the_package_and_not_in_the_checks():
             assert name.startswith("secondorder.") and ".equations" not in name, (
                 f"{entry.labels}: {name}"
             )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gap_of_a_lower_rank_tends_to_a_limit_that_is_not_zero(seed):
+    """The counterexample of Theorem 4.3 shows a gap, not iterations that blow up."""
+    result, = so.verify.run(PAPER, "theorem-4.3", seed=seed)
+    case, = (claim for claim in result.claims if isinstance(claim, so.ledger.Case))
+    gaps, surjective = case.arrays["lower_rank"], case.arrays["squared_error"]
+    np.testing.assert_allclose(gaps, gaps[-1], rtol=0.15)
+    np.testing.assert_allclose(gaps[-1], gaps[-2], rtol=0.03)
+    assert gaps[-1] > 0.05 and surjective[-1] < 0.2 * surjective[0]
 
 
 def test_page_is_up_to_date():

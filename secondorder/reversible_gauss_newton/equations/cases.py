@@ -44,14 +44,10 @@ def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **op
     return net
 
 
-def small(rng, samples=3, far=None, **options):
-    """`Small` with numbers as targets; with `far`, they differ from the outputs by normal numbers
-    of this size.
-    """
+def small(rng, samples=3, **options):
+    """`Small` with normal numbers as targets."""
     net = network(rng, **options)
     x, y = rng.normal(size=(samples, net.width)), rng.normal(size=(samples, net.width))
-    if far is not None:
-        y = net(x) + far * y
     eps = (net(x) - y).ravel()[half_order(net.width, samples)]
     return Small(net, x, y, jacobians.states(net, x), eps)
 
@@ -80,6 +76,21 @@ def smooth_path(rng):
         return smooth_path(rng)
     y = net(x) + 0.3 * rng.normal(size=(2, 4))
     return Small(net, x, y, found, (net(x) - y).ravel()[half_order(4, 2)])
+
+
+def lower_rank(rng):
+    """Three samples with two features each: the rows of J are dependent, and yet Euler steps stay
+    bounded.
+
+    The features that there are must be well apart, as for `smooth_path`, and the targets near.
+    """
+    while True:
+        net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
+        found = jacobians.states(net, x)
+        if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) < 2.5:
+            break
+    y = net(x) + 0.1 * rng.normal(size=(3, 4))
+    return Small(net, x, y, found, (net(x) - y).ravel()[half_order(4, 3)])
 
 
 def classes(rng, samples=3, **options):
