@@ -1,0 +1,28 @@
+"""Networks whose layers bend differently, and the point where nothing slopes."""
+
+import numpy as np
+from cases import relative
+
+import secondorder as so
+from secondorder.low_rank.diagonal import hessian_diagonal_at
+from secondorder.nets import Activation, Linear, Network
+
+
+def test_diagonal_where_only_a_deeper_activation_is_curved():
+    """A shortcut that looks at the first activation alone takes this network for straight."""
+    rng = np.random.default_rng(3)
+    net = Network([Linear(3, 4, init=0.9, rng=rng), Activation("relu"),
+                   Linear(4, 4, init=0.9, rng=rng), Activation("tanh"),
+                   Linear(4, 3, init=0.9, rng=rng)])
+    loss, x, y = so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), rng.integers(0, 3, 6)
+    found = hessian_diagonal_at(net.evaluate(loss, x, y))
+    assert relative(found, np.diag(so.exact.hessian(net, loss, x, y, method="products"))) < 1e-13
+
+
+def test_a_stationary_point_is_no_ascent():
+    net = so.mlp([2, 1], bias=False, rng=0)
+    x = np.array([[1.0, 2.0], [-1.0, 0.5]])
+    optimizer = so.CubicRegularization(so.SGD(net, so.SquaredError()))
+    info = optimizer.step(x, net(x))
+    assert info["slope"] == 0 and info["descent"] is True
+    assert (optimizer.ascents, optimizer.skipped) == (0, 1)
