@@ -374,3 +374,51 @@ def test_pos_eig_with_eigenvectors_in_columns_is_the_print_misread():
     eigenvalues, Q = np.linalg.eigh(A)
     wanted = Q.T @ np.diag(np.abs(eigenvalues)) @ Q
     np.testing.assert_allclose(pos_eig.pos_eig_of_columns(A, -1.0), wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", eacg.CURVATURES)
+def test_a_penalty_adds_its_multiple_of_the_identity(name):
+    for dtype in ("float64", "float32"):
+        net, criterion, x, y = case(0, dtype=dtype)
+        bare = eacg.bias_curvatures(net, criterion, x, y, name, rng=0)
+        found = eacg.bias_curvatures(net, criterion, x, y, name, rng=0, l2=0.75)
+        for B, wanted in zip(found, bare, strict=True):
+            assert B.dtype == dtype
+            np.testing.assert_allclose(B, wanted + 0.75 * np.eye(len(B)), rtol=1e-6, atol=1e-15)
+    net, criterion, x, y = case(0)
+    H = so.exact.hessian(net, criterion, x, y, l2=0.75)
+    for B, (block, _) in zip(eacg.bias_curvatures(net, criterion, x, y, "hessian", l2=0.75),
+                             exact_blocks(net, H)):
+        np.testing.assert_allclose(B, block, rtol=1e-10, atol=1e-12)
+
+
+GOOD = [np.eye(2), np.eye(3)]
+
+
+@pytest.mark.parametrize("wrong, error, words", [
+    (GOOD[:1], ValueError, "approximate holds .* exact"),
+    ([np.eye(2), np.eye(2)], ValueError, r"\[1\] has shape .* exact"),
+    ([np.eye(2), np.ones((3, 1))], ValueError, r"\[1\] has shape \(3, 1\)"),
+    ([np.eye(2), np.full((3, 3), np.nan)], ValueError, r"\[1\] holds NaN"),
+    (["a", "b"], TypeError, r"\[0\] must hold real"), ("ab", TypeError, "must be a sequence"),
+    (3, TypeError, "must be a sequence"), (None, TypeError, "must be a sequence"),
+])
+def test_errors_of_what_is_no_list_of_matrices(wrong, error, words):
+    for name, given in (("approximate", (wrong, GOOD)), ("exact", (GOOD, wrong))):
+        with pytest.raises(error, match=words) as raised:
+            eacg.layer_errors(*given)
+        assert name in str(raised.value)
+    assert eacg.layer_errors(GOOD, GOOD).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("wrong, error", [
+    (["a"], TypeError), (None, TypeError), ([1.0, np.nan], ValueError), (3.0, ValueError),
+    ([[1.0], [1.0, 2.0]], ValueError), ([1j], TypeError),
+])
+def test_totals_of_what_is_no_array_of_errors(wrong, error):
+    with pytest.raises(error, match="^errors "):
+        eacg.total_error(wrong)
+
+
+def test_public_names_stand_once():
+    assert len(set(eacg.__all__)) == len(eacg.__all__)

@@ -2,6 +2,7 @@
 and awkward batches.
 """
 
+import importlib
 import tracemalloc
 
 import numpy as np
@@ -309,3 +310,54 @@ def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest):
     wanted = np.linalg.solve(0.9 * B.astype(np.float64) + 1e-4 * np.eye(90), right)
     found = closed_forms.damped_solve(B, right, 0.9, 1e-4)
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
+
+
+# -- what overflows --------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("joint", (False, True))
+@pytest.mark.parametrize("activation", ("relu", "tanh"))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_inputs_that_overflow_are_refused_with_the_layers_name(solver, activation, joint):
+    for samples in (3, 7):  # fewer than inputs, and more
+        net, criterion, x, y = case(0, activation, samples=samples)
+        opt = eacg.EACG(net, criterion, solver=solver, joint=joint)
+        before = net.theta.copy()
+        for scale in (1e160, 1e200):
+            with pytest.raises(FloatingPointError, match="linear layer 1 is not finite"):
+                eacg.direction(net, criterion, x * scale, y, solver=solver, joint=joint)
+            with pytest.raises(FloatingPointError, match="linear layer 1 is not finite"):
+                opt.step(x * scale, y)
+        assert (net.theta == before).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkeypatch):
+    net = so.mlp([4, 3, 2], activation="relu", rng=0)
+    x, y = np.ones((5, 4)), np.zeros((5, 2))
+    units = layers.units(net.evaluate(so.SquaredError(), x, y))
+    options = solvers.check_options("exact", 0.1, 0.0, 5, 0.0)
+    big, small = np.eye(3) * 1e308 / 3, np.eye(3) * 1e308 / 50
+    directions = importlib.import_module("secondorder.eacg.direction")
+    directions.require_finite_factors(units[0], small, options, 0)  # trace A = 20
+    with pytest.raises(FloatingPointError, match="weights of linear layer 1 is not finite"):
+        directions.require_finite_factors(units[0], big, options, 0)
+    with pytest.raises(FloatingPointError, match="right side"):  # no residual is above infinity
+        conjugate_gradients.solve(lambda p: 2 * p, np.full(3, 1e200), 5, 1e-3)
+
+    def trouble(unit, *args):
+        if unit.layer is net.layers[2]:
+            raise FloatingPointError("trouble")
+
+    monkeypatch.setattr(directions, "layer_direction", trouble)
+    with pytest.raises(FloatingPointError, match="^linear layer 2: trouble"):
+        eacg.direction(net, so.SquaredError(), x, y)
+
+
+@pytest.mark.parametrize("curvature", ("pch-1", "fisher-sampled"))
+def test_a_seed_is_checked_whether_or_not_anything_is_drawn(curvature):
+    net, criterion, x, y = case(0)
+    for function in (eacg.direction, eacg.bias_curvatures):
+        with pytest.raises(TypeError, match="rng must be"):
+            function(net, criterion, x, y, curvature, rng="a")

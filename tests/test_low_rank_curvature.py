@@ -190,7 +190,7 @@ def test_refusals():
     v = np.ones(net.size)
     with pytest.raises(ValueError, match="did you mean 'printed'"):
         so.low_rank.directional_curvature(net, loss, x, y, v, form="print")
-    with pytest.raises(ValueError, match="v has shape"):
+    with pytest.raises(ValueError, match="direction has shape"):
         so.low_rank.directional_curvature(net, loss, x, y, v[1:])
     with pytest.raises(ValueError, match="NaN"):
         so.low_rank.directional_curvature(net, loss, x, y, v * np.nan)
@@ -215,3 +215,14 @@ def test_a_batch_of_one_and_a_zero_direction():
     net, loss, x, y = plain("relu", "softmax", samples=1)
     assert so.low_rank.directional_curvature(net, loss, x, y, np.zeros(net.size)) == (0.0, 0.0)
     assert so.low_rank.hessian(net, loss, x, y).shape == 2 * (net.size,)
+
+
+@pytest.mark.parametrize("form", curvature.FORMS)
+def test_floats_and_the_directions_name(form):
+    net, loss, x, y = plain("tanh", "squared")
+    v = np.ones(net.size)
+    found = so.low_rank.directional_curvature(net, loss, x, y, v, form=form)
+    assert [type(number) for number in found] == [float, float]
+    for wrong in (v[:-1], np.where(np.arange(net.size) == 3, np.nan, v)):
+        with pytest.raises(ValueError, match="^direction "):
+            so.low_rank.directional_curvature(net, loss, x, y, wrong, form=form)

@@ -155,7 +155,7 @@ def test_a_direction_that_goes_uphill():
         assert method.step(x, y)["descent"] is False and method.ascents == 1
 
 
-def test_nothing_to_follow_and_nothing_finite(monkeypatch):
+def test_nothing_to_follow():
     class Still(so.SGD):
         def _direction(self, evaluation):
             return np.zeros_like(self.network.theta)
@@ -171,25 +171,68 @@ def test_nothing_to_follow_and_nothing_finite(monkeypatch):
         before = net.theta.copy()
         info = method.step(x, y)
         assert info["rate"] == 0 and method.skipped == 1 and (net.theta == before).all()
+
+
+STEPS = ({}, {"curvature": "printed"}, {"adaptive": True}, {"rates": "layer"},
+         {"rates": "layer", "coupled": False}, {"rates": "variable"}, {"averaging": "step"},
+         {"averaging": "rate"})
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("options", STEPS)
+def test_a_model_that_overflows_is_named_and_changes_nothing(options):
+    net, loss, x, y = problem("relu")
+    base = so.SGD if "averaging" in options else so.Momentum
+    method = so.CubicRegularization(base(net, loss), **options)
+    method.step(x, y)
+    theta, state = net.theta.copy(), method.state_dict()
+    with pytest.raises(FloatingPointError, match="step 2: the (slope|curvature).* is not finite"):
+        method.step(1e200 * x, y)
+    assert (net.theta == theta).all() and len(method.rates_taken) == 1
+    after = method.state_dict()
+    assert {k: after[k] for k in method.state_names} == {k: state[k] for k in method.state_names}
+    if base is so.Momentum:
+        assert all(np.array_equal(after["base"][k], v) for k, v in state["base"].items())
+    assert method.step(x, y)["rate"] > 0
+
+
+def test_numbers_of_the_model_that_are_not_finite(monkeypatch):
+    def refused(words):
+        before = method.network.theta.copy()
+        with pytest.raises(FloatingPointError, match=words):
+            method.step(x, y)
+        assert method.skipped == 0 and (method.network.theta == before).all()
+
     method, x, y = made()
-    monkeypatch.setattr(optimizer, "directional_curvature_at", lambda *args: (-1.0, np.nan))
-    before = method.network.theta.copy()
-    assert method.step(x, y)["rate"] == 0
-    assert method.skipped == 1 and (method.network.theta == before).all()
-    method, x, y = made(rates="layer")
-    thirds = [slice(0, 5), slice(5, 9), slice(9, None)]
-    monkeypatch.setattr(
-        optimizer,
-        "layer_products",
-        lambda *args: (np.ones(3), np.full((3, 3), np.inf), np.ones(3), thirds),
-    )
-    assert method.step(x, y)["rate"] == 0
-    monkeypatch.setattr(
-        optimizer,
-        "layer_products",
-        lambda *args: (np.array([1.0, np.inf, 1.0]), np.eye(3), np.ones(3), thirds),
-    )
-    assert method.step(x, y)["rate"] == 0
+    for found, words in (((-1.0, np.nan), "the curvature along"), ((np.inf, 1.0), "the slope al")):
+        monkeypatch.setattr(optimizer, "directional_curvature_at", lambda *args, f=found: f)
+        refused(words)
+    method, x, y = made(averaging="rate")
+    of_samples = -np.ones(12), np.where(np.arange(12) == 5, np.inf, 1.0), np.ones(12)
+    monkeypatch.setattr(optimizer, "sample_curvatures_at", lambda *args: of_samples)
+    refused("the curvature of sample 5 along")
+    whole = np.full(12, -1e308), np.ones(12), np.ones(12)  # finite, their sum is not
+    monkeypatch.setattr(optimizer, "sample_curvatures_at", lambda *args: whole)
+    with np.errstate(over="ignore"):
+        refused("the slope along")
+    method, x, y = made(rates="variable")
+    monkeypatch.setattr(optimizer, "hessian_diagonal_at",
+                        lambda *args: np.where(np.arange(len(method.network.theta)) == 7, np.nan,
+                                               1.0))
+    refused("the curvature of parameter 7 along")
+    thirds, hurt = [slice(0, 5), slice(5, 9), slice(9, None)], np.eye(3)
+    hurt[1, 2] = hurt[2, 1] = np.inf
+    for coupled in (True, False):
+        method, x, y = made(rates="layer", coupled=coupled)
+        for found, words in (
+            ((np.ones(3), hurt, np.ones(3), thirds), "the curvature of trained layer 1 along"),
+            ((np.array([1.0, 1.0, np.inf]), np.eye(3), np.ones(3), thirds),
+             "the slope of trained layer 2 along"),
+            ((np.ones(3), np.eye(3), np.array([np.inf, 1.0, 1.0]), thirds),
+             "the length of trained layer 0 along"),
+        ):
+            monkeypatch.setattr(optimizer, "layer_products", lambda *args, f=found: f)
+            refused(words)
 
 
 def test_a_batch_of_one_and_float32():

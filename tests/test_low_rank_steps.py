@@ -185,3 +185,8 @@ def test_one_layer_is_the_single_rate_and_idle_layers_stand():
         0,
     ]
     assert coupling.coupled_rates(np.zeros(2), np.eye(2), np.ones(2), 1.0).tolist() == [0, 0]
+
+
+def test_shapes_that_do_not_go_together_are_named():
+    with pytest.raises(ValueError, match=r"g_dot_grad, g_H_g and g_norm .*\(2,\), \(3,\), \(\)"):
+        so.low_rank.step_length(-np.ones(2), np.ones(3), 1.0, 1.0)

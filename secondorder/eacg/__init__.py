@@ -46,7 +46,6 @@ PAPER = "ea-cg"
 __all__ = [
     "CURVATURES",
     "EACG",
-    "EACG",
     "POSITIVE",
     "SOLVERS",
     "bias_curvatures",

@@ -46,12 +46,16 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
     Raises
     ------
     FloatingPointError
-        If a product is not finite.
+        If a product or the norm of `right` is not finite.
     """
     x, r = np.zeros_like(right), right.copy()
     z = r if preconditioner is None else preconditioner(r)
     p, rz = z.copy(), np.vdot(r, z)
     whole, iterations = size(right), 0
+    if not np.isfinite(whole):  # no residual would be above it, and 0 would pass for a solution
+        raise FloatingPointError(
+            "EA-CG, conjugate gradients: the norm of the right side is not finite"
+        )
     while iterations < max_cg and size(r) > tolerance * whole:
         Lp = product(p)
         curvature = np.vdot(p, Lp)

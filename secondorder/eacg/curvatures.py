@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import lookup
+from ..checks import check_l2, lookup
 from ..exact.curvature import check_network
 from ..exact.dense import fisher_scores
+from ..randomness import generator
 from .hessians import (
     clipped_bias_hessians,
     gauss_newton_step,
@@ -192,7 +193,7 @@ def curvatures_at(evaluation, curvature, rng=None, all_units=None):
     return make(evaluation, units(evaluation) if all_units is None else all_units, rng)
 
 
-def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
+def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     """Curvature matrices of the biases, (n_t, n_t) for every linear layer from the input up ([ea-
     cg] (6), (8a)-(8b)).
 
@@ -211,7 +212,9 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
         ``"fisher-exact"``: under the model's own targets. Possibly indefinite: ``"expectation"``:
         (6); ``"hessian"``: the exact mean of (4a)-(4b).
     rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``.
+        For ``"fisher-sampled"``; checked whatever the curvature.
+    l2 : float
+        Penalty (l2/2)|theta|^2: l2 I is added to every block, after the corrections.
 
     Returns
     -------
@@ -228,9 +231,13 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None):
         If outputs or curvature are not finite.
     """
     lookup(CURVATURES, curvature, "curvature")
+    l2, rng = check_l2(l2), generator(rng)
     check_network(network)
-    found = finite(curvatures_at(network.evaluate(loss, x, y), curvature, rng))
-    return [symmetric(B) for B in found]  # they are, but for rounding
+    found = curvatures_at(network.evaluate(loss, x, y), curvature, rng)
+    found = [symmetric(B) for B in finite(found)]  # they are, but for rounding
+    for B in found:
+        B[np.diag_indices_from(B)] += B.dtype.type(l2)
+    return finite(found)
 
 
 def finite(matrices):

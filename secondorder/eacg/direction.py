@@ -4,6 +4,7 @@ import numpy as np
 
 from ..checks import check_l2
 from ..exact.curvature import check_network
+from ..randomness import generator
 from .curvatures import curvatures_at, finite, positive_curvature
 from .layers import linear, units
 from .solvers import check_options, solve_bias, solve_weights
@@ -61,7 +62,7 @@ def direction(
     literal : bool
         ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients.
     rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``.
+        For ``"fisher-sampled"``; checked whatever the curvature.
 
     Returns
     -------
@@ -73,13 +74,15 @@ def direction(
     ValueError, TypeError
         Bad arguments; a curvature that may be indefinite; a layer without a rule.
     FloatingPointError
-        If outputs, gradient, curvature or direction are not finite.
+        If outputs, gradient, curvature, the inputs' second moment (or the square of their mean) or
+        the direction are not finite; the layer is named.
     """
     l2 = check_l2(l2)
     options = check_options(
         solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner, literal
     )
     positive_curvature(curvature)
+    rng = generator(rng)
     check_network(network)
     evaluation = network.evaluate(loss, x, y)
     gradient = evaluation.gradient + l2 * network.theta
@@ -103,10 +106,39 @@ def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
     found, reports = np.empty_like(gradient) if out is None else out, []
     for t, (unit, B) in enumerate(zip(linear(all_units), matrices)):
         if unit.layer.size:
-            reports.append(
-                layer_direction(unit, B, gradient[unit.where], options, t == 0, found[unit.where])
-            )
+            require_finite_factors(unit, B, options, t)
+            piece, out = gradient[unit.where], found[unit.where]
+            try:
+                reports.append(layer_direction(unit, B, piece, options, t == 0, out))
+            except FloatingPointError as error:
+                raise FloatingPointError(f"linear layer {t + 1}: {error}") from error
     return found, reports
+
+
+#: Solvers that see a layer's inputs by their mean only, if the rank is 1.
+BY_THE_MEAN = ("ea-cg", "ea-closed")
+
+
+def require_finite_factors(unit, B, options, t):
+    """FloatingPointError, naming linear layer `t` + 1, unless A, B and A (x) B are finite for
+    certain.
+
+    In the trace of A: it bounds every entry and eigenvalue, and needs no (m, m) array. A solver
+    would take infinite curvature for a direction of 0.
+    """
+    X = unit.saved.input
+    if options.rank == 1 and options.solver in BY_THE_MEAN:
+        rows, what = X.mean(axis=0, keepdims=True), "the square of the mean input"
+    else:
+        rows, what = X, "the second moment of the inputs"
+    with np.errstate(over="ignore", invalid="ignore"):
+        trace_A = float(np.vdot(rows, rows)) + options.joint
+        whole = trace_A * float(np.trace(B, dtype=np.float64))
+    if not np.isfinite(trace_A):
+        raise FloatingPointError(f"EA-CG: {what} of linear layer {t + 1} is not finite")
+    if not np.isfinite(whole):
+        raise FloatingPointError(f"EA-CG: the curvature of the weights of linear layer {t + 1} is "
+                                 "not finite")
 
 
 def layer_direction(unit, B, gradient, options, first, out):

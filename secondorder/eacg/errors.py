@@ -4,6 +4,7 @@ one step of (6).
 
 import numpy as np
 
+from ..checks import real_array
 from .hessians import ele_cov, mean_outer
 from .pos_eig import pos_eig
 
@@ -20,15 +21,60 @@ def layer_error(approximate, exact):
 
 
 def layer_errors(approximate, exact):
-    """:func:`layer_error` of every layer, (k,)."""
+    """:func:`layer_error` of every layer, (k,).
+
+    Parameters
+    ----------
+    approximate, exact : sequences of k arrays (n_t, n_t)
+
+    Raises
+    ------
+    TypeError
+        No sequences of real matrices.
+    ValueError
+        Different lengths or shapes, matrices that are not square, NaN or infinite entries.
+    """
+    approximate = _square_matrices(approximate, "approximate")
+    exact = _square_matrices(exact, "exact")
+    if len(approximate) != len(exact):
+        raise ValueError(f"approximate holds {len(approximate)} matrices, exact {len(exact)}: one "
+                         "for every layer is expected in both")
+    for t, (B, H) in enumerate(zip(approximate, exact)):
+        if B.shape != H.shape:
+            raise ValueError(f"approximate[{t}] has shape {B.shape}, exact[{t}] {H.shape}")
     return np.array([layer_error(B, H) for B, H in zip(approximate, exact)])
 
 
 def total_error(errors):
     """The last row of Tables 2-5: the root of the sum of squares over the layers, along the last
     axis.
+
+    Parameters
+    ----------
+    errors : (..., k) array
+
+    Raises
+    ------
+    TypeError
+        No real numbers.
+    ValueError
+        No axis of layers, NaN or infinite entries.
     """
+    errors = real_array(errors, "errors")
+    if errors.ndim == 0:
+        raise ValueError(f"errors must have an axis of layers, got the number {errors}")
     return np.sqrt(np.sum(np.square(errors), axis=-1))
+
+
+def _square_matrices(value, name):
+    """`value` as a list of square matrices of finite real numbers."""
+    if isinstance(value, (str, bytes)) or not np.iterable(value):
+        raise TypeError(f"{name} must be a sequence of matrices, got {value!r}")
+    matrices = [real_array(matrix, f"{name}[{t}]") for t, matrix in enumerate(value)]
+    for t, matrix in enumerate(matrices):
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"{name}[{t}] has shape {matrix.shape}, expected a square matrix")
+    return matrices
 
 
 def carried(W, H):

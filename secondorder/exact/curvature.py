@@ -11,9 +11,11 @@ from ..nets import Network, Workspace
 from ..nets.workspace import fresh, given
 
 
-def check_vector(network, v):
-    """Return v (P,) in the network's dtype; TypeError or ValueError if it is no such vector."""
-    return finite(instance_of(network, Network, "network").vector(v), "v")
+def check_vector(network, v, name="v"):
+    """Return v (P,) in the network's dtype; TypeError or ValueError, with the argument's name, if
+    it is no such vector.
+    """
+    return finite(instance_of(network, Network, "network").vector(v, name), name)
 
 
 def check_network(network):

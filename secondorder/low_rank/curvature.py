@@ -56,7 +56,7 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
         If one of the numbers is not finite.
     """
     one_of(FORMS, form, "form")
-    l2, direction = check_l2(l2), check_vector(network, direction)
+    l2, direction = check_l2(l2), check_vector(network, direction, "direction")
     found = directional_curvature_at(evaluate(network, loss, x, y), direction, form, l2)
     if not np.isfinite(found).all():
         raise FloatingPointError(f"slope and curvature along the direction are {found}, not finite")
@@ -139,7 +139,7 @@ def _printed(evaluation, direction):
     """(38), and (39) without what its third line lacks: terms between different hidden layers."""
     slopes, terms = block_products(evaluation, direction)
     hidden = terms.outputs[:-1, :-1]
-    return slopes.sum(), (
+    return slopes.sum().item(), (
         terms.outputs.sum() - hidden.sum() + np.trace(hidden) + terms.weights.sum()
     ).item()
 

@@ -76,6 +76,9 @@ class CubicRegularization(Wrapper):
     ------
     TypeError, ValueError
         Unknown options, or options that do not go together; a layer that they do not know.
+    FloatingPointError
+        In a step whose slope, curvature or length (of a layer, parameter or sample) is not finite;
+        parameters and memory are as before.
 
     Notes
     -----
@@ -154,15 +157,15 @@ class CubicRegularization(Wrapper):
     def _single(self, evaluation, direction):
         a, h = directional_curvature_at(evaluation, direction, self.curvature, self.l2)
         length = norm(direction)
+        self._require_finite_model("", slope=a, curvature=h, length=length)
         s = step_length(a, h, length, self.sigma, self.ascent)
         self._report(a, h, -model_change(a, h, length, self.sigma, s))
         return np.multiply(direction, s, out=self._array("change"))
 
     def _by_layers(self, evaluation, direction):
         a, Q, norms, slices = layer_products(evaluation, direction, self.l2)
-        if not (np.isfinite(a).all() and np.isfinite(Q).all()):
-            s, change = np.zeros(len(a)), np.zeros(len(a))
-        elif self.coupled:
+        self._require_finite_model(" of trained layer", slope=a, curvature=Q, length=norms)
+        if self.coupled:
             s = coupled_rates(a, Q, norms, self.sigma)
             change = a @ s + s @ Q @ s / 2 + self.sigma * np.linalg.norm(norms * s) ** 3 / 6
         else:
@@ -179,6 +182,7 @@ class CubicRegularization(Wrapper):
         g, diagonal = self._gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
         along, length = direction.astype(np.float64), np.abs(direction)
         a, h = along * g, along * along * diagonal
+        self._require_finite_model(" of parameter", slope=a, curvature=h, length=length)
         s = step_length(a, h, length, self.sigma, self.ascent)
         decrease = -np.sum(model_change(a, h, length, self.sigma, s))
         self._report(a.sum(), h.sum(), decrease, s, (a <= 0).all())
@@ -187,6 +191,7 @@ class CubicRegularization(Wrapper):
     def _averaged(self, evaluation, direction):
         """The paper's first and second option: every sample's own rate, along its own gradient."""
         a, h, lengths = sample_curvatures_at(evaluation, self.l2)
+        self._require_finite_model(" of sample", slope=a, curvature=h, length=lengths)
         s = step_length(a, h, lengths, self.sigma, self.ascent)
         self._report(a.mean(), h.mean(), None, s, True)
         change, mean = self._array("change"), s.mean()
@@ -199,7 +204,24 @@ class CubicRegularization(Wrapper):
             change -= (self.l2 * mean) * self.network.theta
         return change
 
+    def _require_finite_model(self, whose, **numbers):
+        """FloatingPointError naming the first of the model's numbers that is not finite; `whose`
+        says what the entries of an array belong to.
+        """
+        for name, values in numbers.items():
+            wrong = np.argwhere(~np.isfinite(values))
+            if len(wrong):
+                owner = f"{whose} {wrong[0][0]}" if wrong.shape[1] else ""
+                raise FloatingPointError(
+                    f"{type(self).__name__}, step {self.steps + 1}: the {name}{owner} along the "
+                    "direction is not finite; the parameters are left as they were"
+                )
+
     def _report(self, a, h, decrease, rates=None, descent=None):
+        # sums of finite numbers may overflow
+        self._require_finite_model("", slope=a, curvature=h)
+        if decrease is not None:
+            self._require_finite_model("", **{"predicted decrease": decrease})
         self.details.update(
             slope=float(a), curvature=float(h), descent=bool(a <= 0 if descent is None else descent)
         )

@@ -46,8 +46,8 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     Raises
     ------
     TypeError, ValueError
-        sigma negative or not finite, a negative length, numbers that are not real, unknown
-        `ascent`.
+        sigma negative or not finite, a negative length, numbers that are not real, shapes that do
+        not go together, unknown `ascent`.
     """
     sigma = number_in(sigma, "sigma", 0, np.inf)
     one_of(ASCENT, ascent, "ascent")
@@ -56,7 +56,12 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     if any(value.dtype.kind not in "iuf" for value in numbers):
         raise TypeError("g_dot_grad, g_H_g and g_norm must be real numbers, got "
                         f"{', '.join(str(value.dtype) for value in numbers)}")
-    a, h, length = np.broadcast_arrays(*(value.astype(np.float64) for value in numbers))
+    try:
+        a, h, length = np.broadcast_arrays(*(value.astype(np.float64) for value in numbers))
+    except ValueError:
+        shapes = ", ".join(str(value.shape) for value in numbers)
+        raise ValueError("g_dot_grad, g_H_g and g_norm must be numbers or arrays of one shape, got "
+                         f"shapes {shapes}") from None
     if (length < 0).any():
         raise ValueError(f"g_norm must not be negative, got {length.min()}")
     usable = np.isfinite(a) & np.isfinite(h) & np.isfinite(length) & (length > 0)
