@@ -10,7 +10,7 @@ from ..checks import all_finite, check_l2, check_loss, instance_of, positive_num
 from ..nets import Evaluation, Network, Workspace
 from ..nets.overriding import Follows
 from .schedules import schedule_of
-from .settings import arguments
+from .settings import Remembered
 
 def norm(v):
     """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries
@@ -33,7 +33,7 @@ def _alike(one, other):
         np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
-class Optimizer(Follows):
+class Optimizer(Remembered, Follows):
     """Base of all optimizers: a method bound to one network and one loss.
 
     The objective is the mean loss of a batch plus (l2 / 2) |theta|^2, biases included. One step is
@@ -113,11 +113,6 @@ class Optimizer(Follows):
     base = None
     depends_on_rate = False
     follows = {"_fused": ("direction", "_direction", "change")}
-
-    def __new__(cls, *positional, **named):
-        method = super().__new__(cls)
-        method._given = arguments(cls, positional, named)
-        return method
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
