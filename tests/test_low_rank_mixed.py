@@ -4,6 +4,7 @@ import numpy as np
 from cases import relative
 
 import secondorder as so
+from secondorder.low_rank.curvature import sample_curvatures_at
 from secondorder.low_rank.diagonal import hessian_diagonal_at
 from secondorder.nets import Activation, Linear, Network
 
@@ -26,3 +27,15 @@ def test_a_stationary_point_is_no_ascent():
     info = optimizer.step(x, net(x))
     assert info["slope"] == 0 and info["descent"] is True
     assert (optimizer.ascents, optimizer.skipped) == (0, 1)
+
+
+def test_sample_curvatures_where_a_layer_has_one_parameter():
+    rng = np.random.default_rng(4)
+    net, loss = so.mlp([1, 1, 2], activation="tanh", bias=False, rng=rng), so.SquaredError()
+    x, y = rng.normal(size=(3, 1)), rng.normal(size=(3, 2))
+    slopes, bends, lengths = sample_curvatures_at(net.evaluate(loss, x, y))
+    for s in range(3):
+        one = net, loss, x[s:s + 1], y[s:s + 1]
+        g, H = so.exact.gradient(*one), so.exact.hessian(*one, method="products")
+        found = [slopes[s], bends[s], lengths[s]]
+        assert np.allclose(found, [-g @ g, g @ H @ g, np.linalg.norm(g)], rtol=1e-12, atol=0)
