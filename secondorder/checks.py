@@ -313,6 +313,22 @@ def labels(target, shape):
     return target
 
 
+def rows(p, *others):
+    """Raise unless outputs p are an array (S, C) and all `others`, targets or vectors that go with
+    them, are arrays of the same shape: a smaller one would be broadcast."""
+    if getattr(p, "ndim", None) != 2:
+        raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
+    for other in others:
+        if getattr(other, "shape", None) != p.shape:
+            raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "
+                             f"outputs, got {_form(other)}")
+
+
+def _form(value):
+    shape = getattr(value, "shape", None)
+    return f"a {type(value).__name__}" if shape is None else f"shape {shape}"
+
+
 # -- objects that are known by what they can do ----------------------------------------------------
 
 LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal",

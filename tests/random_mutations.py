@@ -3,7 +3,7 @@
     python tests/random_mutations.py --files secondorder/nets --tests tests/test_layers.py --seed 1
 
 draws mutations (see `mutation_points`) from files or folders, runs the tests with `-x`, fastest
-first, on a copy of the package for each, two at a time, and prints the survivors as entries for
+first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as entries for
 `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing test, or
 code that changes nothing anyone could observe.
 """
@@ -44,6 +44,8 @@ def parse(arguments=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"),
                         help="begin no mutation after this time, and say how many were left out")
+    parser.add_argument("--workers", type=int, default=WORKERS,
+                        help="mutations tried at a time (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="print what was drawn; run nothing")
     return parser.parse_args(arguments)
 
@@ -113,10 +115,10 @@ def quoted(text):
 class Bench:
     """Copies of the package, one for each worker, on which mutations are tried."""
 
-    def __init__(self, folder, tests):
+    def __init__(self, folder, tests, workers=WORKERS):
         self.tests, self.durations = tests, folder / "durations.json"
         self.copies = queue.SimpleQueue()
-        for k in range(WORKERS):
+        for k in range(workers):
             self.copies.put(copy_package(folder / f"copy{k}"))
         self.timeout = SHORTEST_TIMEOUT
 
@@ -150,6 +152,8 @@ class Bench:
                 forget_compiled(copy)
             return self._run(copy)[0] == 0
         except subprocess.TimeoutExpired:
+            print(f"\n# took more than {self.timeout:.0f} s, which counts as noticed:\n"
+                  + entry(file, point), flush=True)
             return False
         finally:
             path.write_text(original, encoding="utf-8")
@@ -175,7 +179,7 @@ def main():
         return
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), tests)
+        bench = Bench(Path(folder), tests, options.workers)
         seconds = bench.baseline()
         print(f"{places} places in {len(files)} files; the tests take {seconds:.0f} s unmutated",
               flush=True)
@@ -188,7 +192,7 @@ def main():
                 print("\n" + entry(*one), flush=True)
             return lives
 
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(options.workers) as pool:
             outcomes = list(pool.map(attempt, drawn))
     tried = [outcome for outcome in outcomes if outcome is not None]
     left_out = f", {len(outcomes) - len(tried)} left out" if len(tried) < len(outcomes) else ""

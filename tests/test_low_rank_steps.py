@@ -164,6 +164,19 @@ def test_coupled_rates_minimise_the_joint_model():
             assert best <= cubic(a, Q, norms, sigma, other) + 1e-9 * abs(best)
 
 
+@pytest.mark.parametrize("exponent", [-260, 0, 250])
+def test_coupled_rates_of_directions_of_any_length(exponent):
+    """A direction times a power of two gets rates over the same power: not a bit changes, although
+    products of two lengths overflow or vanish."""
+    a, Q = np.array([-1.0, -2.0, 0.5]), np.array([[2.0, 1, 0], [1, -3, 1], [0, 1, 1]])
+    norms, far = np.array([0.5, 2.0, 1.0]), np.array([2.0**exponent, 1, 2.0**-exponent])
+    far = far * 2.0 ** (2 * exponent)
+    H = Q * 2.0 ** (-600 * np.sign(exponent))
+    expected = coupling.coupled_rates(a, H, norms, 1.0)
+    s = coupling.coupled_rates(a * far, far[:, None] * H * far, norms * far, 1.0)
+    assert np.array_equal(s * far, expected)
+
+
 def test_the_hard_case():
     """No slope along the least eigenvector: the step leaves the subspace of the gradient."""
     Q, a, norms, sigma = np.diag([-4.0, 1.0]), np.array([0.0, -1.0]), np.ones(2), 1.0

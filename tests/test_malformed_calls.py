@@ -195,6 +195,18 @@ CALLS = {
     "verify.loss": lambda: {"loss": so.SquaredError()},
     "verify.rule": None,
 }
+P, T = rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+#: Passes of the losses, called directly: (method's arguments after p, that the loss takes).
+PASSES = {"value": ["target"], "gradient": ["target"], "hessian": ["target"],
+          "hessian_diagonal": ["target"], "hessian_product": ["target", "v"],
+          "fisher": [], "sample_targets": ["rng"]}
+SIDES = {"target": T, "v": T, "w": T, "rng": np.random.default_rng(0)}
+LOSSES = {"SquaredError": so.SquaredError(), "TukeyBiweight": so.TukeyBiweight(),
+          "SoftmaxCrossEntropy": so.SoftmaxCrossEntropy(),
+          "BoundedCriterion": so.BoundedCriterion()}
+SHORT = [(T[:2], ValueError, "shape"), (T[0], (TypeError, ValueError), "shape|integer"),
+         (T[:, :1], ValueError, "shape"), ([T[0]], ValueError, "shape|array"),
+         (None, (TypeError, ValueError), "")]
 #: What one function alone refuses.
 OWN = {
     "datasets.Standardisation.fit.values": [(NAN, ValueError, "values"),
@@ -226,7 +238,8 @@ OWN = {
     "optimizers.Momentum.momentum": [(1.0, ValueError, "momentum"), ("a", TypeError, "momentum")],
     "optimizers.Momentum.nesterov": [("no", TypeError, "nesterov")],
     "optimizers.TruncatedNewton.adapt_damping": [("no", TypeError, "adapt_damping")],
-    "optimizers.TruncatedNewton.smallest_damping": [(0, ValueError, "smallest_damping")],
+    "optimizers.TruncatedNewton.smallest_damping": [(0, ValueError, "smallest_damping"),
+                                                    (2.0, ValueError, "at most 1")],
     "optimizers.TruncatedNewton.max_halvings": [(-1, ValueError, "max_halvings")],
     "optimizers.conjugate_gradients.b": [(np.array([1.0, np.nan]), ValueError, "b")],
     "optimizers.conjugate_gradients.product": [(3, TypeError, "product"),
@@ -258,7 +271,8 @@ OWN = {
                                  (None, (TypeError, ValueError), "target")],
     "eacg.layer_errors.approximate": [([], ValueError, "approximate"),
                                       (["a"], TypeError, "approximate")],
-    "eacg.layer_errors.exact": [([MATRIX, MATRIX], ValueError, "exact"), (3, TypeError, "exact")],
+    "eacg.layer_errors.exact": [([MATRIX, MATRIX], ValueError, "exact"), (3, TypeError, "exact"),
+                                ([], ValueError, "exact holds no matrix")],
     "eacg.total_error.errors": [(["a"], TypeError, "errors"),
                                 ([1.0, np.nan], ValueError, "errors")],
     "low_rank.step_length.sigma": [(-1.0, ValueError, "sigma"), ("a", TypeError, "sigma")],
@@ -302,7 +316,7 @@ ANYTHING = {
     "zero": "a number or None",
     "colour_bar": "true or not", "workspace": "for the package's own loops",
     "new": "for the package's own loops",
-    "verbose": "true or not",
+    "verbose": "true or not", "self": "the object whose method is called",
     "header": "test_datasets_trouble.py", "target": "test_datasets.py",
     "classification": "test_datasets.py",
     "options": "test_datasets_trouble.py", "joint": "test_eacg_solvers.py",
@@ -355,6 +369,20 @@ HOW = (
     "to ANYTHING, with the "
     "reason)"
 )
+
+
+for one, loss in LOSSES.items():
+    for name, sides in PASSES.items():
+        if one in ("TukeyBiweight", "BoundedCriterion") and name in ("fisher", "sample_targets"):
+            continue  # no model of the targets
+        sides = ["w" if (one, side) == ("BoundedCriterion", "v") else side for side in sides]
+        key = f"nets.{one}.{name}"
+        CALLS[key] = {"self": loss, "p": P} | {
+            side: abs(T) if isinstance(loss, so.nets.losses._ClassTargets) and side == "target"
+            else SIDES[side] for side in sides}
+        OWN[f"{key}.p"] = [(P[0], ValueError, "p must be|shape"), (P.tolist(), ValueError, "p"),
+                           (None, ValueError, "p")]
+        OWN |= {f"{key}.{side}": SHORT for side in sides if side != "rng"}
 
 
 def public():

@@ -68,8 +68,10 @@ def total_error(errors):
 
 def _square_matrices(value, name):
     """`value` as a list of square matrices of finite real numbers."""
-    if isinstance(value, (str, bytes)) or not np.iterable(value):
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise TypeError(f"{name} must be a sequence of matrices, got {value!r}")
+    if len(value) == 0:
+        raise ValueError(f"{name} holds no matrix")
     matrices = [real_array(matrix, f"{name}[{t}]") for t, matrix in enumerate(value)]
     for t, matrix in enumerate(matrices):
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

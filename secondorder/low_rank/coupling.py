@@ -142,7 +142,7 @@ def coupled_rates(a, Q, norms, sigma):
     if not live.any():
         return rates
     scale = norms[live]
-    values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / np.outer(scale, scale))
+    values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / scale / scale[:, None])
     slope = vectors.T @ (a[live] / scale)
     rates[live] = vectors @ _cubic_minimiser(values, slope, sigma) / scale
     return rates

@@ -14,6 +14,7 @@ a model of the target, given the output, also give the model's second moment of 
 import numpy as np
 
 from .. import checks
+from ..randomness import generator
 from .workspace import fresh, given
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
@@ -25,7 +26,8 @@ class Loss:
 
     The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
     row a sample, and treat every row alone: nothing is averaged or summed over samples. They change
-    neither argument. None of their arguments may be None.
+    neither argument. None of their arguments may be None. The losses here refuse arguments whose
+    shapes do not fit with one call of ``checks.rows``, as NumPy would broadcast them.
 
     Attributes
     ----------
@@ -141,6 +143,7 @@ class DiagonalLoss(Loss):
 
     def hessian_product(self, p, target, v, new=fresh):
         """f_ii v_si"""
+        checks.rows(p, v)
         diagonal = self.hessian_diagonal(p, target, **given(self.hessian_diagonal, new=new))
         return np.multiply(diagonal, v, out=new("loss product", v.shape, v.dtype))
 
@@ -152,25 +155,30 @@ class SquaredError(DiagonalLoss):
 
     def value(self, p, target, new=fresh):
         """0.5 sum_i (p_si - t_si)^2"""
+        checks.rows(p, target)
         residual = np.subtract(p, target, out=new("residual", p.shape, p.dtype))
         return 0.5 * np.multiply(residual, residual, out=residual).sum(axis=1)
 
     def gradient(self, p, target, new=fresh):
         """p_si - t_si"""
+        checks.rows(p, target)
         return np.subtract(p, target, out=new("loss gradient", p.shape, p.dtype))
 
     def hessian_diagonal(self, p, target, new=fresh):
         """1"""
+        checks.rows(p, target)
         ones = new("loss curvature", p.shape, p.dtype)
         ones[...] = 1
         return ones
 
     def fisher(self, p):
         """Of the model target ~ N(p, I): the identity."""
+        checks.rows(p)
         return _diagonal(np.ones_like(p))
 
     def sample_targets(self, p, rng):
-        return (p + rng.standard_normal(p.shape)).astype(p.dtype, copy=False)
+        checks.rows(p)
+        return (p + generator(rng).standard_normal(p.shape)).astype(p.dtype, copy=False)
 
 
 def softmax(p, new=fresh):
@@ -230,9 +238,14 @@ class _ClassTargets(Loss):
             raise ValueError("class weights must not be negative")
         return target
 
-    def _weights(self, p, target):
-        target = np.asarray(target)
-        return self.prepare_target(target, p.shape, p.real.dtype) if target.ndim == 1 else target
+    def _weights(self, p, target, *others):
+        """Targets as rows (S, C), after a look at all shapes."""
+        checks.rows(p, *others)
+        target = checks.plain_array(target, "targets")
+        if target.ndim == 1:
+            return self.prepare_target(target, p.shape, p.real.dtype)
+        checks.rows(p, target)
+        return target
 
 
 class SoftmaxCrossEntropy(_ClassTargets):
@@ -267,36 +280,41 @@ class SoftmaxCrossEntropy(_ClassTargets):
         return gradient
 
     def hessian(self, p, target):
+        t = self._weights(p, target)
         q, rest = softmax_and_rest(p)
         H = -q[:, :, None] * q[:, None, :]
         index = np.arange(p.shape[1])
         H[:, index, index] = q * rest
-        return H * self._weights(p, target).sum(axis=1)[:, None, None]
+        return H * t.sum(axis=1)[:, None, None]
 
     def hessian_product(self, p, target, v, new=fresh):
         """q_si (v_si - sum_j q_sj v_sj) sum_j t_sj"""
+        t = self._weights(p, target, v)
         q = softmax(p, new)
         product = centred(q, v, new)
         product *= q
-        product *= self._weights(p, target).sum(axis=1, keepdims=True)
+        product *= t.sum(axis=1, keepdims=True)
         return product
 
     def hessian_diagonal(self, p, target, new=fresh):
         """q_si (1 - q_si) sum_j t_sj"""
+        t = self._weights(p, target)
         q, rest = softmax_and_rest(p, new)
         q *= rest
-        q *= self._weights(p, target).sum(axis=1, keepdims=True)
+        q *= t.sum(axis=1, keepdims=True)
         return q
 
     def fisher(self, p):
         """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""
+        checks.rows(p)
         q = softmax(p)
         score = q[:, None, :] - np.eye(p.shape[1], dtype=p.dtype)  # (S, class, C)
         return np.einsum("sc,sci,scj->sij", q, score, score)
 
     def sample_targets(self, p, rng):
+        checks.rows(p)
         edges = np.cumsum(softmax(p), axis=1)
-        draws = rng.random((len(p), 1)) * edges[:, -1:]
+        draws = generator(rng).random((len(p), 1)) * edges[:, -1:]
         return self.prepare_target((draws > edges[:, :-1]).sum(axis=1), p.shape, p.dtype)
 
 
@@ -322,8 +340,8 @@ class BoundedCriterion(_ClassTargets):
         self.delta = checks.positive_number(delta, "delta", LARGEST)
         self.epsilon = checks.real_number(epsilon, "epsilon")
 
-    def _parts(self, p, target):
-        t = self._weights(p, target)
+    def _parts(self, p, target, *others):
+        t = self._weights(p, target, *others)
         q = softmax(p)
         s = np.sum(t * q, axis=1, keepdims=True)
         z = self.delta * (s - self.epsilon)
@@ -347,7 +365,7 @@ class BoundedCriterion(_ClassTargets):
                 + first[:, :, None] * (_diagonal(v) - vq - vq.transpose(0, 2, 1)))
 
     def hessian_product(self, p, target, w):
-        _, first, second, q, v = self._parts(p, target)
+        _, first, second, q, v = self._parts(p, target, w)
         vw, qw = np.sum(v * w, axis=1, keepdims=True), np.sum(q * w, axis=1, keepdims=True)
         return second * v * vw + first * (v * w - v * qw - q * vw)
 
@@ -377,6 +395,7 @@ class TukeyBiweight(DiagonalLoss):
 
     def _parts(self, p, target):
         """r, and min(u^2, 1)."""
+        checks.rows(p, target)
         r = p - target
         with np.errstate(over="ignore"):  # an outlier's square may overflow
             u2 = (r / self.c) ** 2

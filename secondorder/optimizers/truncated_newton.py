@@ -10,6 +10,7 @@ from .base import Optimizer, norm
 from .conjugate_gradients import conjugate_gradients, dot
 
 CURVATURES = ("hessian", "gauss-newton")
+SMALLEST_DAMPING = 0.03
 
 
 class TruncatedNewton(Optimizer):
@@ -38,10 +39,11 @@ class TruncatedNewton(Optimizer):
         values pay on full batches; on small ones they fit the noise.
     adapt_damping : bool
         Whether the damping follows the reduction ratio.
-    smallest_damping : float
-        Positive. Adaptation does not shrink the damping below it. Small batches of a large network
-        need it: each of them can be fitted almost exactly, so that the ratio alone would let the
-        damping vanish.
+    smallest_damping : float, optional
+        Positive, and not above `damping` unless that is 0; by default 0.03, or `damping` where that
+        is smaller. Adaptation does not shrink the damping below it. Small batches of a large
+        network need it: each of them can be fitted almost exactly, so that the ratio alone would
+        let the damping vanish.
     max_halvings : int
         How often a step that raises the batch's objective is halved before it is given up; 0 takes
         every step as it is.
@@ -77,7 +79,7 @@ class TruncatedNewton(Optimizer):
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0,
                  max_cg=50,
-                 tolerance=0.5, adapt_damping=True, smallest_damping=0.03, max_halvings=10):
+                 tolerance=0.5, adapt_damping=True, smallest_damping=None, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
         # apart from the evaluation's arrays
@@ -86,7 +88,9 @@ class TruncatedNewton(Optimizer):
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
         self.adapt_damping = boolean(adapt_damping, "adapt_damping")
-        self.smallest_damping = positive_number(smallest_damping, "smallest_damping")
+        largest = self.damping or np.inf
+        self.smallest_damping = min(SMALLEST_DAMPING, largest) if smallest_damping is None \
+            else positive_number(smallest_damping, "smallest_damping", largest)
         self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
 
     def _direction(self, evaluation):
