@@ -21,9 +21,8 @@ def test_tangent_kernel(rng):
     assert K.shape == (4, 3, 4, 3)
     np.testing.assert_allclose(K.reshape(12, 12), J @ J.T, atol=1e-12 * np.abs(K).max())
     v = rng.normal(size=(4, 3))
-    np.testing.assert_allclose(
-        room.ntk_product(net, x, v).ravel(), J @ (J.T @ v.ravel()), rtol=1e-10
-    )
+    np.testing.assert_allclose(room.ntk_product(net, x, v).ravel(), J @ (J.T @ v.ravel()),
+                               rtol=1e-10)
     with pytest.raises(MemoryError, match="tangent kernel"):
         room.ntk(net, x, max_bytes=100)
 
@@ -35,16 +34,14 @@ def test_a_kernel_that_overflows_is_refused(rng):
         room.ntk(net, 1e200 * x)
     for form in ("exact", "truncate", "damp", "tikhonov"):
         with pytest.raises(FloatingPointError, match="tangent kernel .* not finite"):
-            room.direction(
-                net, so.SoftmaxCrossEntropy(), 1e160 * x, [0, 1, 2, 3], "moore-penrose", form
-            )
+            room.direction(net, so.SoftmaxCrossEntropy(), 1e160 * x, [0, 1, 2, 3], "moore-penrose",
+                           form)
 
 
 def test_similarity_and_change():
     K = np.array([[2.0, 0], [0, 1]])
-    assert np.isclose(room.kernel_similarity(K, 3 * K), 1) and np.isclose(
-        room.kernel_change(K, K), 0
-    )
+    assert np.isclose(room.kernel_similarity(K, 3 * K), 1) and np.isclose(room.kernel_change(K, K),
+                                                                          0)
     assert np.isclose(room.kernel_similarity(K, np.eye(2)), 3 / np.sqrt(10))
     with pytest.raises(ValueError, match="one shape"):
         room.kernel_similarity(K, np.eye(3))
@@ -77,34 +74,23 @@ def test_linear_cka(rng):
 
 
 def test_debiased_cka_of_independent_representations_is_small(rng):
-    found = [
-        [
-            room.linear_cka(rng.normal(size=(20, 100)), rng.normal(size=(20, 100)), debiased=d)
-            for d in (0, 1)
-        ]
-        for _ in range(20)
-    ]
+    found = [[room.linear_cka(rng.normal(size=(20, 100)), rng.normal(size=(20, 100)),
+                              debiased=d) for d in (0, 1)] for _ in range(20)]
     biased, debiased = np.mean(found, axis=0)
     assert biased > 0.7 and abs(debiased) < 0.05
 
 
-@pytest.mark.parametrize(
-    "a, b, words",
-    (
-        (np.ones((4, 2)), np.ones((5, 2)), "one S"),
-        (np.ones((4, 2)), np.eye(4), "same for all samples"),
-        (np.full((4, 2), np.nan), np.eye(4), "NaN"),
-        (np.ones((1, 2)), np.ones((1, 2)), "at least 2 samples"),
-    ),
-)
+@pytest.mark.parametrize("a, b, words", ((np.ones((4, 2)), np.ones((5, 2)), "one S"),
+                                         (np.ones((4, 2)), np.eye(4), "same for all samples"),
+                                         (np.full((4, 2), np.nan), np.eye(4), "NaN"),
+                                         (np.ones((1, 2)), np.ones((1, 2)), "at least 2 samples")))
 def test_bad_representations_are_refused(a, b, words):
     with pytest.raises(ValueError, match=words):
         room.linear_cka(a, b)
 
 
 @pytest.mark.parametrize(
-    "name, args", (("a", ("no", np.eye(4))), ("b", (np.eye(4), 1j * np.eye(4))))
-)
+    "name, args", (("a", ("no", np.eye(4))), ("b", (np.eye(4), 1j * np.eye(4)))))
 def test_representations_that_are_no_numbers_are_named(name, args):
     with pytest.raises(TypeError, match=f"{name} must hold real numbers"):
         room.linear_cka(*args)
@@ -128,11 +114,8 @@ def test_weight_change(rng):
     net.blocks[1].W1[...] *= -1
     found = np.array(room.weight_change(net, start))
     np.testing.assert_allclose(found[:, 1], [1, 1, -1, 1])
-    np.testing.assert_allclose(
-        found[:, 0],
-        [0, np.linalg.norm(start[10:20]), 2 * np.linalg.norm(start[20:30]), 0],
-        atol=1e-12,
-    )
+    np.testing.assert_allclose(found[:, 0], [0, np.linalg.norm(start[10:20]),
+                                             2 * np.linalg.norm(start[20:30]), 0], atol=1e-12)
     assert room.percent_change(2.0, 1.5) == -25
 
 

@@ -7,14 +7,8 @@ import pytest
 
 import secondorder as so
 from reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
-from secondorder.reversible_gauss_newton import (
-    Options,
-    RankWarning,
-    Ridge,
-    RevMLP,
-    direction,
-    update,
-)
+from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
+                                                 update)
 from secondorder.reversible_gauss_newton import columns, jacobians, right_inverse
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
@@ -34,13 +28,11 @@ def limit(J):
     return 100 * np.finfo(float).eps * np.linalg.cond(J @ J.T)
 
 
-SHAPES = {
-    "small": (4, 2, 6, 3),
-    "deep": (4, 5, 9, 4),
-    "odd": (5, 3, 14, 4),
-    "wide": (10, 2, 40, 6),
-    "one block": (6, 1, 9, 4),
-}
+SHAPES = {"small": (4, 2, 6, 3),
+          "deep": (4, 5, 9, 4),
+          "odd": (5, 3, 14, 4),
+          "wide": (10, 2, 40, 6),
+          "one block": (6, 1, 9, 4)}
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -78,29 +70,21 @@ def without_its_small_singular_values(S, form, strength):
     decomposition.
     """
     U, s, Vt = np.linalg.svd(S, full_matrices=False)
-    f = {
-        "truncate": np.where(s >= max(strength * s[0], 1e-5), 1 / s, 0),
-        "damp": 1 / (s + strength * s[0]),
-        "tikhonov": s / (s**2 + strength * s[0] ** 2),
-    }[form]
+    f = {"truncate": np.where(s >= max(strength * s[0], 1e-5), 1 / s, 0),
+         "damp": 1 / (s + strength * s[0]),
+         "tikhonov": s / (s**2 + strength * s[0] ** 2)}[form]
     return Vt.T @ (f[:, None] * U.T)
 
 
 @pytest.mark.parametrize("decomposition", ("gram", "svd"))
-@pytest.mark.parametrize(
-    "form, strength",
-    (
-        ("truncate", 0.2),
-        ("damp", 0.05),
-        ("tikhonov", 0.01),
-        ("truncate", None),
-        ("damp", None),
-        ("tikhonov", None),
-    ),
-)
-def test_regularised_forms_are_16_and_17_with_their_pseudo_inverses(
-    form, strength, decomposition, rng
-):
+@pytest.mark.parametrize("form, strength", (("truncate", 0.2),
+                                            ("damp", 0.05),
+                                            ("tikhonov", 0.01),
+                                            ("truncate", None),
+                                            ("damp", None),
+                                            ("tikhonov", None)))
+def test_regularised_forms_are_16_and_17_with_their_pseudo_inverses(form, strength, decomposition,
+                                                                    rng):
     net = network(rng, activation="tanh", blocks=2)
     x, y = batch(rng, net)
     eps = (net(x) - y).ravel()[columns.half_order(6, 4)]
@@ -111,18 +95,12 @@ def test_regularised_forms_are_16_and_17_with_their_pseudo_inverses(
         e1, e2 = (e.reshape(4, 3).T for e in np.split(back @ eps, 2))
         first = e1 @ without_its_small_singular_values(state.S1, form, used)
         cross = jacobians.cross_derivative(state) @ first.ravel(order="F")
-        second = (e2 - cross.reshape(4, 3).T) @ without_its_small_singular_values(
-            state.S2, form, used
-        )
+        second = (e2 - cross.reshape(4, 3).T) @ without_its_small_singular_values(state.S2, form,
+                                                                                  used)
         for place, delta in zip(places, (first, second)):
             expected[place] = -delta.ravel() / 2
-    close(
-        direction(
-            net, SQUARED, x, y, pseudo_inverse=form, strength=strength, decomposition=decomposition
-        ),
-        expected,
-        1e-10,
-    )
+    close(direction(net, SQUARED, x, y, pseudo_inverse=form, strength=strength,
+                    decomposition=decomposition), expected, 1e-10)
 
 
 def test_noise_uses_the_pseudo_inverse_of_noisy_features(rng):
@@ -136,16 +114,12 @@ def test_noise_uses_the_pseudo_inverse_of_noisy_features(rng):
     x1 = net.features(x)[:, :3]
     F2, slope = np.tanh(x1 @ block.Vb.T), 1 - np.tanh(x1 @ block.Vb.T) ** 2
     one = np.ones((4, 1))
-    first = (
-        np.linalg.pinv(np.hstack([F1 + 0.3 * F1.std() * noise.standard_normal(F1.shape), one]))
-        @ e[:, :3]
-    )
+    first = (np.linalg.pinv(np.hstack([F1 + 0.3 * F1.std() * noise.standard_normal(F1.shape), one]))
+             @ e[:, :3])
     u = np.hstack([F1, one]) @ first
     bracket = e[:, 3:] - (slope * (u @ block.Vb.T)) @ block.W2.T
-    second = (
-        np.linalg.pinv(np.hstack([F2 + 0.3 * F2.std() * noise.standard_normal(F2.shape), one]))
-        @ bracket
-    )
+    second = (np.linalg.pinv(np.hstack([F2 + 0.3 * F2.std() * noise.standard_normal(F2.shape),
+                                        one])) @ bracket)
     for part in (first, second):
         expected += [part[:-1].T.ravel(), part[-1]]
     close(noisy, -np.concatenate(expected), 1e-9)
@@ -177,23 +151,13 @@ def direction_quietly(net, x, y, loss=SQUARED, **options):
 
 
 def test_a_linear_first_block_is_detected_and_weights_avoid_it(rng):
-    net = network(
-        rng,
-        blocks=3,
-        bottleneck=30,
-        activation="tanh",
-        first_activation="identity",
-        bias=True,
-        outputs=2,
-    )
+    net = network(rng, blocks=3, bottleneck=30, activation="tanh", first_activation="identity",
+                  bias=True, outputs=2)
     x, y = batch(rng, net, samples=8)
     with pytest.warns(RankWarning) as warned:
         direction(net, SOFTMAX, x, y)
-    assert (
-        len(warned) == 1
-        and "block 1" in str(warned[0].message)
-        and "block 2" not in str(warned[0].message)
-    )
+    assert (len(warned) == 1 and "block 1" in str(warned[0].message)
+            and "block 2" not in str(warned[0].message))
     report = update(net, SOFTMAX, x, y, Options())
     np.testing.assert_array_equal(report.ranks, [[4, 4], [8, 8], [8, 8]])  # half of 6, and the bias
     assert report.defect > 1e-3
@@ -228,19 +192,13 @@ def test_named_weights(rng):
     lengths = [np.linalg.norm(parts[a.start:b.stop]) for a, b in pieces(net)]
     c = np.array(lengths) ** -2.0 / np.sum(np.array(lengths) ** -2.0)
     found = direction(net, SQUARED, x, y, block_weights="shortest")
-    close(
-        found,
-        np.concatenate([w * parts[a.start : b.stop] for w, (a, b) in zip(c, pieces(net))]),
-        1e-8,
-    )
+    close(found, np.concatenate([w * parts[a.start : b.stop] for w, (a, b) in zip(c, pieces(net))]),
+          1e-8)
     for weights in np.random.default_rng(0).dirichlet(np.ones(3), size=20):
         other = direction(net, SQUARED, x, y, block_weights=weights / weights.sum())
         assert np.linalg.norm(found) <= np.linalg.norm(other) * (1 + 1e-12)
-    close(
-        direction(net, SQUARED, x, y, block_weights="last"),
-        direction(net, SQUARED, x, y, block_weights=[0, 0, 1]),
-        1e-12,
-    )
+    close(direction(net, SQUARED, x, y, block_weights="last"),
+          direction(net, SQUARED, x, y, block_weights=[0, 0, 1]), 1e-12)
 
 
 @pytest.mark.parametrize("readout", ("orthonormal", "first", "given"))
@@ -270,54 +228,35 @@ NETWORKS = {
     "mlp": lambda rng: so.mlp([5, 7, 6, 3], rng=rng),
     "one layer": lambda rng: so.mlp([8, 3], rng=rng),
     "skip": lambda rng: so.Network(
-        [
-            so.Linear(5, 6, trainable=False, rng=rng),
-            so.Activation("tanh"),
-            so.Skip([so.Linear(6, 4, rng=rng), so.Activation("sin"), so.Linear(4, 6, rng=rng)]),
-            so.nets.Chain([so.Activation("softplus"), so.Linear(6, 3, rng=rng)]),
-        ]
-    ),
-    "skip above": lambda rng: so.Network(
-        [
-            so.Linear(5, 4, rng=rng),
-            so.Activation("tanh"),
-            so.Skip([so.Linear(4, 4, rng=rng), so.Activation("sin")]),
-            so.Linear(4, 3, rng=rng),
-        ]
-    ),
-    "reshape between": lambda rng: so.Network(
-        [
-            so.Linear(5, 6, rng=rng),
-            so.nets.Reshape((6,), (2, 3)),
-            so.Activation("tanh"),
-            so.nets.Reshape((2, 3), (6,)),
-            so.Linear(6, 3, rng=rng),
-        ]
-    ),
+        [so.Linear(5, 6, trainable=False, rng=rng),
+         so.Activation("tanh"),
+         so.Skip([so.Linear(6, 4, rng=rng), so.Activation("sin"), so.Linear(4, 6, rng=rng)]),
+         so.nets.Chain([so.Activation("softplus"), so.Linear(6, 3, rng=rng)])]),
+    "skip above": lambda rng: so.Network([so.Linear(5, 4, rng=rng),
+                                          so.Activation("tanh"),
+                                          so.Skip([so.Linear(4, 4, rng=rng), so.Activation("sin")]),
+                                          so.Linear(4, 3, rng=rng)]),
+    "reshape between": lambda rng: so.Network([so.Linear(5, 6, rng=rng),
+                                               so.nets.Reshape((6,), (2, 3)),
+                                               so.Activation("tanh"),
+                                               so.nets.Reshape((2, 3), (6,)),
+                                               so.Linear(6, 3, rng=rng)]),
     "reversible": lambda rng: network(rng, d=5, outputs=3, bias=True, activation="tanh"),
-    "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh"),
-}
+    "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh")}
 
 
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 def test_moore_penrose_for_any_network(make, rng):
     net = make(rng)
     x, y = rng.normal(size=(4, *net.input_shape)), rng.integers(0, 3, 4)
-    J, eps = (
-        jacobian(net, x),
-        SOFTMAX.gradient(net(x), SOFTMAX.prepare_target(y, (4, 3), float)).ravel(),
-    )
+    J, eps = (jacobian(net, x),
+              SOFTMAX.gradient(net(x), SOFTMAX.prepare_target(y, (4, 3), float)).ravel())
     found = direction(net, SOFTMAX, x, y, inverse="moore-penrose")
     close(found, -np.linalg.pinv(J) @ eps, limit(J))
     for form, strength in (("tikhonov", 0.03), ("damp", 0.05), ("truncate", 0.1)):
         expected = -without_its_small_singular_values(J, form, strength) @ eps
-        close(
-            direction(
-                net, SOFTMAX, x, y, inverse="moore-penrose", pseudo_inverse=form, strength=strength
-            ),
-            expected,
-            1e-9,
-        )
+        close(direction(net, SOFTMAX, x, y, inverse="moore-penrose", pseudo_inverse=form,
+                        strength=strength), expected, 1e-9)
 
 
 class Plain(so.Linear):
@@ -328,22 +267,15 @@ class Plain(so.Linear):
 
 
 def test_layers_without_a_rule_go_by_their_gradients(rng):
-    net = so.Network(
-        [
-            so.Linear(5, 7, rng=rng),
-            so.Activation("tanh"),
-            Plain(7, 6, rng=rng),
-            so.Activation("tanh"),
-            so.Linear(6, 3, rng=rng),
-        ]
-    )
+    net = so.Network([so.Linear(5, 7, rng=rng),
+                      so.Activation("tanh"),
+                      Plain(7, 6, rng=rng),
+                      so.Activation("tanh"),
+                      so.Linear(6, 3, rng=rng)])
     x, y = rng.normal(size=(4, 5)), rng.normal(size=(4, 3))
     J = jacobian(net, x)
-    close(
-        direction(net, SQUARED, x, y, inverse="moore-penrose"),
-        -np.linalg.pinv(J) @ (net(x) - y).ravel(),
-        limit(J),
-    )
+    close(direction(net, SQUARED, x, y, inverse="moore-penrose"),
+          -np.linalg.pinv(J) @ (net(x) - y).ravel(), limit(J))
 
 
 def test_generalised_step_with_the_hessian_of_the_loss(rng):
@@ -360,10 +292,8 @@ def test_generalised_step_with_the_hessian_of_the_loss(rng):
         moore, -np.linalg.pinv(J.T @ H @ J, rcond=1e-11, hermitian=True) @ J.T @ eps.ravel(), 1e-6
     )  # Eq. (7)
     close(J @ direction(net, loss, x, y, curvature="loss"), -np.linalg.solve(H, eps.ravel()), 1e-8)
-    same = [
-        direction(net, SQUARED, x, rng.normal(size=(4, 3)) * 0, curvature=c)
-        for c in ("identity", "loss")
-    ]
+    same = [direction(net, SQUARED, x, rng.normal(size=(4, 3)) * 0,
+                      curvature=c) for c in ("identity", "loss")]
     np.testing.assert_array_equal(*same)
 
 
@@ -388,9 +318,8 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
 
 
 def test_recomputing_in_float32_without_drift(rng):
-    net = network(
-        rng, d=7, activation="relu", bottleneck=200, blocks=4, scale=0.1, outputs=3, bias=True
-    ).astype("float32")
+    net = network(rng, d=7, activation="relu", bottleneck=200, blocks=4, scale=0.1, outputs=3,
+                  bias=True).astype("float32")
     x, y = batch(rng, net, samples=30)
     found = update(net, SOFTMAX, x, y, Options(recompute=True))
     assert 0 < found.drift < 1e-5
@@ -401,12 +330,10 @@ def test_float32_direction_is_near_that_of_float64(rng):
     net = network(rng, activation="tanh", bottleneck=40, outputs=3, bias=True)
     x, y = batch(rng, net, samples=10)
     single = net.astype("float32")
-    for options in (
-        {},
-        {"inverse": "moore-penrose"},
-        {"pseudo_inverse": "truncate"},
-        {"decomposition": "svd"},
-    ):
+    for options in ({},
+                    {"inverse": "moore-penrose"},
+                    {"pseudo_inverse": "truncate"},
+                    {"decomposition": "svd"}):
         found = direction(single, SOFTMAX, x, y, **options)
         assert found.dtype == np.float32
         close(found, direction(net, SOFTMAX, x, y, **options), 2e-3)
@@ -432,19 +359,14 @@ REFUSED = {
     "sum of weights": ({"block_weights": [0.5, 0.5, 0.5]}, "sum 1"),
     "drift": ({"drift_tolerance": 0}, "drift_tolerance"),
     "recompute": ({"recompute": "yes"}, "recompute"),
-    "recompute the kernel": (
-        {"inverse": "moore-penrose", "recompute": True},
-        "belongs to inverse='right'",
-    ),
+    "recompute the kernel": ({"inverse": "moore-penrose", "recompute": True},
+                             "belongs to inverse='right'"),
     "noise in the kernel": ({"inverse": "moore-penrose", "pseudo_inverse": "noise"}, "noise"),
-    "weights of the kernel": (
-        {"inverse": "moore-penrose", "block_weights": [1, 0, 0]},
-        "block_weights",
-    ),
+    "weights of the kernel": ({"inverse": "moore-penrose", "block_weights": [1, 0, 0]},
+                              "block_weights"),
     "l2": ({"l2": -1}, "l2"),
     "singular Hessian": ({"curvature": "loss"}, "invertible"),
-    "rng": ({"rng": "seed"}, "rng"),
-}
+    "rng": ({"rng": "seed"}, "rng")}
 
 
 @pytest.mark.parametrize("options, words", REFUSED.values(), ids=REFUSED)
@@ -458,13 +380,11 @@ def test_bad_options_are_refused(options, words, rng):
 def test_bad_data_is_refused(recompute, rng):
     net = network(rng, outputs=2)
     x, y = batch(rng, net)
-    for data, words in (
-        ((x[:, :5], y), r"expected \(S, 6\)"),
-        ((np.full_like(x, np.inf), y), "NaN or infinite"),
-        ((x[:0], y[:0]), "empty batch"),
-        ((x, y[:3]), "labels"),
-        ((x, y + 5), "out of range"),
-    ):
+    for data, words in (((x[:, :5], y), r"expected \(S, 6\)"),
+                        ((np.full_like(x, np.inf), y), "NaN or infinite"),
+                        ((x[:0], y[:0]), "empty batch"),
+                        ((x, y[:3]), "labels"),
+                        ((x, y + 5), "out of range")):
         with pytest.raises((ValueError, TypeError), match=words):
             direction(net, SOFTMAX, *data, recompute=recompute)
     with pytest.raises(TypeError, match="needs a RevMLP"):

@@ -12,45 +12,13 @@ from secondorder import reversible_gauss_newton
 from secondorder.ledger import registry
 
 PAPER = "reversible-gauss-newton"
-LABELS = [
-    *map(str, range(1, 81)),
-    "theorem-4.3",
-    "proposition-4.4",
-    "assumption-4.1",
-    "assumption-4.2",
-    "cost",
-    "appendix-a",
-    "appendix-b",
-    "appendix-n",
-    "extension-sweep",
-    "extension-gram",
-    "extension-moore-penrose",
-    "extension-block-weights",
-]
+LABELS = [*map(str, range(1, 81)), "theorem-4.3", "proposition-4.4", "assumption-4.1",
+          "assumption-4.2", "cost", "appendix-a", "appendix-b", "appendix-n", "extension-sweep",
+          "extension-gram", "extension-moore-penrose", "extension-block-weights"]
 ERRATA = {"11", "25", "32", "43", "44", "45", "46", "47", "54", "appendix-b"}
-CONDITIONAL = {
-    "4",
-    "9",
-    "10",
-    "19",
-    "26",
-    "27",
-    "28",
-    "29",
-    "31",
-    "40",
-    "41",
-    "42",
-    "52",
-    "55",
-    "theorem-4.3",
-    "proposition-4.4",
-    "assumption-4.1",
-    "assumption-4.2",
-    "cost",
-    "appendix-a",
-    "appendix-n",
-}
+CONDITIONAL = {"4", "9", "10", "19", "26", "27", "28", "29", "31", "40", "41", "42", "52",
+               "55", "theorem-4.3", "proposition-4.4", "assumption-4.1", "assumption-4.2", "cost",
+               "appendix-a", "appendix-n"}
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +28,8 @@ def results():
 
 @pytest.mark.parametrize("seed", (0, 1, 2))
 def test_all_come_out_as_their_verdicts_say(seed):
-    wrong = [
-        f"{result.labels}: {result.message}"
-        for result in so.verify.run(PAPER, seed=seed)
-        if not result.ok
-    ]
+    wrong = [f"{result.labels}: {result.message}" for result in so.verify.run(PAPER, seed=seed)
+             if not result.ok]
     assert not wrong, "\n".join(wrong)
 
 
@@ -98,8 +63,7 @@ def test_implementations_are_in_the_package_and_not_in_the_checks():
         for value in entry.implements:
             name = registry.qualified_name(value)
             assert name.startswith("secondorder.") and ".equations" not in name, (
-                f"{entry.labels}: {name}"
-            )
+                f"{entry.labels}: {name}")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -118,5 +82,4 @@ def test_page_is_up_to_date():
     command = f"python -m secondorder verify {PAPER} --markdown --write"
     assert page.exists(), f"{page.name} is missing; make it with: {command}"
     assert page.read_text(encoding="utf-8") == so.ledger.markdown(PAPER), (
-        f"{page.name} is out of date: {command}"
-    )
+        f"{page.name} is out of date: {command}")

@@ -48,9 +48,8 @@ def test_both_inverses(seed):
     for width, right, moore in ((120, 0.44, 0.87), (400, 0.84, 0.90)):
         assert abs(found[f"{width}, right"]["test accuracy"] - right) < 0.2
         assert abs(found[f"{width}, moore-penrose"]["test accuracy"] - moore) < 0.08
-    within_two(
-        [found[f"120, {name}"]["travelled"] for name in ("right", "moore-penrose")], [94, 10]
-    )
+    within_two([found[f"120, {name}"]["travelled"] for name in ("right", "moore-penrose")],
+               [94, 10])
 
 
 @pytest.mark.slow

@@ -27,15 +27,8 @@ def test_all_passes_of_a_half_coupled_layer(bottleneck, moves, activation):
 
 @pytest.mark.parametrize("bottleneck", (None, 7))
 def test_forward_is_equations_14_and_15(bottleneck, rng):
-    net = network(
-        rng,
-        d=4,
-        blocks=2,
-        bottleneck=bottleneck,
-        activation="tanh",
-        first_activation="sigmoid",
-        bias=True,
-    )
+    net = network(rng, d=4, blocks=2, bottleneck=bottleneck, activation="tanh",
+                  first_activation="sigmoid", bias=True)
     x = rng.normal(size=(3, 4))
     X1, X2 = x[:, :2].T, x[:, 2:].T
     for l, block in enumerate(net.blocks):
@@ -52,16 +45,8 @@ def test_forward_is_equations_14_and_15(bottleneck, rng):
 @pytest.mark.parametrize("bottleneck", (None, 30))
 @pytest.mark.parametrize("activation", ("relu", "tanh", "softplus"))
 def test_inverse_at_32_blocks(d, bottleneck, activation, rng):
-    net = RevMLP(
-        d,
-        32,
-        bottleneck,
-        activation,
-        init=0.2 if bottleneck else 0.05,
-        outputs=1,
-        bias=True,
-        rng=rng,
-    )
+    net = RevMLP(d, 32, bottleneck, activation, init=0.2 if bottleneck else 0.05, outputs=1,
+                 bias=True, rng=rng)
     x = rng.normal(size=(5, d))
     largest, at = np.abs(x).max(), np.zeros((5, net.width))
     at[:, :d] = x
@@ -87,9 +72,8 @@ def test_an_odd_width_is_padded_with_a_zero(rng):
 def test_readouts(rng):
     R = RevMLP(8, 1, 4, outputs=3, rng=rng).readout
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
-    np.testing.assert_array_equal(
-        RevMLP(8, 1, 4, outputs=3, readout="first", rng=rng).readout, np.eye(3, 8)
-    )
+    np.testing.assert_array_equal(RevMLP(8, 1, 4, outputs=3, readout="first", rng=rng).readout,
+                                  np.eye(3, 8))
     given = rng.normal(size=(3, 8))
     net = RevMLP(8, 2, 4, outputs=3, readout=given, rng=rng)
     x = rng.normal(size=(5, 8))
@@ -103,34 +87,24 @@ def test_only_w_and_biases_are_trained(rng):
     before = [value.copy() for value in net.fixed_parameters()]
     x, y = batch(rng, net)
     so.train(so.Adam(net, so.SoftmaxCrossEntropy()), x, y, epochs=3, rng=0)
-    assert (
-        all(np.array_equal(a, b) for a, b in zip(before, net.fixed_parameters()))
-        and len(before) == 7
-    )
+    assert (all(np.array_equal(a, b) for a, b in zip(before, net.fixed_parameters()))
+            and len(before) == 7)
 
 
 def test_initial_weights(rng):
     net = RevMLP(40, 2, 3000, first_activation="identity", bias=True, rng=rng)
     first, second = net.blocks
-    assert np.isclose(first.Va.std(), 3000**-0.5, rtol=0.02) and np.isclose(
-        second.Vb.std(), 3000**-0.5, rtol=0.02
-    )
+    assert np.isclose(first.Va.std(), 3000**-0.5, rtol=0.02) and np.isclose(second.Vb.std(),
+                                                                            3000**-0.5, rtol=0.02)
     assert np.isclose(first.W1.std(), (2 / 3020) ** 0.5, rtol=0.02)
     assert np.isclose(second.W2.std(), (4 / 3020) ** 0.5, rtol=0.02)
     assert not first.first.trained.bias.any()
     assert np.isclose(RevMLP(40, 1, 3000, init=1e-3, rng=rng).blocks[0].W1.std(), 1e-3, rtol=0.02)
 
 
-@pytest.mark.parametrize(
-    "make",
-    (
-        copy.deepcopy,
-        lambda net: pickle.loads(pickle.dumps(net)),
-        RevMLP.copy,
-        lambda net: net.astype("float64"),
-    ),
-    ids=("deepcopy", "pickle", "copy", "astype"),
-)
+@pytest.mark.parametrize("make", (copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net)),
+                                  RevMLP.copy, lambda net: net.astype("float64")),
+                         ids=("deepcopy", "pickle", "copy", "astype"))
 def test_copies_are_independent_and_whole(make, rng):
     net = network(rng, d=5, outputs=2, bias=True)
     x = rng.normal(size=(3, 5))
@@ -182,8 +156,7 @@ REFUSED = {
     "more rows than units": ((6, 1, 4), {"readout": np.ones((7, 6))}, "at most the width 6"),
     "init": ((6, 1, 4), {"init": -1.0}, "init must be at least 0"),
     "init name": ((6, 1, 4), {"init": "xaver"}, "xavier"),
-    "activation": ((6, 1, 4), {"activation": "rleu"}, "relu"),
-}
+    "activation": ((6, 1, 4), {"activation": "rleu"}, "relu")}
 
 
 @pytest.mark.parametrize("args, options, words", REFUSED.values(), ids=REFUSED)
@@ -192,15 +165,10 @@ def test_bad_settings_are_refused(args, options, words):
         RevMLP(*args, **options)
 
 
-@pytest.mark.parametrize(
-    "y, words",
-    (
-        (np.ones((3, 5)), r"\(S, 6\)"),
-        (np.full((3, 6), np.nan), "NaN"),
-        (np.ones((0, 6)), "empty batch"),
-        (np.ones(6), r"\(S, 6\)"),
-    ),
-)
+@pytest.mark.parametrize("y, words", ((np.ones((3, 5)), r"\(S, 6\)"),
+                                      (np.full((3, 6), np.nan), "NaN"),
+                                      (np.ones((0, 6)), "empty batch"),
+                                      (np.ones(6), r"\(S, 6\)")))
 def test_bad_features_are_refused(y, words):
     with pytest.raises(ValueError, match=words):
         RevMLP(6, 2, 4, rng=0).inverse(y)

@@ -11,15 +11,13 @@ from reversible_cases import batch, network
 from secondorder.reversible_gauss_newton import RankWarning, RevMLP, direction
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
-KINDS = {
-    "right": {},
-    "recomputed": {"recompute": True},
-    "truncated": {"pseudo_inverse": "truncate"},
-    "noise": {"pseudo_inverse": "noise", "rng": 3},
-    "shortest": {"block_weights": "shortest"},
-    "moore-penrose": {"inverse": "moore-penrose"},
-    "quick": {"measure": False},
-}
+KINDS = {"right": {},
+         "recomputed": {"recompute": True},
+         "truncated": {"pseudo_inverse": "truncate"},
+         "noise": {"pseudo_inverse": "noise", "rng": 3},
+         "shortest": {"block_weights": "shortest"},
+         "moore-penrose": {"inverse": "moore-penrose"},
+         "quick": {"measure": False}}
 
 
 @pytest.fixture
@@ -41,10 +39,8 @@ def test_step_adds_rate_times_direction(settings, net, rng):
     expected = net.theta + 0.3 * direction(net, SOFTMAX, x, y, l2=0.1, rng=noise, **options)
     info = optimizer.step(x, y)
     np.testing.assert_allclose(net.theta, expected, rtol=1e-12)
-    assert (
-        info["full_rank"] == (12 if "inverse" in settings else 4)
-        and info["rank"] <= info["full_rank"]
-    )
+    assert (info["full_rank"] == (12 if "inverse" in settings else 4)
+            and info["rank"] <= info["full_rank"])
     measured = settings.get("measure", True)
     assert np.isfinite(info["defect"]) == measured
     assert np.isfinite(info["gradient_norm"]) == (measured and "recompute" not in settings)
@@ -79,10 +75,8 @@ def test_error_law_of_small_rates(rate, rng):
     steps = round(1 / rate)
     for inverse in ("right", "moore-penrose"):
         at = net.copy()
-        losses = [
-            so.GaussNewton(at, SQUARED, rate, inverse=inverse).step(x, target)["loss"]
-            for _ in range(steps)
-        ]
+        losses = [so.GaussNewton(at, SQUARED, rate,
+                                 inverse=inverse).step(x, target)["loss"] for _ in range(steps)]
         assert np.isclose(losses[-1] / losses[0], (1 - rate) ** (2 * (steps - 1)), rtol=2 * rate)
         at, f = net.copy(), net(x)
         optimizer = so.GaussNewton(at, SOFTMAX, rate, inverse=inverse)
@@ -101,9 +95,8 @@ def test_one_warning_in_the_life_of_an_optimizer(rng):
         warnings.simplefilter("always")
         infos = [optimizer.step(x, y) for _ in range(4)]
     assert [w.category for w in seen] == [RankWarning]
-    assert all(
-        info["rank"] == 3 and info["full_rank"] == 6 and 0 < info["defect"] < 1 for info in infos
-    )
+    assert all(info["rank"] == 3 and info["full_rank"] == 6
+               and 0 < info["defect"] < 1 for info in infos)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         so.GaussNewton(net, SOFTMAX, 0.1, pseudo_inverse="truncate").step(x, y)  # was asked for
@@ -124,23 +117,10 @@ def test_a_resumed_run_goes_on_bit_for_bit(net, rng):
 
 def test_switching_optimizers_in_mid_run(net, rng):
     x, y = batch(rng, net, samples=20)
-    start = (
-        so.train(so.Adam(net, SOFTMAX, 1e-2), x, y, epochs=5, batch_size=5, rng=0)
-        .records[-1]
-        .train_loss
-    )
-    after = (
-        so.train(
-            so.GaussNewton(net, SOFTMAX, 0.5, pseudo_inverse="truncate"),
-            x,
-            y,
-            epochs=3,
-            batch_size=20,
-            rng=1,
-        )
-        .records[-1]
-        .train_loss
-    )
+    start = (so.train(so.Adam(net, SOFTMAX, 1e-2), x, y, epochs=5, batch_size=5,
+                      rng=0).records[-1].train_loss)
+    after = (so.train(so.GaussNewton(net, SOFTMAX, 0.5, pseudo_inverse="truncate"), x, y, epochs=3,
+                      batch_size=20, rng=1).records[-1].train_loss)
     so.train(so.SGD(net, SOFTMAX, 0.01), x, y, epochs=1, batch_size=5, rng=2)
     assert after < start
 
@@ -148,9 +128,8 @@ def test_switching_optimizers_in_mid_run(net, rng):
 def test_any_network_takes_the_moore_penrose_step_inside_a_wrapper(rng):
     net = so.mlp([4, 6, 3], rng=0)
     x, y = rng.normal(size=(5, 4)), rng.integers(0, 3, 5)
-    wrapped = so.CubicRegularization(
-        so.GaussNewton(net, SOFTMAX, inverse="moore-penrose"), sigma=1.0
-    )
+    wrapped = so.CubicRegularization(so.GaussNewton(net, SOFTMAX, inverse="moore-penrose"),
+                                     sigma=1.0)
     losses = [wrapped.step(x, y)["loss"] for _ in range(5)]
     assert losses[-1] < losses[0]
     assert wrapped.step(x, y)["GaussNewton"]["full_rank"] == 15

@@ -89,13 +89,8 @@ def cifar():
 
 def _images(name, mean, deviation):
     parts = [so.datasets.load(name), so.datasets.load(name, part="test")]
-    return [
-        (
-            (part.inputs.reshape(len(part.inputs), -1).astype(np.float32) / 255 - mean) / deviation,
-            part.targets,
-        )
-        for part in parts
-    ]
+    return [((part.inputs.reshape(len(part.inputs), -1).astype(np.float32) / 255 - mean)
+             / deviation, part.targets) for part in parts]
 
 
 def execute(run, data, out, budget=np.inf, say=print):
@@ -112,35 +107,28 @@ def execute(run, data, out, budget=np.inf, say=print):
     per_epoch = 1 if run.full else len(x) // run.samples
     while len(records) < run.steps and time.perf_counter() - started < budget:
         step = len(records)
-        order = np.random.default_rng([run.seed, 0 if run.full else step // per_epoch]).permutation(
-            len(x)
-        )
+        order = np.random.default_rng([run.seed,
+                                       0 if run.full else step // per_epoch]).permutation(len(x))
         place = 0 if run.full else step % per_epoch
         batch = order[place * run.samples:(place + 1) * run.samples]
         record = _step(optimizer, x[batch], y[batch])
         last = step + 1 == run.steps
         if last or (step + 1) % (5 if run.full else per_epoch) == 0:
-            record |= _quality(
-                net, x[batch] if run.full else x, y[batch] if run.full else y, x_test, y_test
-            )
+            record |= _quality(net, x[batch] if run.full else x, y[batch] if run.full else y,
+                               x_test, y_test)
             say(f"{run.name} {step + 1}/{run.steps}: {record}")
         records.append(record)
         if not np.isfinite(record["loss"]) or record.get("stopped"):
             break
     files.write_json(
-        path,
-        {
-            "settings": vars(run),
-            "records": records,
-            "environment": environment(),
-            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        },
-    )
+        path, {"settings": vars(run),
+               "records": records,
+               "environment": environment(),
+               "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
     if len(records) < run.steps:
         state = {name: value for name, value in optimizer.state_dict().items() if value is not None}
-        files.write_arrays(
-            state_path, theta=net.theta, **{f"state_{name}": value for name, value in state.items()}
-        )
+        files.write_arrays(state_path, theta=net.theta,
+                           **{f"state_{name}": value for name, value in state.items()})
     return records
 
 
@@ -167,11 +155,8 @@ def _step(optimizer, x, y):
     except FloatingPointError as problem:
         return {"loss": float("nan"), "stopped": str(problem)[:200]}
     seconds = time.perf_counter() - before
-    kept = {
-        name: info[name]
-        for name in ("loss", "rank", "full_rank", "defect", "step_norm")
-        if name in info
-    }
+    kept = {name: info[name] for name in ("loss", "rank", "full_rank", "defect", "step_norm")
+            if name in info}
     return kept | {"seconds": seconds}
 
 
@@ -186,42 +171,30 @@ def _quality(net, x, y, x_test, y_test):
                 outputs = net(inputs[part])
             except FloatingPointError:
                 return {"stopped": "the outputs are not finite"}
-            losses.append(
-                so.SoftmaxCrossEntropy().value(
-                    outputs, np.eye(10, dtype=outputs.dtype)[labels[part]]
-                )
-            )
+            losses.append(so.SoftmaxCrossEntropy().value(
+                outputs, np.eye(10, dtype=outputs.dtype)[labels[part]]))
             right += int((outputs.argmax(axis=1) == labels[part]).sum())
-        found |= {
-            f"{name}_loss": float(np.concatenate(losses).mean()),
-            f"{name}_accuracy": right / len(inputs),
-        }
+        found |= {f"{name}_loss": float(np.concatenate(losses).mean()),
+                  f"{name}_accuracy": right / len(inputs)}
     return found
 
 
 def main(arguments=None):
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", choices=("mnist", "cifar"))
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", nargs="*", help="names of runs; default: all")
-    parser.add_argument(
-        "--budget",
-        type=float,
-        default=np.inf,
-        help="seconds, after which a run waits to be continued",
-    )
+    parser.add_argument("--budget", type=float, default=np.inf,
+                        help="seconds, after which a run waits to be continued")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
     if options.experiment == "mnist":
         runs, data = mnist_runs(), mnist
     else:
-        runs = [
-            Run(method, RATES[method][0], True, 3, shape=CIFAR)
-            for method in ("right", "adam", "sgd")
-        ]
+        runs = [Run(method, RATES[method][0], True, 3, shape=CIFAR) for method in ("right", "adam",
+                                                                                   "sgd")]
         data = cifar
     if options.list:
         print("\n".join(run.name for run in runs))

@@ -66,9 +66,8 @@ def logit_law(seed, samples=512, steps=100):
     for name, options in (("exact", {}), ("truncated", {"pseudo_inverse": "truncate"})):
         at = net.copy()
         optimizer = so.GaussNewton(at, CROSS_ENTROPY, 1.0, measure=False, **options)
-        losses = [optimizer.step(x, labels)["loss"] for _ in range(steps)] + [
-            loss_of(at, x, labels)
-        ]
+        losses = [optimizer.step(x, labels)["loss"] for _ in range(steps)] + [loss_of(at, x,
+                                                                                      labels)]
         found[name] = [losses[k] for k in STEPS]
         found[f"{name} test accuracy"] = accuracy(at, *test)
         found[f"{name} rank"] = optimizer.details["ranks"]
@@ -86,12 +85,10 @@ def square_loss(seed, samples=512, steps=6):
     return found
 
 
-NOISY = {
-    "exact, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False}),
-    "exact, rate 0.5": (so.GaussNewton, {"learning_rate": 0.5, "measure": False}),
-    "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}),
-    "SGD, 0.3": (so.SGD, {"learning_rate": 0.3}),
-}
+NOISY = {"exact, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False}),
+         "exact, rate 0.5": (so.GaussNewton, {"learning_rate": 0.5, "measure": False}),
+         "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}),
+         "SGD, 0.3": (so.SGD, {"learning_rate": 0.3})}
 
 
 def fresh_noise(seed, epochs=40, batch=256, marks=(5, 10, 20, 40), methods=tuple(NOISY)):
@@ -116,13 +113,11 @@ def fresh_noise(seed, epochs=40, batch=256, marks=(5, 10, 20, 40), methods=tuple
                 losses.append(optimizer.step(noisy, labels[part])["loss"])
                 changes.append(100 * (loss_of(net, noisy, labels[part]) / losses[-1] - 1))
             curve.append(float(np.mean(losses)))
-        found[name] = {
-            "training": [curve[k - 1] for k in marks],
-            "change": float(np.mean(changes)),
-            "first epoch change": float(np.mean(changes[: len(x) // batch])),
-            "test loss": loss_of(net, x_test, y_test),
-            "test accuracy": accuracy(net, x_test, y_test),
-        }
+        found[name] = {"training": [curve[k - 1] for k in marks],
+                       "change": float(np.mean(changes)),
+                       "first epoch change": float(np.mean(changes[: len(x) // batch])),
+                       "test loss": loss_of(net, x_test, y_test),
+                       "test accuracy": accuracy(net, x_test, y_test)}
     return found
 
 
@@ -135,41 +130,32 @@ def two_inverses(seed, samples=96, steps=20, widths=(120, 400)):
     methods = {
         "right": (so.GaussNewton, {"measure": False}, steps),
         "right, shortest": (so.GaussNewton, {"measure": False, "block_weights": "shortest"}, steps),
-        "right, truncated": (
-            so.GaussNewton,
-            {"measure": False, "pseudo_inverse": "truncate"},
-            steps,
-        ),
+        "right, truncated": (so.GaussNewton,
+                             {"measure": False, "pseudo_inverse": "truncate"}, steps),
         "moore-penrose": (so.GaussNewton, {"measure": False, "inverse": "moore-penrose"}, steps),
-        "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps),
-    }
+        "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps)}
     for width in widths:
         for name, (kind, options, count) in methods.items():
             net = network(seed, width)
             start, optimizer = net.theta.copy(), kind(net, CROSS_ENTROPY, **options)
             for _ in range(count):
                 optimizer.step(x, labels)
-            found[f"{width}, {name}"] = {
-                "training": loss_of(net, x, labels),
-                "test accuracy": accuracy(net, *test),
-                "travelled": float(np.linalg.norm(net.theta - start)),
-            }
+            found[f"{width}, {name}"] = {"training": loss_of(net, x, labels),
+                                         "test accuracy": accuracy(net, *test),
+                                         "travelled": float(np.linalg.norm(net.theta - start))}
     return found
 
 
-EXPERIMENTS = {
-    "logit-law": logit_law,
-    "square-loss": square_loss,
-    "fresh-noise": fresh_noise,
-    "two-inverses": two_inverses,
-}
+EXPERIMENTS = {"logit-law": logit_law,
+               "square-loss": square_loss,
+               "fresh-noise": fresh_noise,
+               "two-inverses": two_inverses}
 
 
 def main(arguments=None):
     """Run the experiments over seeds and write ``reversible-digits.json``."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--only", nargs="+", choices=tuple(EXPERIMENTS), default=tuple(EXPERIMENTS))
@@ -180,12 +166,8 @@ def main(arguments=None):
         for name in options.only:
             started = time.perf_counter()
             results[name] = {str(seed): EXPERIMENTS[name](seed) for seed in options.seeds}
-            print(
-                name,
-                f"({time.perf_counter() - started:.0f} s)",
-                files.to_json(results[name]),
-                flush=True,
-            )
+            print(name, f"({time.perf_counter() - started:.0f} s)", files.to_json(results[name]),
+                  flush=True)
     files.write_json(out / "reversible-digits.json", results)
 
 

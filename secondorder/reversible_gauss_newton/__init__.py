@@ -37,15 +37,8 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 """
 
 from .coupling import Coupling, CouplingBlock
-from .diagnostics import (
-    kernel_change,
-    kernel_similarity,
-    linear_cka,
-    ntk,
-    ntk_product,
-    percent_change,
-    weight_change,
-)
+from .diagnostics import (kernel_change, kernel_similarity, linear_cka, ntk, ntk_product,
+                          percent_change, weight_change)
 from .directions import Update, direction, update
 from .optimizer import GaussNewton
 from .options import Options, RankWarning
@@ -54,22 +47,6 @@ from .ridge import Ridge
 
 PAPER = "reversible-gauss-newton"
 
-__all__ = [
-    "Coupling",
-    "CouplingBlock",
-    "GaussNewton",
-    "Options",
-    "RankWarning",
-    "RevMLP",
-    "Ridge",
-    "Update",
-    "direction",
-    "kernel_change",
-    "kernel_similarity",
-    "linear_cka",
-    "ntk",
-    "ntk_product",
-    "percent_change",
-    "update",
-    "weight_change",
-]
+__all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "RankWarning", "RevMLP", "Ridge",
+           "Update", "direction", "kernel_change", "kernel_similarity", "linear_cka", "ntk",
+           "ntk_product", "percent_change", "update", "weight_change"]

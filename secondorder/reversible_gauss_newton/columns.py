@@ -46,9 +46,8 @@ def to_theta(w, net):
     pieces, start = [], 0
     for block in net.blocks:
         for W in (block.W1, block.W2):
-            piece = w[start : start + W.size].reshape(
-                W.shape[::-1] + w.shape[1:]
-            )  # column-major: columns of W first
+            # column-major: columns of W first
+            piece = w[start : start + W.size].reshape(W.shape[::-1] + w.shape[1:])
             pieces.append(piece.swapaxes(0, 1).reshape(w[start:start + W.size].shape))
             start += W.size
     return np.concatenate(pieces)

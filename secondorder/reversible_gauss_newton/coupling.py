@@ -51,17 +51,8 @@ class Coupling(Layer):
         An odd or too small width, an unknown half, or what `Linear` refuses.
     """
 
-    def __init__(
-        self,
-        width,
-        bottleneck,
-        moves,
-        activation="relu",
-        bias=False,
-        init="xavier",
-        fixed_init="uniform",
-        rng=None,
-    ):
+    def __init__(self, width, bottleneck, moves, activation="relu", bias=False, init="xavier",
+                 fixed_init="uniform", rng=None):
         super().__init__(trainable=True)
         if whole_number(width, "width", 2) % 2:
             raise ValueError(f"width must be even, got {width}: a coupling layer splits it in two")
@@ -69,21 +60,11 @@ class Coupling(Layer):
         self.moves, self.half = moves, int(width) // 2
         first, second = slice(0, self.half), slice(self.half, 2 * self.half)
         self.moved, self.kept = (first, second) if moves == "first" else (second, first)
-        fixed = (
-            []
-            if bottleneck is None
-            else [
-                Linear(self.half, bottleneck, bias=False, trainable=False, init=fixed_init, rng=rng)
-            ]
-        )
+        fixed = ([] if bottleneck is None else [Linear(self.half, bottleneck, bias=False,
+                                                       trainable=False, init=fixed_init, rng=rng)])
         features = self.half if bottleneck is None else bottleneck
-        self.inner = Chain(
-            [
-                *fixed,
-                Activation(activation),
-                Linear(features, self.half, bias=bias, init=init, rng=rng),
-            ]
-        )
+        self.inner = Chain([*fixed, Activation(activation),
+                            Linear(features, self.half, bias=bias, init=init, rng=rng)])
         self.input_shape = (2 * self.half,)
 
     # -- parameters ------------------------------------------------------------------------------
@@ -206,15 +187,13 @@ class Coupling(Layer):
         H_x = np.array(H_y)
         H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
         for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric
-            through[:, column] = self.inner.input_gradient(
-                saved.inner, np.ascontiguousarray(H_y[:, m, column])
-            )
+            through[:, column] = self.inner.input_gradient(saved.inner,
+                                                           np.ascontiguousarray(H_y[:, m, column]))
         H_x[:, k, m] += through[:, m].transpose(0, 2, 1)
         H_x[:, m, k] += through[:, m]
         H_x[:, k, k] += through[:, k] + through[:, k].transpose(0, 2, 1)
-        H_x[:, k, k] += self.inner.input_hessian(
-            saved.inner, np.ascontiguousarray(y_bar[:, m]), H_mm
-        )
+        H_x[:, k, k] += self.inner.input_hessian(saved.inner, np.ascontiguousarray(y_bar[:, m]),
+                                                 H_mm)
         return H_x
 
     def __repr__(self):

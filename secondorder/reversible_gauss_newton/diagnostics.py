@@ -88,18 +88,16 @@ def linear_cka(a, b, debiased=False):
     """
     a, b = (real_array(r, name).astype(float) for name, r in (("a", a), ("b", b)))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
-        raise ValueError(
-            f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and {b.shape}"
-        )
+        raise ValueError(f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and "
+                         f"{b.shape}")
     if len(a) < (4 if debiased else 2):
         raise ValueError(f"at least {4 if debiased else 2} samples are needed, got {len(a)}")
     align = _unbiased_alignment if debiased else _alignment
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     sizes = align(a, a), align(b, b)
     if min(sizes) <= 0:
-        raise ValueError(
-            "a representation is the same for all samples: its alignment is not defined"
-        )
+        raise ValueError("a representation is the same for all samples: its alignment is not "
+                         "defined")
     return float(align(a, b) / np.sqrt(sizes[0] * sizes[1]))
 
 
@@ -116,11 +114,8 @@ def _unbiased_alignment(a, b):
     np.fill_diagonal(K, 0)
     np.fill_diagonal(L, 0)
     rows_k, rows_l = K.sum(axis=0), L.sum(axis=0)
-    total = (
-        np.vdot(K, L)
-        + rows_k.sum() * rows_l.sum() / ((n - 1) * (n - 2))
-        - 2 / (n - 2) * (rows_k @ rows_l)
-    )
+    total = (np.vdot(K, L) + rows_k.sum() * rows_l.sum() / ((n - 1) * (n - 2))
+             - 2 / (n - 2) * (rows_k @ rows_l))
     return total / (n * (n - 3))
 
 
@@ -138,12 +133,8 @@ def weight_change(network, start):
         for piece in _pieces(layer, where):
             before, now = start[piece].astype(float), network.theta[piece].astype(float)
             sizes = np.linalg.norm(before) * np.linalg.norm(now)
-            found.append(
-                (
-                    float(np.linalg.norm(now - before)),
-                    float(before @ now / sizes) if sizes else np.nan,
-                )
-            )
+            found.append((float(np.linalg.norm(now - before)),
+                          float(before @ now / sizes) if sizes else np.nan))
     return found
 
 

@@ -42,22 +42,9 @@ class Update(NamedTuple):
     drift: float
 
 
-def direction(
-    network,
-    loss,
-    x,
-    y,
-    inverse="right",
-    pseudo_inverse="exact",
-    strength=None,
-    block_weights="uniform",
-    curvature="identity",
-    l2=0.0,
-    decomposition="gram",
-    recompute=False,
-    drift_tolerance=1e-4,
-    rng=None,
-):
+def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None,
+              block_weights="uniform", curvature="identity", l2=0.0, decomposition="gram",
+              recompute=False, drift_tolerance=1e-4, rng=None):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
     It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of
@@ -115,18 +102,8 @@ def direction(
     RankWarning
         Once, with the ranks, if an exact inverse does not exist.
     """
-    options = Options(
-        inverse,
-        pseudo_inverse,
-        strength,
-        block_weights,
-        curvature,
-        decomposition,
-        recompute,
-        drift_tolerance,
-        False,
-        rng,
-    )
+    options = Options(inverse, pseudo_inverse, strength, block_weights, curvature, decomposition,
+                      recompute, drift_tolerance, False, rng)
     l2 = check_l2(l2)
     found = update(network, loss, x, y, options)
     if pseudo_inverse == "exact" and found.rank < found.full_rank:
@@ -137,18 +114,12 @@ def direction(
 def rank_message(found):
     """One sentence on what is not independent."""
     if found.ranks is None:
-        return (
-            f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not "
-            f"independent, and the step removes the part "
-            "of the error that they reach"
-        )
+        return (f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not "
+                f"independent, and the step removes the part of the error that they reach")
     short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(found.ranks)
              for name, rank in zip(("first", "second"), pair) if 0 <= rank < found.full_rank]
-    return (
-        f"the features of {found.full_rank} samples are not independent (rank in "
-        f"{'; '.join(short)}): the step is no exact "
-        "right inverse there"
-    )
+    return (f"the features of {found.full_rank} samples are not independent (rank in "
+            f"{'; '.join(short)}): the step is no exact right inverse there")
 
 
 def update(network, loss, x, y, options):
@@ -192,12 +163,10 @@ def errors(loss, outputs, y, curvature):
         return eps
     H = loss.hessian(outputs, y)
     if not np.all(np.linalg.cond(H) < 0.1 / np.finfo(H.dtype).eps):
-        raise ValueError(
-            f"curvature='loss' needs a loss whose Hessian in the outputs is invertible, and that "
-            f"of {loss!r} is not (a "
-            "softmax does not see a constant added to all outputs); add a Ridge, or take "
-            "curvature='identity'"
-        )
+        raise ValueError(f"curvature='loss' needs a loss whose Hessian in the outputs "
+                         f"is invertible, and that of {loss!r} is not (a softmax does not "
+                         f"see a constant added to all outputs); add a Ridge, or take "
+                         f"curvature='identity'")
     return np.linalg.solve(H, eps[:, :, None])[:, :, 0]
 
 
@@ -241,9 +210,8 @@ def _through_the_kernel(evaluation, eps, options):
     """-J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5): one solve, one vector-Jacobian product.
     """
     samples, outputs = eps.shape
-    K = tangent_kernel(evaluation.network, evaluation.saved, samples, outputs).reshape(
-        2 * (samples * outputs,)
-    )
+    K = tangent_kernel(evaluation.network, evaluation.saved, samples,
+                       outputs).reshape(2 * (samples * outputs,))
     form, size = options.pseudo_inverse, len(K)
     if form == "tikhonov":
         K[np.diag_indices(size)] += options.strength * largest_eigenvalue(K)
@@ -265,8 +233,5 @@ def largest_eigenvalue(K):
 def defect(saved, network, direction, eps):
     """|J d + eps| / |eps| by one tangent of the outputs; 0 where eps is 0."""
     size = np.linalg.norm(eps)
-    return (
-        float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size)
-        if size
-        else 0.0
-    )
+    return (float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size)
+            if size else 0.0)

@@ -44,19 +44,13 @@ def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng
     noisy = F
     if form == "noise":
         noisy = F + (strength * F.std() * rng.standard_normal(F.shape)).astype(F.dtype)
-    solve = (
-        _by_svd
-        if decomposition == "svd"
-        else _by_samples
-        if len(F) <= F.shape[1] + ones
-        else _by_features
-    )
+    solve = (_by_svd if decomposition == "svd" else _by_samples if len(F) <= F.shape[1] + ones
+             else _by_features)
     found = solve(noisy, E, form, strength, ones)
     if form == "noise":  # what the true features make of it
         reached = F @ found.weight.T
-        found = found._replace(
-            reached=reached if found.bias is None else reached + found.bias, complete=False
-        )
+        found = found._replace(reached=reached if found.bias is None else reached + found.bias,
+                               complete=False)
     return found
 
 
@@ -68,13 +62,8 @@ def _by_samples(F, E, form, strength, ones):
     Y = inverse.solve(E.astype(wide, copy=False))
     complete = form in ("exact", "noise") and inverse.rank == len(F)
     reached = E if complete else (G @ Y).astype(F.dtype, copy=False)
-    return Fit(
-        Y.T.astype(F.dtype, copy=False) @ F,
-        Y.sum(axis=0).astype(F.dtype) if ones else None,
-        reached,
-        inverse.rank,
-        complete,
-    )
+    return Fit(Y.T.astype(F.dtype, copy=False) @ F, Y.sum(axis=0).astype(F.dtype) if ones else None,
+               reached, inverse.rank, complete)
 
 
 def _by_features(F, E, form, strength, ones):

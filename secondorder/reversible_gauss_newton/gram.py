@@ -14,9 +14,8 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 #: The ways to treat small singular values, and the default strength of each.
 FORMS = {"exact": None, "truncate": 1e-2, "damp": 1e-2, "tikhonov": 1e-4, "noise": 0.1}
 SMALLEST = 1e-5  # of a singular value that "truncate" keeps, absolute
-LARGE = (
-    4096  # beyond this size a rank is found by pivoted Cholesky, as eigenvalues would take minutes
-)
+# beyond this size a rank is found by pivoted Cholesky, as eigenvalues would take minutes
+LARGE = 4096
 
 
 class GramInverse(NamedTuple):
@@ -41,12 +40,10 @@ def gram_dtype(data_dtype, form, strength, size):
     """float64, unless the regularisation hides what float32 loses: relative singular values below
     sqrt(n * eps).
     """
-    hidden = {"truncate": strength, "damp": strength, "tikhonov": np.sqrt(strength or 0)}.get(
-        form, 0
-    )
-    single = np.dtype(data_dtype) == np.float32 and hidden >= np.sqrt(
-        size * np.finfo(np.float32).eps
-    )
+    hidden = {"truncate": strength, "damp": strength, "tikhonov": np.sqrt(strength or 0)}.get(form,
+                                                                                              0)
+    single = np.dtype(data_dtype) == np.float32 and hidden >= np.sqrt(size
+                                                                      * np.finfo(np.float32).eps)
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -74,10 +71,8 @@ def filtered(values, form, strength, floor):
     if form == "truncate":
         kept &= (s >= strength * top) & (s >= SMALLEST)
     s = np.where(kept, s, 1)
-    denominators = {
-        "damp": s * (s + (strength or 0) * top),
-        "tikhonov": s * s + (strength or 0) * top * top,
-    }
+    denominators = {"damp": s * (s + (strength or 0) * top),
+                    "tikhonov": s * s + (strength or 0) * top * top}
     return np.where(kept, 1 / denominators.get(form, s * s), 0)
 
 
@@ -99,9 +94,8 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
     """
     if form in ("exact", "noise"):
         factor, rcond = _cholesky(G)
-        if (
-            rcond > 3 * floor**2
-        ):  # the estimate is within a factor of 3 of the condition number in the 1-norm
+        # the estimate is within a factor of 3 of the condition number in the 1-norm
+        if rcond > 3 * floor**2:
             return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G))
         if len(G) > LARGE:
             return _pivoted(G, floor)
@@ -129,17 +123,15 @@ def _pivoted(G, floor):
     Coefficients a that differ by a null vector of G = J J^T give the same J^T a.
     """
     pstrf, = lapack.get_lapack_funcs(("pstrf",), (G,))
-    factor, pivots, rank, _ = pstrf(
-        G, tol=max(floor**2, len(G) * np.finfo(G.dtype).eps) * G.diagonal().max(), lower=1
-    )
+    factor, pivots, rank, _ = pstrf(G, tol=max(floor**2, len(G) * np.finfo(G.dtype).eps)
+                                    * G.diagonal().max(), lower=1)
     order, L = pivots - 1, np.tril(factor)[:, :rank]
     Q, R = np.linalg.qr(L)
 
     def solve(E):
         a = np.zeros_like(E, dtype=G.dtype)
-        a[order[:rank]] = solve_triangular(
-            L[:rank], solve_triangular(R, Q.T @ E[order]), lower=True, trans="T"
-        )
+        a[order[:rank]] = solve_triangular(L[:rank], solve_triangular(R, Q.T @ E[order]),
+                                           lower=True, trans="T")
         return a
 
     return GramInverse(solve, int(rank))

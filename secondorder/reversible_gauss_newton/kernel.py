@@ -50,10 +50,8 @@ def tangent_kernel(network, saved, samples, outputs):
         for other in range(c):
             K[other, :, c] = K[c, :, other].T
     if not all_finite(K):
-        raise FloatingPointError(
-            "the tangent kernel J J^T is not finite although the outputs are: inputs, activations "
-            "or weights are too large for its products"
-        )
+        raise FloatingPointError("the tangent kernel J J^T is not finite although the outputs are: "
+                                 "inputs, activations or weights are too large for its products")
     return K
 
 
@@ -113,10 +111,8 @@ def add_coupling(layer, saved, bars, K, last):
     inside = add_chain(layer.inner, saved.inner, [bar[:, layer.moved] for bar in bars], K, last)
     if last:
         return None
-    return [
-        layer._joined(bar[:, layer.moved], bar[:, layer.kept] + back)
-        for bar, back in zip(bars, inside)
-    ]
+    return [layer._joined(bar[:, layer.moved],
+                          bar[:, layer.kept] + back) for bar, back in zip(bars, inside)]
 
 
 def add_by_gradients(layer, saved, bars, K, last):
@@ -127,11 +123,8 @@ def add_by_gradients(layer, saved, bars, K, last):
         for c in range(len(bars)):
             own = layer.parameter_gradients(saved, bars[c]).astype(K.dtype, copy=False)
             for other in range(c + 1):
-                rows = (
-                    own
-                    if other == c
-                    else layer.parameter_gradients(saved, bars[other]).astype(K.dtype, copy=False)
-                )
+                rows = (own if other == c else layer.parameter_gradients(saved, bars[other]).astype(
+                    K.dtype, copy=False))
                 K[c, :, other] += own @ rows.T
     return _below(layer, saved, bars, last)
 

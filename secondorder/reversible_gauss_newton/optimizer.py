@@ -51,34 +51,12 @@ class GaussNewton(Optimizer):
 
     state_names = ("seed",)
 
-    def __init__(
-        self,
-        network,
-        loss,
-        learning_rate=1.0,
-        l2=0.0,
-        inverse="right",
-        pseudo_inverse="exact",
-        strength=None,
-        block_weights="uniform",
-        curvature="identity",
-        decomposition="gram",
-        recompute=False,
-        drift_tolerance=1e-4,
-        measure=True,
-        rng=None,
-    ):
-        self.options = Options(
-            inverse,
-            pseudo_inverse,
-            strength,
-            block_weights,
-            curvature,
-            decomposition,
-            recompute,
-            drift_tolerance,
-            measure,
-        )
+    def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
+                 pseudo_inverse="exact", strength=None, block_weights="uniform",
+                 curvature="identity", decomposition="gram", recompute=False, drift_tolerance=1e-4,
+                 measure=True, rng=None):
+        self.options = Options(inverse, pseudo_inverse, strength, block_weights, curvature,
+                               decomposition, recompute, drift_tolerance, measure)
         super().__init__(network, loss, learning_rate, l2)
         self.options.check_network(network)
         self.seed = int(generator(rng).integers(2**53))
@@ -92,15 +70,13 @@ class GaussNewton(Optimizer):
 
     def _gradient_norm(self, evaluation):
         kept = not isinstance(evaluation, RunningEvaluation)
-        return (
-            super()._gradient_norm(evaluation) if self.options.measure_defect and kept else np.nan
-        )
+        return (super()._gradient_norm(evaluation) if self.options.measure_defect and kept
+                else np.nan)
 
     def _direction(self, evaluation):
         options = self.options
-        if (
-            options.pseudo_inverse == "noise"
-        ):  # of this step alone, so that a resumed run draws the same
+        # of this step alone, so that a resumed run draws the same
+        if options.pseudo_inverse == "noise":
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
         arrays = self._array("direction"), self._workspace.of(self.options)
         found = update_at(evaluation, options, *arrays)
@@ -110,16 +86,12 @@ class GaussNewton(Optimizer):
         return found.direction
 
     def _report(self, found):
-        self.details.update(
-            rank=found.rank, full_rank=found.full_rank, defect=found.defect, drift=found.drift
-        )
+        self.details.update(rank=found.rank, full_rank=found.full_rank, defect=found.defect,
+                            drift=found.drift)
         if found.ranks is not None:
             self.details.update(ranks=", ".join(map(str, found.ranks.ravel())),
                                 block_weights=", ".join(f"{c:.6g}" for c in found.weights))
-        if (
-            self.options.pseudo_inverse == "exact"
-            and found.rank < found.full_rank
-            and not self._warned
-        ):
+        if (self.options.pseudo_inverse == "exact" and found.rank < found.full_rank
+            and not self._warned):
             self._warned = True
             warnings.warn(rank_message(found), RankWarning, stacklevel=2)

@@ -38,12 +38,10 @@ class Options:
     rng: object = field(default=None, repr=False)
 
     def __post_init__(self):
-        for name, known in (
-            ("inverse", INVERSES),
-            ("pseudo_inverse", FORMS),
-            ("curvature", CURVATURES),
-            ("decomposition", DECOMPOSITIONS),
-        ):
+        for name, known in (("inverse", INVERSES),
+                            ("pseudo_inverse", FORMS),
+                            ("curvature", CURVATURES),
+                            ("decomposition", DECOMPOSITIONS)):
             one_of(known, getattr(self, name), name)
         if self.strength is None:
             object.__setattr__(self, "strength", FORMS[self.pseudo_inverse])
@@ -61,43 +59,30 @@ class Options:
         object.__setattr__(self, "rng", generator(self.rng))
 
     def _require_kernel_options(self):
-        for name, only in (
-            ("block_weights", "uniform"),
-            ("decomposition", "gram"),
-            ("recompute", False),
-        ):
+        for name, only in (("block_weights", "uniform"),
+                           ("decomposition", "gram"),
+                           ("recompute", False)):
             if not np.array_equal(getattr(self, name), only):
-                raise ValueError(
-                    f"{name} belongs to inverse='right'; with 'moore-penrose' it must stay {only!r}"
-                )
+                raise ValueError(f"{name} belongs to inverse='right'; with 'moore-penrose' it must "
+                                 f"stay {only!r}")
         if self.pseudo_inverse == "noise":
-            raise ValueError(
-                "pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' takes exact, "
-                "truncate, damp "
-                "and tikhonov"
-            )
+            raise ValueError("pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' "
+                             "takes exact, truncate, damp and tikhonov")
 
     def check_network(self, network):
         """Raise TypeError or ValueError unless a network fits these options."""
         instance_of(network, Network, "network").require_parameters()
         if self.inverse == "right" and not isinstance(network, RevMLP):
-            raise TypeError(
-                f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
-                f"inverse='moore-penrose' takes any "
-                "network"
-            )
+            raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
+                            f"inverse='moore-penrose' takes any network")
         if not isinstance(self.block_weights, str):
-            object.__setattr__(
-                self, "block_weights", _given_weights(self.block_weights, len(network.blocks))
-            )
+            object.__setattr__(self, "block_weights",
+                               _given_weights(self.block_weights, len(network.blocks)))
 
 
 def _given_weights(weights, count):
     c = real_array(weights, "block_weights", (count,)).astype(float)
     if abs(c.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"block_weights must have the sum 1, got {c.sum()}: with another sum the blocks "
-            f"together are no right "
-            "inverse"
-        )
+        raise ValueError(f"block_weights must have the sum 1, got {c.sum()}: with another sum the "
+                         f"blocks together are no right inverse")
     return c

@@ -68,20 +68,9 @@ class RevMLP(Network):
     True
     """
 
-    def __init__(
-        self,
-        d,
-        blocks,
-        bottleneck,
-        activation="relu",
-        first_activation=None,
-        outputs=None,
-        readout="orthonormal",
-        bias=False,
-        init="xavier",
-        rng=None,
-        dtype="float64",
-    ):
+    def __init__(self, d, blocks, bottleneck, activation="relu", first_activation=None,
+                 outputs=None, readout="orthonormal", bias=False, init="xavier", rng=None,
+                 dtype="float64"):
         for name, value in (("d", d), ("blocks", blocks)):
             whole_number(value, name, 1)
         for name, value in (("bottleneck", bottleneck), ("outputs", outputs)):
@@ -89,14 +78,10 @@ class RevMLP(Network):
                 whole_number(value, name, 1)
         rng = generator(rng)
         self.inputs, self.width = int(d), int(d) + int(d) % 2
-        kinds = [activation if first_activation is None else first_activation] + [activation] * (
-            int(blocks) - 1
-        )
-        made = [
-            Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v, rng)
-            for kind in kinds
-            for moves in HALVES
-        ]
+        kinds = [activation if first_activation is None
+                 else first_activation] + [activation] * (int(blocks) - 1)
+        made = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v,
+                         rng) for kind in kinds for moves in HALVES]
         R = _readout_matrix(readout, outputs, self.width, rng)
         end = [] if R is None else [_fixed(R)]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
@@ -160,9 +145,8 @@ class RevMLP(Network):
     def _check_features(self, x_L):
         x_L = real_array(x_L, "x_L")
         if x_L.ndim != 2 or x_L.shape[1] != self.width:
-            raise ValueError(
-                f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per sample"
-            )
+            raise ValueError(f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per "
+                             f"sample")
         if not len(x_L):
             raise ValueError(f"x_L is an empty batch, shape {x_L.shape}")
         return x_L.astype(self.dtype, copy=False)
@@ -190,11 +174,8 @@ def _drawn_w(init, activation):
 
     def draw(shape, fan_in, fan_out, rng):
         xavier = np.sqrt(2 / (fan_in + fan_out)) * (1 if is_identity else np.sqrt(2))
-        return (
-            rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
-            if len(shape) == 2
-            else np.zeros(shape)
-        )
+        return (rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
+                if len(shape) == 2 else np.zeros(shape))
 
     return draw
 
@@ -217,20 +198,16 @@ def _readout_matrix(readout, outputs, width, rng):
     elif outputs is None:
         outputs = _rows(readout, width)
     if outputs > width:
-        raise ValueError(
-            f"outputs must be at most the width {width}, got {outputs}: a fixed readout of full "
-            f"row rank has "
-            "no more rows than columns"
-        )
+        raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed "
+                         f"readout of full row rank has no more rows than columns")
     if isinstance(readout, str):
         if readout == "first":
             return np.eye(outputs, width)
         return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
     R = real_array(readout, "readout", (outputs, width))
     if np.linalg.matrix_rank(R) < outputs:
-        raise ValueError(
-            f"readout must have full row rank {outputs}, got rank {np.linalg.matrix_rank(R)}"
-        )
+        raise ValueError(f"readout must have full row rank {outputs}, got rank "
+                         f"{np.linalg.matrix_rank(R)}")
     return R
 
 

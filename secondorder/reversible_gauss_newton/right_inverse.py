@@ -13,9 +13,8 @@ from .jacobians import back_from_the_end, cross_derivative, kronecker
 def triangular_right_inverse(A_plus, B, C_plus):
     """[reversible-gauss-newton] Eqs. (41), (60): [[A+, 0], [-C+ B A+, C+]], a right inverse of [[A,
     0], [B, C]] if A A+ = I and C C+ = I."""
-    return np.block(
-        [[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))], [-C_plus @ B @ A_plus, C_plus]]
-    )
+    return np.block([[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))],
+                     [-C_plus @ B @ A_plus, C_plus]])
 
 
 def kronecker_pseudo_inverse(S, half):
@@ -27,11 +26,9 @@ def kronecker_pseudo_inverse(S, half):
 def own_right_inverse(state):
     """[reversible-gauss-newton] Eq. (60) with (61)-(63): a right inverse of `own_jacobian`."""
     half = len(state.W1)
-    return triangular_right_inverse(
-        kronecker_pseudo_inverse(state.S1, half),
-        cross_derivative(state),
-        kronecker_pseudo_inverse(state.S2, half),
-    )
+    return triangular_right_inverse(kronecker_pseudo_inverse(state.S1, half),
+                                    cross_derivative(state),
+                                    kronecker_pseudo_inverse(state.S2, half))
 
 
 def layer_right_inverses(found):
@@ -107,8 +104,7 @@ def update(found, eps, weights=None):
     made = deltas(found, eps)
     weights = np.full(len(made), 1 / len(made)) if weights is None else weights
     return -np.concatenate(
-        [c * np.concatenate([vec(d.first), vec(d.second)]) for c, d in zip(weights, made)]
-    )
+        [c * np.concatenate([vec(d.first), vec(d.second)]) for c, d in zip(weights, made)])
 
 
 def penrose_product(state):
@@ -117,9 +113,7 @@ def penrose_product(state):
     """
     half = len(state.W1)
     A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)
-    A_plus, C_plus = (
-        kronecker_pseudo_inverse(state.S1, half),
-        kronecker_pseudo_inverse(state.S2, half),
-    )
+    A_plus, C_plus = (kronecker_pseudo_inverse(state.S1, half),
+                      kronecker_pseudo_inverse(state.S2, half))
     lower = C_plus @ B - C_plus @ B @ A_plus @ A
     return np.block([[A_plus @ A, np.zeros((len(A_plus), C.shape[1]))], [lower, C_plus @ C]])

@@ -28,9 +28,8 @@ class RunningEvaluation:
         with np.errstate(over="ignore", invalid="ignore"):
             self.x = network.check_input(x)
             self.features = network.features(self.x)
-            self.outputs = (
-                self.features if network.readout is None else self.features @ network.readout.T
-            )
+            self.outputs = (self.features if network.readout is None
+                            else self.features @ network.readout.T)
             if not np.isfinite(self.outputs).all():
                 raise FloatingPointError("the outputs of the network are not finite")
             self.y = loss.prepare_target(y, self.outputs.shape, network.dtype)

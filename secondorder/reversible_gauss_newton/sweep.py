@@ -152,11 +152,8 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh)
         if l == lowest:
             break
         e = below()
-    c = (
-        np.asarray(weights, dtype=float)
-        if given
-        else _weights(weights, sizes, (ranks == len(E)).all(axis=1))
-    )
+    c = (np.asarray(weights, dtype=float) if given
+         else _weights(weights, sizes, (ranks == len(E)).all(axis=1)))
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
     return Sweep(direction, ranks, c, start, largest)

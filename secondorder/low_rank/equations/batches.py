@@ -12,17 +12,15 @@ from .cases import CLEAR, TOLERANCE, batch
 
 
 @equation(
-    PAPER,
-    "38",
+    PAPER, "38",
     statement="The slope along the direction: the expectation has to enclose each whole product, "
-              "as dF/dp has no "
-    "meaning beside the outputs of one sample.",
+              "as dF/dp has no meaning beside the outputs of one sample.",
     formula=r"\mathbf{g}^T \nabla f = \frac{\partial F}{\partial p^i} v^{(n),j} \omega_j^i + "
-            r"\sum_k "
-    r"\frac{\partial F}{\partial p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} \phi_j^{(k),i}",
+            r"\sum_k \frac{\partial F}{\partial p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} "
+            r"\phi_j^{(k),i}",
     corrected=r"\mathbf{g}^T \nabla F = E\left[ \frac{\partial f}{\partial p^i} v^{(n),j} "
-              r"\omega_j^i + \sum_k "
-    r"\frac{\partial f}{\partial p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} \phi_j^{(k),i} \right]",
+              r"\omega_j^i + \sum_k \frac{\partial f}{\partial p^l} u_m^l \eta_i^{(n,k),m} "
+              r"v^{(k-1),j} \phi_j^{(k),i} \right]",
     kind="identity",
     verdict="erratum",
     implements=(curvature.directional_curvature_at,),
@@ -30,19 +28,12 @@ from .cases import CLEAR, TOLERANCE, batch
 def slope(rng):
     at, direction, g, _ = batch(rng)
     outside = at.loss_function.gradient(at.outputs, at.y).mean(axis=0) @ _output_tangent(
-        at, direction
-    ).mean(axis=0)
+        at, direction).mean(axis=0)
     return [
-        Equal(
-            "corrected, against gradient times direction",
-            directional_curvature_at(at, direction)[0],
-            g @ direction,
-            TOLERANCE,
-            scale=np.abs(g) @ np.abs(direction),
-        ),
+        Equal("corrected, against gradient times direction", directional_curvature_at(
+            at, direction)[0], g @ direction, TOLERANCE, scale=np.abs(g) @ np.abs(direction)),
         Printed(Equal("as printed: dF/dp times mean tangent of p", outside, g @ direction, CLEAR)),
-        Case(direction=direction, x=at.x),
-    ]
+        Case(direction=direction, x=at.x)]
 
 
 def _output_tangent(at, direction, h=1e-6):
@@ -56,68 +47,39 @@ def _output_tangent(at, direction, h=1e-6):
 
 
 @equation(
-    PAPER,
-    "39",
+    PAPER, "39",
     statement="The curvature along the direction: the print leaves out f_pp between different "
-              "hidden layers (and "
-    "has the expectation inside, as (38)).",
-    formula=r"\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i \frac{\partial^2 "
-            r"F}{\partial p^i "
-    r"\partial p^s} v^{(n),j} v^{(n),t} \omega_t^s \\ &+ 2 \sum_k \omega_j^i \left( "
-    r"\frac{\partial F}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t} + \frac{\partial^2 F}{\partial "
-    r"p^i "
-    r"\partial p^l} v^{(n),j} u_m^l \eta_s^{(n,k),m} v^{(k-1),t} \right) \phi_t^{(k),s} \\ &+ "
-    r"\sum_k "
-    r"\phi_j^{(k),i} \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m} "
-    r"v^{(k-1),j} "
-    r"u_a^q \eta_s^{(n,k),a} v^{(k-1),t} \phi_t^{(k),s} \\ &+ 2 \sum_{k=2}^n \sum_{r=1}^{k-1} "
-    r"\phi_j^{(k),i} \frac{\partial F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} "
-    r"v^{(r-1),t} "
-    r"\phi_t^{(r),s} \end{aligned}",
+              "hidden layers (and has the expectation inside, as (38)).",
+    formula=r"\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i "
+            r"\frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t} \omega_t^s \\ "
+            r"&+ 2 \sum_k \omega_j^i \left( \frac{\partial F}{\partial p^i} \eta_s^{(n,k),j} "
+            r"v^{(k-1),t} + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} u_m^l "
+            r"\eta_s^{(n,k),m} v^{(k-1),t} \right) \phi_t^{(k),s} \\ "
+            r"&+ \sum_k \phi_j^{(k),i} \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l "
+            r"\eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,k),a} v^{(k-1),t} \phi_t^{(k),s} \\ "
+            r"&+ 2 \sum_{k=2}^n \sum_{r=1}^{k-1} \phi_j^{(k),i} \frac{\partial F}{\partial p^l} "
+            r"u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} \phi_t^{(r),s} \end{aligned}",
     corrected=r"\ldots + \sum_k \sum_r \phi_j^{(k),i} \frac{\partial^2 f}{\partial p^l \partial "
-              r"p^q} u_m^l "
-    r"\eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a} v^{(r-1),t} \phi_t^{(r),s} + \ldots, "
-    r"\quad "
-    r"\text{all inside } E[\cdot]",
+              r"p^q} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a} v^{(r-1),t} "
+              r"\phi_t^{(r),s} + \ldots, \quad \text{all inside } E[\cdot]",
     kind="identity",
     verdict="erratum",
-    implements=(
-        curvature.through_linear,
-        curvature.through_activation,
-        curvature.directional_curvature_at,
-        curvature.by_explicit_eta,
-    ),
+    implements=(curvature.through_linear, curvature.through_activation,
+                curvature.directional_curvature_at, curvature.by_explicit_eta),
 )
 def curvature_along(rng):
     at, direction, _, H = batch(rng)
     right, size = direction @ H @ direction, np.abs(direction) @ np.abs(H) @ np.abs(direction)
     printed = directional_curvature_at(at, direction, "printed")[1]
     missing = _hidden_pairs(at, direction)
-    return [
-        Equal(
-            "corrected, by one tangent, against the dense Hessian",
-            directional_curvature_at(at, direction)[1],
-            right,
-            TOLERANCE,
-            scale=size,
-        ),
-        Equal(
-            "corrected, with every eta",
-            curvature.by_explicit_eta(at, direction),
-            right,
-            TOLERANCE,
-            scale=size,
-        ),
-        Printed(Equal("as printed, averaged over samples", printed, right, CLEAR)),
-        Equal(
-            "as printed plus what it lacks, by differences",
-            printed + missing,
-            right,
-            1e-7,
-            scale=size,
-        ),
-        Case(direction=direction, x=at.x),
-    ]
+    return [Equal("corrected, by one tangent, against the dense Hessian",
+                  directional_curvature_at(at, direction)[1], right, TOLERANCE, scale=size),
+            Equal("corrected, with every eta", curvature.by_explicit_eta(at, direction),
+                  right, TOLERANCE, scale=size),
+            Printed(Equal("as printed, averaged over samples", printed, right, CLEAR)),
+            Equal("as printed plus what it lacks, by differences",
+                  printed + missing, right, 1e-7, scale=size),
+            Case(direction=direction, x=at.x)]
 
 
 def _hidden_pairs(at, direction):
@@ -130,28 +92,22 @@ def _hidden_pairs(at, direction):
         piece[where] = direction[where]
         tangents.append(_output_tangent(at, piece))
     H = at.loss_function.hessian(at.outputs, at.y)
-    return (
-        sum(np.einsum("si,sij,sj->", q, H, r) for q in tangents for r in tangents if q is not r)
-        / at.samples
-    )
+    return (sum(np.einsum("si,sij,sj->", q, H, r) for q in tangents for r in tangents
+                if q is not r) / at.samples)
 
 
 @equation(
-    PAPER,
-    "table-2",
+    PAPER, "table-2",
     statement="A step length for every weight: its curvature is the diagonal entry, s = i and t = "
-              "j without a sum, "
-    "inside the expectation; the unit step has to point downhill.",
+              "j without a sum, inside the expectation; the unit step has to point downhill.",
     formula=r"\begin{array}{lll} \alpha_j^{(u),i}: & \frac{\partial F}{\partial p^i} v^{(n),j} & "
-    r"\frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t} \\ \alpha_j^{(w,k),i}: & "
-    r"\frac{\partial F}{\partial p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} & \frac{\partial^2 "
-    r"F}{\partial "
-    r"p^l \partial p^q} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,k),a} v^{(k-1),t} "
-    r"\end{array}",
+            r"\frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t} \\ "
+            r"\alpha_j^{(w,k),i}: & \frac{\partial F}{\partial p^l} u_m^l \eta_i^{(n,k),m} "
+            r"v^{(k-1),j} & \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m} "
+            r"v^{(k-1),j} u_a^q \eta_s^{(n,k),a} v^{(k-1),t} \end{array}",
     corrected=r"E\left[ \frac{\partial^2 f}{\partial p^i \partial p^i} (v^{(n),j})^2 \right], "
-              r"\quad E\left[ "
-    r"\frac{\partial^2 f}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m} u_a^q \eta_i^{(n,k),a} "
-    r"(v^{(k-1),j})^2 \right]",
+              r"\quad E\left[ \frac{\partial^2 f}{\partial p^l \partial p^q} u_m^l "
+              r"\eta_i^{(n,k),m} u_a^q \eta_i^{(n,k),a} (v^{(k-1),j})^2 \right]",
     kind="algorithm",
     verdict="erratum",
     implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.variable_rates),
@@ -160,25 +116,17 @@ def every_weight(rng):
     at, _, g, H = batch(rng)
     made, sigma = diagonal.hessian_diagonal_at(at), 20.0
     rates = diagonal.variable_rates(-np.sign(g), g, made, sigma)
-    roots = [
-        np.roots([sigma / 2, h, -abs(a)]).real.max() if a else 0.0 for a, h in zip(g, np.diag(H))
-    ]
+    roots = [np.roots([sigma / 2, h, -abs(a)]).real.max() if a
+             else 0.0 for a, h in zip(g, np.diag(H))]
     last, count = at.network.slices[-1], at.network.layers[-1].weight.size
     v, f_pp = at.saved[-1].input, at.loss_function.hessian(at.outputs, at.y)
     summed = np.einsum("bis,bj,bt->ij", f_pp, v, v) / at.samples
-    return [
-        Equal("corrected, against the diagonal of the dense Hessian", made, np.diag(H), TOLERANCE),
-        Equal("downhill steps against the larger roots", rates, roots, 1e-9),
-        Printed(
-            Equal(
-                "output weights, s and t summed as printed",
-                summed.ravel(),
-                np.diag(H)[last][:count].copy(),
-                CLEAR,
-            )
-        ),
-        Case(diagonal=made, gradient=g),
-    ]
+    return [Equal("corrected, against the diagonal of the dense Hessian",
+                  made, np.diag(H), TOLERANCE),
+            Equal("downhill steps against the larger roots", rates, roots, 1e-9),
+            Printed(Equal("output weights, s and t summed as printed",
+                          summed.ravel(), np.diag(H)[last][:count].copy(), CLEAR)),
+            Case(diagonal=made, gradient=g)]
 
 
 # -- the three ways to a mini-batch
@@ -199,26 +147,15 @@ def option(rng, averaging, expected):
     at, *_ = batch(rng, samples=4)
     net, sigma = at.network.copy(), 10.0
     before = net.theta.copy()
-    CubicRegularization(SGD(net, at.loss_function), sigma=sigma, averaging=averaging).step(
-        at.x, at.y
-    )
+    CubicRegularization(SGD(net, at.loss_function), sigma=sigma, averaging=averaging).step(at.x,
+                                                                                           at.y)
     gradients, rates = sample_steps(at, sigma)
-    return (
-        at,
-        gradients,
-        rates,
-        Equal(
-            "change of the weights against dense Hessians",
-            net.theta - before,
-            expected(gradients, rates),
-            1e-8,
-        ),
-    )
+    return (at, gradients, rates, Equal("change of the weights against dense Hessians",
+                                        net.theta - before, expected(gradients, rates), 1e-8))
 
 
 @equation(
-    PAPER,
-    "option-1",
+    PAPER, "option-1",
     where="section 3.1: the mean of every sample's own step",
     statement="E[alpha g]: every sample's step along its own gradient, averaged.",
     formula=r"\Delta = E[\alpha_j \mathbf{g}_j]",
@@ -232,8 +169,7 @@ def mean_of_steps(rng):
 
 
 @equation(
-    PAPER,
-    "option-2",
+    PAPER, "option-2",
     where="section 3.1: the mean rate times the mean direction",
     statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
     formula=r"\Delta = E[\alpha_j] E[\mathbf{g}_j]",
@@ -244,22 +180,17 @@ def mean_of_steps(rng):
 def mean_of_rates(rng):
     at, gradients, rates, claim = option(rng, "rate", lambda g, s: -s.mean() * g.mean(axis=0))
     a = sample_curvatures_at(at)[0]
-    return [
-        claim,
-        Equal("slopes of the samples", a, -np.sum(gradients**2, axis=1), TOLERANCE),
-        Case(rates=rates, x=at.x),
-    ]
+    return [claim, Equal("slopes of the samples", a, -np.sum(gradients**2, axis=1), TOLERANCE),
+            Case(rates=rates, x=at.x)]
 
 
 @equation(
-    PAPER,
-    "option-3",
+    PAPER, "option-3",
     where="section 3.1: the direction is fixed, slope and curvature are averaged",
-    statement="One rate from the mean slope and curvature along a fixed direction: not the mean of "
-              "the samples' "
-    "rates.",
+    statement="One rate from the mean slope and curvature along a fixed direction: not the mean "
+              "of the samples' rates.",
     formula=r"\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T \nabla f], "
-    r"E[\mathbf{g}^T \mathbf{H} \mathbf{g}]",
+            r"E[\mathbf{g}^T \mathbf{H} \mathbf{g}]",
     kind="algorithm",
     verdict="holds",
     implements=(CubicRegularization._single,),
@@ -276,8 +207,5 @@ def fixed_direction(rng):
     rng.bit_generator.state = state
     at, gradients, rates, claim = option(rng, "direction", expected)
     mine = np.linalg.norm(expected(gradients, rates)) / np.linalg.norm(gradients.mean(axis=0))
-    return [
-        claim,
-        Property("not the mean of the rates", bool(abs(mine / rates.mean() - 1) > 1e-3)),
-        Case(rates=rates, rate=mine),
-    ]
+    return [claim, Property("not the mean of the rates", bool(abs(mine / rates.mean() - 1) > 1e-3)),
+            Case(rates=rates, rate=mine)]

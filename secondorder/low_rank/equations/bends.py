@@ -22,34 +22,20 @@ def against_complex_steps(cases, rule, function, chosen):
     for case in cases:
         x, right = case.sample.v[0], []
         for *of, q in chosen(case.sample.n):
-            right.append(
-                reference.derivative(
-                    lambda ws, of=of, case=case, x=x: function(ws, x, case.activation, *of),
-                    case.ws,
-                    q,
-                )
-            )
+            right.append(reference.derivative(lambda ws, of=of, case=case, x=x: function(
+                ws, x, case.activation, *of), case.ws, q))
         left = [rule(case.sample, *layers) for layers in chosen(case.sample.n)]
-        claims.append(
-            Equal(
-                f"{case.activation}: all layers, against complex steps",
-                stacked(left),
-                stacked(right),
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{case.activation}: all layers, against complex steps", stacked(left),
+                            stacked(right), TOLERANCE))
     return [*claims, Case(x=x, w_1=case.sample.w[1])]
 
 
 @equation(
-    PAPER,
-    "66",
-    "68",
+    PAPER, "66", "68",
     statement="How a layer's slopes change with the weights up to it.",
     formula=r"\frac{\partial \gamma_r^{(l),m}}{\partial w_t^{(q),s}} = \begin{cases} 0 & l < q \\ "
-    r"\lambda_{rs}^{(l),m} v^{(l-1),t} & l = q \\ \lambda_{rp}^{(l),m} w_a^{(l),p} "
-    r"\eta_s^{(l-1,q),a} "
-    r"v^{(q-1),t} & l > q \end{cases}",
+            r"\lambda_{rs}^{(l),m} v^{(l-1),t} & l = q \\ "
+            r"\lambda_{rp}^{(l),m} w_a^{(l),p} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q \end{cases}",
     kind="identity",
     verdict="holds",
     implements=(curved.dgamma_dw,),
@@ -59,8 +45,7 @@ def change_of_gamma(rng):
 
 
 @equation(
-    PAPER,
-    "67",
+    PAPER, "67",
     statement="lambda holds a layer's second derivatives where all three indices agree.",
     formula=r"\lambda_{rs}^{(l),m} \equiv \delta_r^m \delta_s^m \mathcal{A}''(w_j^{(l),m} "
             r"v^{(l-1),j})",
@@ -80,20 +65,13 @@ def lambda_definition(rng):
             for m in range(len(z)):
                 full[m, m, m] = np.imag(slope(z[m] + 1j * h)) / h
             right.append(full)
-        claims.append(
-            Equal(
-                f"{case.activation}: against a complex step of the slope",
-                stacked(made),
-                stacked(right),
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{case.activation}: against a complex step of the slope",
+                            stacked(made), stacked(right), TOLERANCE))
     return [*claims, Case(z=case.sample.z[1])]
 
 
 @equation(
-    PAPER,
-    "69",
+    PAPER, "69",
     statement="One layer taken out of a chain of Jacobians.",
     formula=r"\alpha_m^{(k,l),j} = \alpha_b^{(k,r),j} \alpha_a^{(r,r-1),b} \alpha_m^{(r-1,l),a}",
     kind="identity",
@@ -107,71 +85,52 @@ def one_taken_out(rng):
     triples = [(k, l, r) for k, l in pairs(n, 0) for r in range(1, n + 1)]
 
     def sides(chosen):
-        product = stacked(
-            quantities.alpha(s, k, r) @ quantities.beta(s, r) @ quantities.alpha(s, r - 1, l)
-            for k, l, r in chosen
-        )
-        return product, stacked(
-            reference.alpha(case.ws, s.v[0], "tanh", k, l) for k, l, r in chosen
-        )
+        product = stacked(quantities.alpha(s, k, r) @ quantities.beta(s, r)
+                          @ quantities.alpha(s, r - 1, l) for k, l, r in chosen)
+        return product, stacked(reference.alpha(case.ws, s.v[0], "tanh", k,
+                                                l) for k, l, r in chosen)
 
     ordered = [(k, l) for k, l in pairs(n, 0) if k >= l]
-    return [
-        Equal(
-            "alpha itself against plain products",
-            stacked(quantities.alpha(s, k, l) for k, l in ordered),
-            stacked(reference.alpha(case.ws, s.v[0], "tanh", k, l) for k, l in ordered),
-            TOLERANCE,
-        ),
-        Equal("inside", *sides([(k, l, r) for k, l, r in triples if l < r <= k]), TOLERANCE),
-        Counterexample(
-            Equal(
-                "k >= l but r not between",
-                *sides([(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]),
-                CLEAR,
-            )
-        ),
-        Case(x=s.v[0]),
-    ]
+    return [Equal("alpha itself against plain products",
+                  stacked(quantities.alpha(s, k, l) for k, l in ordered),
+                  stacked(reference.alpha(case.ws, s.v[0], "tanh", k, l) for k, l in ordered),
+                  TOLERANCE),
+            Equal("inside", *sides([(k, l, r) for k, l, r in triples if l < r <= k]), TOLERANCE),
+            Counterexample(Equal("k >= l but r not between", *sides(
+                [(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]), CLEAR)),
+            Case(x=s.v[0])]
 
 
 @equation(
-    PAPER,
-    "71",
+    PAPER, "71",
     statement="How a layer's Jacobian changes with the weights up to it.",
     formula=r"\frac{\partial \beta_a^{(r),b}}{\partial w_t^{(q),s}} = \begin{cases} 0 & r < q \\ "
-    r"\lambda_{ps}^{(r),b} w_a^{(r),p} v^{(r-1),t} + \gamma_s^{(r),b} \delta_a^t & r = q \\ "
-    r"\lambda_{dp}^{(r),b} w_a^{(r),d} w_m^{(r),p} \eta_s^{(r-1,q),m} v^{(q-1),t} & r > q "
-    r"\end{cases}",
+            r"\lambda_{ps}^{(r),b} w_a^{(r),p} v^{(r-1),t} + \gamma_s^{(r),b} \delta_a^t & r = q "
+            r"\\ \lambda_{dp}^{(r),b} w_a^{(r),d} w_m^{(r),p} \eta_s^{(r-1,q),m} v^{(q-1),t} & r "
+            r"> q \end{cases}",
     kind="identity",
     verdict="holds",
     implements=(curved.dbeta_dw,),
 )
 def change_of_beta(rng):
     return against_complex_steps(
-        both(rng), curved.dbeta_dw, lambda ws, x, a, r: reference.alpha(ws, x, a, r, r - 1), pairs
-    )
+        both(rng), curved.dbeta_dw, lambda ws, x, a, r: reference.alpha(ws, x, a, r, r - 1), pairs)
 
 
 @equation(
-    PAPER,
-    "72",
-    statement="How Jacobians between layers change: the sum over the layers between, and what each "
-              "of them bends.",
+    PAPER, "72",
+    statement="How Jacobians between layers change: the sum over the layers between, and what "
+              "each of them bends.",
     formula=r"\frac{\partial \alpha_m^{(k,l),j}}{\partial w_t^{(q),s}} = \sum_{r=l+1}^k "
-            r"\alpha_b^{(k,r),j} "
-    r"\frac{\partial \beta_a^{(r),b}}{\partial w_t^{(q),s}} \alpha_m^{(r-1,l),a}",
+            r"\alpha_b^{(k,r),j} \frac{\partial \beta_a^{(r),b}}{\partial w_t^{(q),s}} "
+            r"\alpha_m^{(r-1,l),a}",
     kind="identity",
     verdict="holds",
     implements=(curved.dalpha_dw,),
 )
 def change_of_alpha(rng):
-    return against_complex_steps(
-        both(rng),
-        curved.dalpha_dw,
-        reference.alpha,
-        lambda n: [(k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)],
-    )
+    return against_complex_steps(both(rng), curved.dalpha_dw, reference.alpha, lambda n: [
+        (k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)])
 
 
 def eta_from(ws, x, activation, n, k):
@@ -183,13 +142,11 @@ def from_the_top(n):
 
 
 @equation(
-    PAPER,
-    "73",
+    PAPER, "73",
     statement="How eta changes, by the product rule on alpha and gamma.",
     formula=r"\frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} = "
-    r"\frac{\partial \alpha_m^{(n,k),j}}{\partial w_t^{(q),s}} \gamma_l^{(k),m} + "
-    r"\alpha_m^{(n,k),j} "
-    r"\frac{\partial \gamma_l^{(k),m}}{\partial w_t^{(q),s}}",
+            r"\frac{\partial \alpha_m^{(n,k),j}}{\partial w_t^{(q),s}} \gamma_l^{(k),m} + "
+            r"\alpha_m^{(n,k),j} \frac{\partial \gamma_l^{(k),m}}{\partial w_t^{(q),s}}",
     kind="identity",
     verdict="holds",
     implements=(curved.deta_dw_product_rule,),
@@ -198,11 +155,8 @@ def change_of_eta_by_the_product_rule(rng):
     return against_complex_steps(both(rng), curved.deta_dw_product_rule, eta_from, from_the_top)
 
 
-ABOVE = (
-    r"\sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d} w_c^{(r),p} "
-    r"\eta_s^{(r-1,%s),c} "
-    r"v^{(%s-1),t} \eta_l^{(r-1,k),a}"
-)
+ABOVE = (r"\sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d} w_c^{(r),p} "
+         r"\eta_s^{(r-1,%s),c} v^{(%s-1),t} \eta_l^{(r-1,k),a}")
 
 
 @equation(
@@ -231,19 +185,9 @@ ABOVE = (
 )
 def change_of_eta(rng):
     claims = against_complex_steps(both(rng), curved.deta_dw, eta_from, from_the_top)
-    return [
-        *claims,
-        *as_printed(
-            rng,
-            printed.deta_dw,
-            lambda case, k, q: reference.derivative(
-                lambda ws: eta_from(ws, case.sample.v[0], case.activation, case.sample.n, k),
-                case.ws,
-                q,
-            ),
-            with_top=True,
-        ),
-    ]
+    return [*claims, *as_printed(
+        rng, printed.deta_dw, lambda case, k, q: reference.derivative(lambda ws: eta_from(
+            ws, case.sample.v[0], case.activation, case.sample.n, k), case.ws, q), with_top=True)]
 
 
 def slip(case, k, q):
@@ -265,51 +209,32 @@ def slip(case, k, q):
 
 def as_printed(rng, rule, right, with_top=False):
     """The third case as printed: its value for layers of one width, k < n, else its shape."""
-    square, uneven = (
-        network_case(rng, "tanh", sizes=sizes) for sizes in ((3, 3, 3, 3, 2), (3, 4, 3, 4, 3))
-    )
+    square, uneven = (network_case(rng, "tanh", sizes=sizes) for sizes in ((3, 3, 3, 3, 2),
+                                                                           (3, 4, 3, 4, 3)))
     n = square.sample.n
     below = [(k, q) for k, q in pairs(n - 1) if q < k]
     literal = [rule(square.sample, *((n, k, q) if with_top else (k, q))) for k, q in below]
     s = uneven.sample
     too_much = [slip(square, k, q) for k, q in below]
     if not with_top:  # and the inputs of layer k
-        too_much = [
-            np.einsum("jlst,i->jlist", extra, square.sample.v[k - 1])
-            for extra, (k, _) in zip(too_much, below)
-        ]
-    return [
-        Equal(
-            "the printed form is what it says",
-            stacked(literal),
-            stacked(right(square, k, q) for k, q in below) + stacked(too_much),
-            TOLERANCE,
-        ),
-        Printed(
-            Equal(
-                "q < k < n, layers of one width, as printed",
-                stacked(literal),
-                stacked(right(square, k, q) for k, q in below),
-                CLEAR,
-            )
-        ),
-        PrintedShape(
-            "s and t of the printed sum, k = 2, and of the derivative in w^(1)",
-            (len(s.v[2]), len(s.v[1])),
-            s.w[1].shape,
-        ),
-    ]
+        too_much = [np.einsum("jlst,i->jlist", extra,
+                              square.sample.v[k - 1]) for extra, (k, _) in zip(too_much, below)]
+    return [Equal("the printed form is what it says", stacked(literal),
+                  stacked(right(square, k, q) for k, q in below) + stacked(too_much), TOLERANCE),
+            Printed(Equal("q < k < n, layers of one width, as printed", stacked(literal),
+                          stacked(right(square, k, q) for k, q in below), CLEAR)),
+            PrintedShape("s and t of the printed sum, k = 2, and of the derivative in w^(1)",
+                         (len(s.v[2]), len(s.v[1])), s.w[1].shape)]
 
 
 @equation(
-    PAPER,
-    "76",
+    PAPER, "76",
     statement="Second derivatives of the last layer's outputs, by the product rule on eta and v.",
     formula=r"\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}} = "
-            r"\begin{cases} "
-    r"\frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i} & q \geq k \\ "
-    r"\frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i} + \eta_l^{(n,k),j} "
-    r"\frac{\partial v^{(k-1),i}}{\partial w_t^{(q),s}} & q < k \end{cases}",
+            r"\begin{cases} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i} & "
+            r"q \geq k \\ \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i} + "
+            r"\eta_l^{(n,k),j} \frac{\partial v^{(k-1),i}}{\partial w_t^{(q),s}} & q < k "
+            r"\end{cases}",
     kind="identity",
     verdict="holds",
     implements=(curved.d2v_dw_dw_product_rule,),
@@ -361,33 +286,19 @@ def blocks_of(rng, rule, layers):
     claims = []
     for case in both(rng):
         n = case.sample.n
-        claims.append(
-            Equal(
-                f"{case.activation}: one sample, against jets",
-                stacked(rule(case.sample, *at) for at in layers(n)),
-                stacked(case.second(case.f, *at) for at in _names(layers(n), n)),
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{case.activation}: one sample, against jets",
+                            stacked(rule(case.sample, *at) for at in layers(n)),
+                            stacked(case.second(case.f, *at) for at in _names(layers(n), n)),
+                            TOLERANCE))
     two = network_case(rng, "tanh", samples=2)
     samples = [quantities.quantities(two.evaluation, b) for b in range(2)]
     f_p, f_pp = (np.mean([getattr(s, name) for s in samples], axis=0) for name in ("f_p", "f_pp"))
     right = np.mean([stacked(rule(s, *at) for at in layers(3)) for s in samples], axis=0)
     mixed = [type(s)(**(vars(s) | {"f_p": f_p, "f_pp": f_pp})) for s in samples]
     left = np.mean([stacked(rule(s, *at) for at in layers(3)) for s in mixed], axis=0)
-    return [
-        *claims,
-        Counterexample(
-            Equal(
-                "derivatives of F = E[f] in front of each of two samples' outputs, against "
-                "the mean of the blocks",
-                left,
-                right,
-                CLEAR,
-            )
-        ),
-        Case(x=two.evaluation.x),
-    ]
+    return [*claims, Counterexample(Equal("derivatives of F = E[f] in front of each of two "
+                                          "samples' outputs, against the mean of the blocks", left,
+                                          right, CLEAR)), Case(x=two.evaluation.x)]
 
 
 def _names(layers, n):
@@ -396,13 +307,12 @@ def _names(layers, n):
 
 
 @equation(
-    PAPER,
-    "78",
+    PAPER, "78",
     statement="The block of the output weights, as (34).",
-    formula=r"\frac{\partial^2 F}{\partial u_j^i \partial u_t^s} = \frac{\partial^2 F}{\partial "
-            r"p^k \partial p^l} "
-    r"\frac{\partial p^k}{\partial u_j^i} \frac{\partial p^l}{\partial u_t^s} = "
-    r"\frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}",
+    formula=r"\frac{\partial^2 F}{\partial u_j^i \partial u_t^s} = "
+            r"\frac{\partial^2 F}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i} "
+            r"\frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 F}{\partial p^i \partial "
+            r"p^s} v^{(n),j} v^{(n),t}",
     kind="identity",
     verdict="conditional",
     condition=ONE_SAMPLE,
@@ -413,14 +323,12 @@ def block_uu(rng):
 
 
 @equation(
-    PAPER,
-    "79",
+    PAPER, "79",
     statement="The blocks between output and hidden weights, as (35).",
-    formula=r"\frac{\partial^2 F}{\partial u_j^i \partial w_t^{(k),s}} = \frac{\partial "
-            r"F}{\partial p^i} "
-    r"\eta_s^{(n,k),j} v^{(k-1),t} + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} "
-    r"u_m^l "
-    r"\eta_s^{(n,k),m} v^{(k-1),t}",
+    formula=r"\frac{\partial^2 F}{\partial u_j^i \partial w_t^{(k),s}} = "
+            r"\frac{\partial F}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t} + "
+            r"\frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} u_m^l \eta_s^{(n,k),m} "
+            r"v^{(k-1),t}",
     kind="identity",
     verdict="conditional",
     condition=ONE_SAMPLE,
@@ -431,13 +339,12 @@ def block_uw(rng):
 
 
 @equation(
-    PAPER,
-    "80",
+    PAPER, "80",
     statement="The blocks between hidden weights, with the second derivatives of the outputs.",
     formula=r"\frac{\partial^2 F}{\partial w_i^{(k),l} \partial w_t^{(q),s}} = "
-    r"\frac{\partial^2 F}{\partial p^a \partial p^b} u_j^a \eta_l^{(n,k),j} v^{(k-1),i} u_c^b "
-    r"\eta_s^{(n,q),c} v^{(q-1),t} + \frac{\partial F}{\partial p^a} u_j^a "
-    r"\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}",
+            r"\frac{\partial^2 F}{\partial p^a \partial p^b} u_j^a \eta_l^{(n,k),j} v^{(k-1),i} "
+            r"u_c^b \eta_s^{(n,q),c} v^{(q-1),t} + \frac{\partial F}{\partial p^a} u_j^a "
+            r"\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}",
     kind="identity",
     verdict="conditional",
     condition=ONE_SAMPLE,

@@ -15,12 +15,10 @@ from .cases import LOSSES, TOLERANCE, pairs, stacked
 
 
 @equation(
-    PAPER,
-    "extension-biases",
+    PAPER, "extension-biases",
     where="section 2, after (7): biases would not change the structure",
     statement="With a 1 behind every v, and a row of zeros behind an eta whose upper index meets "
-              "it, every block "
-    "has its biases.",
+              "it, every block has its biases.",
     formula=r"\bar{v} = (v, 1), \quad \bar{\eta} = (\eta; 0)",
     kind="identity",
     verdict="holds",
@@ -45,20 +43,11 @@ def biases(rng):
                 block = curved.block_ww(s, k, r)
             found.append(block)
             right.append(written["second"][slices[k - 1], slices[r - 1]])
-        claims.append(
-            Equal(
-                f"{activation}: all blocks against jets", stacked(found), stacked(right), TOLERANCE
-            )
-        )
-        claims.append(
-            Equal(
-                f"{activation}: eta_bar^(2,1) against eta and a row of zeros",
-                quantities.eta_bar(s, 2, 1),
-                np.vstack([quantities.eta(s, 2, 1), np.zeros((1, 4))]),
-                TOLERANCE,
-                scale=1.0,
-            )
-        )
+        claims.append(Equal(f"{activation}: all blocks against jets", stacked(found),
+                            stacked(right), TOLERANCE))
+        claims.append(Equal(f"{activation}: eta_bar^(2,1) against eta and a row of zeros",
+                            quantities.eta_bar(s, 2, 1), np.vstack(
+                                [quantities.eta(s, 2, 1), np.zeros((1, 4))]), TOLERANCE, scale=1.0))
     return [*claims, Case(x=x, y=y)]
 
 
@@ -74,10 +63,8 @@ def _by_jets(net, x, y, activation):
         if k < len(ws) - 1:
             v = [jet.through(*reference.ACTIVATIONS[activation]) for jet in v]
     ends = np.cumsum([0, *(row.size for row in rows)])
-    return {
-        "second": reference.squared_error(v, y).second,
-        "slices": [slice(a, b) for a, b in pairwise(ends)],
-    }
+    return {"second": reference.squared_error(v, y).second,
+            "slices": [slice(a, b) for a, b in pairwise(ends)]}
 
 
 def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
@@ -89,16 +76,14 @@ def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
 
 
 @equation(
-    PAPER,
-    "extension-blocks",
+    PAPER, "extension-blocks",
     where="(33)-(36) and (66)-(80) in one formula",
-    statement="One formula for all blocks, with the output as a layer of its own: what bends above "
-              "both layers "
-    "between two outer products, and one more where the layers differ.",
+    statement="One formula for all blocks, with the output as a layer of its own: what bends "
+              "above both layers between two outer products, and one more where the layers differ.",
     formula=r"\frac{\partial^2 f}{\partial w^{(r)} \partial w^{(k)}} = M^{rk} \otimes v^{(r-1)} "
-            r"v^{(k-1) T} + "
-    r"\delta^r \otimes \eta^{(r-1,k)} \otimes v^{(k-1)}, \quad M^{rr} = G W^T M^{r+1,r+1} W G + "
-    r"\operatorname{diag}\left( \mathcal{A}'' \frac{\partial f}{\partial v} \right)",
+            r"v^{(k-1) T} + \delta^r \otimes \eta^{(r-1,k)} \otimes v^{(k-1)}, \quad M^{rr} = G "
+            r"W^T M^{r+1,r+1} W G + \operatorname{diag}\left( \mathcal{A}'' "
+            r"\frac{\partial f}{\partial v} \right)",
     kind="identity",
     verdict="holds",
     implements=(factors.hessian, factors.Factors._core, diagonal.pre_activation_hessian),
@@ -108,14 +93,8 @@ def blocks(rng):
     for activation in ("relu", "tanh", "softplus"):
         at, _, H = dense_case(rng, activation)
         args = at.network, at.loss_function, at.x, at.y
-        claims.append(
-            Equal(
-                f"{activation}: against Hessian-vector products",
-                factors.hessian(*args),
-                H,
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{activation}: against Hessian-vector products",
+                            factors.hessian(*args), H, TOLERANCE))
         made = factors.factors_at(at)
         last = len(made.layers) - 1
         S = made.core[last, last]
@@ -125,30 +104,21 @@ def blocks(rng):
             S = diagonal.pre_activation_hessian(S, W, made.delta[k + 1] @ W, made.layers[k])
             recursion.append(S)
             cores.append(made.core[k, k])
-        claims.append(
-            Equal(
-                f"{activation}: M_kk against its recursion",
-                stacked(cores),
-                stacked(recursion),
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{activation}: M_kk against its recursion", stacked(cores),
+                            stacked(recursion), TOLERANCE))
     return [*claims, Case(x=at.x, H=H)]
 
 
 @equation(
-    PAPER,
-    "extension-tangent",
+    PAPER, "extension-tangent",
     where="(39), whose cost need not grow with the square of the depth",
     statement="Each sum over eta in (39) is a tangent of a layer's output or a back-propagated "
-              "gradient: one "
-    "tangent gives the curvature.",
+              "gradient: one tangent gives the curvature.",
     formula=r"\sum_{r<k} \eta^{(k-1,r)} \phi^{(r)} v^{(r-1)} = \dot{v}^{(k-1)}, \quad (u "
-            r"\eta^{(n,k)})^T "
-    r"\frac{\partial f}{\partial p} = \delta^k, \quad \mathbf{g}^T \mathbf{H} \mathbf{g} = E\left[ "
-    r"\dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p} + 2 \sum_k \delta^{k T} \phi^{(k)} "
-    r"\dot{v}^{(k-1)} + \sum_k \frac{\partial f}{\partial v^{(k)}} \mathcal{A}'' (\dot{z}^{(k)})^2 "
-    r"\right]",
+            r"\eta^{(n,k)})^T \frac{\partial f}{\partial p} = \delta^k, \quad \mathbf{g}^T "
+            r"\mathbf{H} \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p} "
+            r"+ 2 \sum_k \delta^{k T} \phi^{(k)} \dot{v}^{(k-1)} + \sum_k "
+            r"\frac{\partial f}{\partial v^{(k)}} \mathcal{A}'' (\dot{z}^{(k)})^2 \right]",
     kind="identity",
     verdict="holds",
     implements=(curvature.through_linear, curvature.through_activation, curvature.through_layer),
@@ -159,38 +129,19 @@ def tangent(rng):
         at, _, H = dense_case(rng, activation)
         d = rng.normal(size=len(H))
         size = np.abs(d) @ np.abs(H) @ np.abs(d)
-        claims.append(
-            Equal(
-                f"{activation}: against the dense Hessian",
-                curvature.directional_curvature_at(at, d)[1],
-                d @ H @ d,
-                1e-13,
-                scale=size,
-            )
-        )
-        claims.append(
-            Equal(
-                f"{activation}: the sums of eta are the tangents of layers",
-                *_tangents(at, d),
-                TOLERANCE,
-                scale=1.0,
-            )
-        )
+        claims.append(Equal(f"{activation}: against the dense Hessian",
+                            curvature.directional_curvature_at(at, d)[1], d @ H @ d, 1e-13,
+                            scale=size))
+        claims.append(Equal(f"{activation}: the sums of eta are the tangents of layers",
+                            *_tangents(at, d), TOLERANCE, scale=1.0))
     layer, kept, bar = at.network.layers[2], at.saved[2], at.deltas[2]
     moved, piece = rng.normal(size=at.saved[2].input.shape), rng.normal(size=layer.size)
     by_layer = curvature.through_layer(layer, kept, moved, piece, bar)
     P, b = layer.split(piece)
-    return [
-        *claims,
-        Equal(
-            "any layer: its tangent",
-            by_layer[0],
-            moved @ layer.weight.T + kept.input @ P.T + b,
-            TOLERANCE,
-        ),
-        Equal("any layer: its own part", by_layer[1], 2 * np.sum(bar * (moved @ P.T)), TOLERANCE),
-        Case(x=at.x, direction=d),
-    ]
+    return [*claims, Equal("any layer: its tangent",
+                           by_layer[0], moved @ layer.weight.T + kept.input @ P.T + b, TOLERANCE),
+            Equal("any layer: its own part", by_layer[1], 2 * np.sum(bar * (moved @ P.T)),
+                  TOLERANCE), Case(x=at.x, direction=d)]
 
 
 def _tangents(at, direction):
@@ -211,15 +162,13 @@ def _tangents(at, direction):
 
 
 @equation(
-    PAPER,
-    "extension-jet",
+    PAPER, "extension-jet",
     where="(38)-(39) without a backward pass",
     statement="Value, slope and curvature along a direction from forward passes alone.",
     formula=r"\ddot{z} = w \ddot{v} + 2 \phi \dot{v}, \quad \ddot{v} = \mathcal{A}' \ddot{z} + "
-            r"\mathcal{A}'' "
-    r"\dot{z}^2, \quad \mathbf{g}^T \mathbf{H} \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 "
-    r"f}{\partial "
-    r"p^2} \dot{p} + \frac{\partial f}{\partial p} \ddot{p} \right]",
+            r"\mathcal{A}'' \dot{z}^2, \quad \mathbf{g}^T \mathbf{H} \mathbf{g} = E\left[ "
+            r"\dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p} + \frac{\partial f}{\partial p} "
+            r"\ddot{p} \right]",
     kind="identity",
     verdict="holds",
     implements=(exact.two_jet,),
@@ -231,68 +180,42 @@ def jet(rng):
         d = rng.normal(size=len(H))
         value, slope, bend = exact.two_jet(at.network, at.loss_function, at.x, at.y, d)
         size = np.abs(d) @ np.abs(H) @ np.abs(d)
-        claims += [
-            Equal(
-                f"{activation}: curvature against one tangent and the gradients that come back",
-                bend,
-                curvature.directional_curvature_at(at, d)[1],
-                1e-13,
-                scale=size,
-            ),
-            Equal(
-                f"{activation}: curvature against the dense Hessian",
-                bend,
-                d @ H @ d,
-                1e-13,
-                scale=size,
-            ),
-            Equal(f"{activation}: slope", slope, g @ d, 1e-13, scale=np.abs(g) @ np.abs(d)),
-            Equal(f"{activation}: value", value, at.loss, 1e-14),
-        ]
+        claims += [Equal(f"{activation}: curvature against one tangent and the gradients that come "
+                         f"back",
+                         bend, curvature.directional_curvature_at(at, d)[1], 1e-13, scale=size),
+                   Equal(f"{activation}: curvature against the dense Hessian",
+                         bend, d @ H @ d, 1e-13, scale=size),
+                   Equal(f"{activation}: slope", slope, g @ d, 1e-13, scale=np.abs(g) @ np.abs(d)),
+                   Equal(f"{activation}: value", value, at.loss, 1e-14)]
     return [*claims, Case(x=at.x, direction=d)]
 
 
 @equation(
-    PAPER,
-    "extension-diagonal",
+    PAPER, "extension-diagonal",
     where="section 2, after (7): the diagonal could be taken out",
-    statement="The exact diagonal of a batch is one matrix product a layer; without bends its left "
-              "factor comes "
-    "from back-propagating the columns of a root of f_pp.",
+    statement="The exact diagonal of a batch is one matrix product a layer; without bends its "
+              "left factor comes from back-propagating the columns of a root of f_pp.",
     formula=r"\frac{\partial^2 F}{\partial (w_j^{(k),i})^2} = E\left[ S_{ii}^k (v^{(k-1),j})^2 "
-            r"\right], \quad "
-    r"S_{ii}^k = \sum_c \pm (r_c^k)_i^2",
+            r"\right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2",
     kind="identity",
     verdict="holds",
-    implements=(
-        diagonal.hessian_diagonal_at,
-        diagonal.weight_curvatures,
-        diagonal.squared_columns,
-        diagonal.full_hessians,
-    ),
+    implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.squared_columns,
+                diagonal.full_hessians),
 )
 def exact_diagonal(rng):
     claims = []
     for activation in ("relu", "tanh"):
         at, _, H = dense_case(rng, activation)
-        claims.append(
-            Equal(
-                f"{activation}: against the dense Hessian",
-                diagonal.hessian_diagonal_at(at),
-                np.diag(H),
-                TOLERANCE,
-            )
-        )
+        claims.append(Equal(f"{activation}: against the dense Hessian",
+                            diagonal.hessian_diagonal_at(at), np.diag(H), TOLERANCE))
     return [*claims, Case(x=at.x, diagonal=np.diag(H).copy())]
 
 
 @equation(
-    PAPER,
-    "extension-rank",
+    PAPER, "extension-rank",
     where="section 2: low rank for each sample",
     statement="How large the rank of a sample's Hessian is, with ReLU and cross-entropy: the "
-              "number of live units "
-    "decides.",
+              "number of live units decides.",
     formula=r"\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1 + a_n - 1)",
     kind="identity",
     verdict="holds",
@@ -308,33 +231,23 @@ def rank(rng):
             if min(active) >= 2:
                 break
         H = exact.hessian(*args, method="products")
-        made.append(
-            (
-                factors.SampleHessian(*args).rank(1e-11),
-                np.linalg.matrix_rank(H, tol=1e-11 * np.abs(H).max()),
-            )
-        )
+        made.append((factors.SampleHessian(*args).rank(1e-11),
+                     np.linalg.matrix_rank(H, tol=1e-11 * np.abs(H).max())))
         predicted.append(factors.generic_rank(active, sizes[-1]))
     made = np.array(made)
-    return [
-        Equal("from the factors against the formula", made[:, 0], predicted, 1e-12),
-        Equal("dense against the formula", made[:, 1], predicted, 1e-12),
-        Case(live_units=np.array(active), rank=predicted[-1], weights=net.size),
-    ]
+    return [Equal("from the factors against the formula", made[:, 0], predicted, 1e-12),
+            Equal("dense against the formula", made[:, 1], predicted, 1e-12),
+            Case(live_units=np.array(active), rank=predicted[-1], weights=net.size)]
 
 
 @equation(
-    PAPER,
-    "extension-per-sample",
+    PAPER, "extension-per-sample",
     where="section 3.1, the first two options: a rate for every sample",
-    statement="Along a sample's own gradient the curvature needs one product a layer for the whole "
-              "batch, and no "
-    "array of a sample's weights.",
+    statement="Along a sample's own gradient the curvature needs one product a layer for the "
+              "whole batch, and no array of a sample's weights.",
     formula=r"\phi_b^{(k)} = -\delta_b^k v_b^{(k-1) T}: \quad \phi_b^{(k)} v_b^{(k-1)} = "
-            r"-\delta_b^k "
-    r"\|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)} \dot{v}_b = -\|\delta_b^k\|^2 \, v_b "
-    r"\cdot "
-    r"\dot{v}_b",
+            r"-\delta_b^k \|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)} \dot{v}_b = "
+            r"-\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b",
     kind="identity",
     verdict="holds",
     implements=(curvature.sample_curvatures_at,),
@@ -350,31 +263,20 @@ def per_sample(rng):
             right.append((-g @ g, g @ H @ g, np.linalg.norm(g)))
             sizes.append(np.abs(g) @ np.abs(H) @ np.abs(g))
         right = np.array(right).T
-        for name, left, expected, scale in zip(
-            ("slopes", "curvatures", "lengths"), found, right, (None, np.max(sizes), None)
-        ):
-            claims.append(
-                Equal(
-                    f"{activation}, l2 = {l2}: {name} against dense Hessians",
-                    left,
-                    expected,
-                    1e-12,
-                    scale=scale,
-                )
-            )
+        for name, left, expected, scale in zip(("slopes", "curvatures", "lengths"), found, right,
+                                               (None, np.max(sizes), None)):
+            claims.append(Equal(f"{activation}, l2 = {l2}: {name} against dense Hessians", left,
+                                expected, 1e-12, scale=scale))
     return [*claims, Case(x=at.x, curvatures=found[1])]
 
 
 @equation(
-    PAPER,
-    "extension-layer-rates",
+    PAPER, "extension-layer-rates",
     where="section 4: rates for layers would not be difficult",
-    statement="Rates for layers that minimise one joint model with the products between layers are "
-              "never worse "
-    "than a single rate.",
+    statement="Rates for layers that minimise one joint model with the products between layers "
+              "are never worse than a single rate.",
     formula=r"\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k \|g_k\|^2 "
-            r"s_k^2 "
-    r"\Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r",
+            r"s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r",
     kind="optimality",
     verdict="holds",
     implements=(coupling.layer_products, coupling.block_products, coupling.coupled_rates),
@@ -383,16 +285,10 @@ def layer_rates(rng):
     at, g, H = dense_case(rng, "tanh")
     d, sigma = rng.normal(size=len(H)), 5.0
     a, Q, norms, slices = coupling.layer_products(at, d)
-    claims = [
-        Equal(
-            "Q against the dense Hessian",
-            Q,
-            [[d[k] @ H[k, r] @ d[r] for r in slices] for k in slices],
-            TOLERANCE,
-        ),
-        Equal("slopes", a, [d[k] @ g[k] for k in slices], TOLERANCE),
-        Equal("lengths", norms, [np.linalg.norm(d[k]) for k in slices], 1e-14),
-    ]
+    claims = [Equal("Q against the dense Hessian", Q,
+                    [[d[k] @ H[k, r] @ d[r] for r in slices] for k in slices], TOLERANCE),
+              Equal("slopes", a, [d[k] @ g[k] for k in slices], TOLERANCE),
+              Equal("lengths", norms, [np.linalg.norm(d[k]) for k in slices], 1e-14)]
 
     def joint(s):
         return a @ s + s @ Q @ s / 2 + sigma * np.linalg.norm(norms * s) ** 3 / 6
@@ -405,17 +301,9 @@ def layer_rates(rng):
     grid = np.linspace(-2, 2, 4001)
     single = min(joint(np.full(len(a), t)) for t in grid)
     near = [joint(s * (1 + t * rng.normal(size=len(s)))) for t in np.geomspace(1e-3, 1, 100)]
-    return [
-        *claims,
-        AtMost("the joint model there against the best single rate", joint(s), single),
-        AtMost("against points around", joint(s), near),
-        Equal(
-            "it is stationary, beside the slopes",
-            [turn(k, s) for k in range(len(s))],
-            np.zeros(len(s)),
-            1e-6,
-            scale=a,
-        ),
-        Property("rates differ", bool(np.ptp(s) > 1e-3 * np.abs(s).max())),
-        Case(rates=s, slopes=a),
-    ]
+    return [*claims, AtMost("the joint model there against the best single rate", joint(s), single),
+            AtMost("against points around", joint(s), near),
+            Equal("it is stationary, beside the slopes",
+                  [turn(k, s) for k in range(len(s))], np.zeros(len(s)), 1e-6, scale=a),
+            Property("rates differ", bool(np.ptp(s) > 1e-3 * np.abs(s).max())),
+            Case(rates=s, slopes=a)]

@@ -22,10 +22,8 @@ INSIDE = Condition("inside", "l < r <= k: the layer that is taken out lies betwe
 DESCENT = Condition("descent", "g is a descent direction, g . grad f < 0, and sigma > 0.")
 ONE_SAMPLE = Condition("one sample", "F is the objective f of one sample.")
 
-LOSSES = {
-    "softmax": (nets.SoftmaxCrossEntropy, reference.cross_entropy),
-    "squared": (nets.SquaredError, reference.squared_error),
-}
+LOSSES = {"softmax": (nets.SoftmaxCrossEntropy, reference.cross_entropy),
+          "squared": (nets.SquaredError, reference.squared_error)}
 
 
 class NetworkCase(NamedTuple):
@@ -66,11 +64,8 @@ def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1)
     while True:
         net = nets.mlp(list(sizes), activation=activation, bias=False, init=1.2, rng=rng)
         x = rng.normal(size=(samples, sizes[0]))
-        y = (
-            rng.dirichlet(np.ones(sizes[-1]), samples)
-            if loss == "softmax"
-            else rng.normal(size=(samples, sizes[-1]))
-        )
+        y = (rng.dirichlet(np.ones(sizes[-1]), samples) if loss == "softmax"
+             else rng.normal(size=(samples, sizes[-1])))
         made, written = LOSSES[loss]
         evaluation = net.evaluate(made(), x, y)
         slopes = [kept.slope for kept in evaluation.saved[1::2]]
@@ -78,17 +73,13 @@ def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1)
             break
     ws = [None, *(layer.weight.copy() for layer in net.layers[::2])]
     jets = reference.variables(*ws[1:])
-    z, v = reference.layers(
-        jets[:-1],
-        [reference.Jet(value, np.zeros(net.size), np.zeros(2 * (net.size,))) for value in x[0]],
-        activation,
-    )
+    z, v = reference.layers(jets[:-1], [reference.Jet(
+        value, np.zeros(net.size), np.zeros(2 * (net.size,))) for value in x[0]], activation)
     p = reference.affine(jets[-1], v[-1])
     ends = np.cumsum([0, *(w.size for w in ws[1:])])
     slices = [None, *(slice(a, b) for a, b in pairwise(ends))]
-    return NetworkCase(
-        evaluation, quantities(evaluation), ws, activation, z, v, p, written(p, y[0]), slices
-    )
+    return NetworkCase(evaluation, quantities(evaluation), ws, activation, z, v, p,
+                       written(p, y[0]), slices)
 
 
 def jacobian_in_output(case, k, l):
@@ -100,9 +91,8 @@ def jacobian_in_output(case, k, l):
 def jacobian_in_argument(case, k, l):
     """d v^(k) / d z^(l) by jets that start at the argument of layer l."""
     start = reference.variables(reference.values(case.z[l]))[0]
-    v = np.array(
-        [jet.through(*reference.ACTIVATIONS[case.activation]) for jet in start], dtype=object
-    )
+    v = np.array([jet.through(*reference.ACTIVATIONS[case.activation]) for jet in start],
+                 dtype=object)
     return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], v, case.activation)[1][-1])
 
 
@@ -121,12 +111,8 @@ def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softma
     case = network_case(rng, activation, loss, sizes, samples)
     at = case.evaluation
     args = at.network, at.loss_function, at.x, at.y
-    return (
-        at,
-        rng.normal(size=at.network.size),
-        exact.gradient(*args),
-        exact.hessian(*args, method="products"),
-    )
+    return (at, rng.normal(size=at.network.size), exact.gradient(*args),
+            exact.hessian(*args, method="products"))
 
 
 def model(a, h, length, sigma, s):

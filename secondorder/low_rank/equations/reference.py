@@ -13,12 +13,8 @@ from ...exact.finite_differences import complex_step
 ACTIVATIONS = {
     "relu": (lambda z: z * (np.real(z) > 0), lambda z: 1.0 * (np.real(z) > 0), lambda z: 0.0 * z),
     "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2),
-    "softplus": (
-        lambda z: np.log(1 + np.exp(z)),
-        lambda z: 1 / (1 + np.exp(-z)),
-        lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2,
-    ),
-}
+    "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1
+                 / (1 + np.exp(-z)), lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2)}
 
 
 class Jet:
@@ -36,22 +32,16 @@ class Jet:
         if not isinstance(other, Jet):
             return Jet(self.value * other, self.first * other, self.second * other)
         cross = np.outer(self.first, other.first)
-        return Jet(
-            self.value * other.value,
-            self.value * other.first + other.value * self.first,
-            self.value * other.second + other.value * self.second + cross + cross.T,
-        )
+        return Jet(self.value * other.value, self.value * other.first + other.value * self.first,
+                   self.value * other.second + other.value * self.second + cross + cross.T)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def through(self, value, first, second):
         """A function of this number, given with two derivatives."""
         z = self.value
-        return Jet(
-            value(z),
-            first(z) * self.first,
-            first(z) * self.second + second(z) * np.outer(self.first, self.first),
-        )
+        return Jet(value(z), first(z) * self.first,
+                   first(z) * self.second + second(z) * np.outer(self.first, self.first))
 
 
 def variables(*arrays):

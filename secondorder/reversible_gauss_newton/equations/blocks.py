@@ -12,11 +12,10 @@ from . import cases, reference
 
 
 @equation(
-    PAPER,
-    "12",
+    PAPER, "12",
     statement="J stands in column blocks, one for the parameters of each layer.",
-    formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf "
-            r"w_L)}=(J_1,\dots,J_L)",
+    formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}=(J_1,\dots,"
+            r"J_L)",
     kind="identity",
     verdict="holds",
     implements=(jacobians.jacobian, jacobians.layer_jacobians),
@@ -24,19 +23,16 @@ from . import cases, reference
 def equation_12(rng):
     at = cases.small(rng)
     J = jacobians.jacobian(at.found)
-    return [
-        Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
-        Case(J=J),
-    ]
+    return [Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
+            Case(J=J)]
 
 
 @equation(
-    PAPER,
-    "13",
+    PAPER, "13",
     statement="A layer's Jacobian is that of the network above it times that of the layer in its "
               "own parameters.",
-    formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial\mathbf "
-            r"x_\ell}{\partial\mathbf w_\ell}",
+    formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
+            r"\,\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}",
     kind="identity",
     verdict="holds",
     implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block),
@@ -47,57 +43,42 @@ def equation_13(rng):
     claims = []
     for l, state in enumerate(at.found):
         own = jacobians.own_jacobian(state)
-        claims += [
-            Equal(
-                f"d x_L / d x_{l + 1}",
-                outer[l],
-                reference.features_jacobian(at.net, at.x, l),
-                1e-12,
-            ),
-            Equal(
-                f"d x_{l + 1} / d w_{l + 1}",
-                own,
-                reference.own_parameter_jacobian(at.net, at.x, l),
-                1e-12,
-            ),
-            Equal(
-                f"J_{l + 1}", outer[l] @ own, reference.parameter_jacobian(at.net, at.x, [l]), 1e-12
-            ),
-        ]
+        claims += [Equal(f"d x_L / d x_{l + 1}",
+                         outer[l], reference.features_jacobian(at.net, at.x, l), 1e-12),
+                   Equal(f"d x_{l + 1} / d w_{l + 1}",
+                         own, reference.own_parameter_jacobian(at.net, at.x, l), 1e-12),
+                   Equal(f"J_{l + 1}", outer[l] @ own,
+                         reference.parameter_jacobian(at.net, at.x, [l]), 1e-12)]
     return [*claims, Case(outer=outer[0], own=own)]
 
 
 @equation(
-    PAPER,
-    "14",
+    PAPER, "14",
     statement="The first half moves by a function of the second; the step can be undone.",
-    formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}"
-            r"+W_\ell^{(1)}\,\sigma\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
+    formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
+            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
     kind="definition",
     verdict="holds",
     implements=(jacobians.first_half, Coupling.forward, Coupling.inverse),
 )
 def equation_14(rng):
-    return one_half(
-        rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1, state.S1)
-    )
+    return one_half(rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1,
+                                                                            state.S1))
 
 
 @equation(
-    PAPER,
-    "15",
+    PAPER, "15",
     statement="Then the second half moves by a function of the new first half; that can be "
               "undone, too.",
-    formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}"
-            r"+W_\ell^{(2)}\,\sigma\big(V_{\ell}^{(1)}X_{\ell}^{(1)}\big)",
+    formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma\big(V_{\ell}^{(1)}X_{\ell}^{(1)}"
+            r"\big)",
     kind="definition",
     verdict="holds",
     implements=(jacobians.second_half, Coupling.forward, Coupling.inverse),
 )
 def equation_15(rng):
-    return one_half(
-        rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2, state.S2)
-    )
+    return one_half(rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2,
+                                                                              state.S2))
 
 
 def one_half(rng, moves, literal):
@@ -125,8 +106,7 @@ def there_and_back(rng):
 
 
 @equation(
-    PAPER,
-    "proposition-4.4",
+    PAPER, "proposition-4.4",
     where="Section 4, Proposition 4.4",
     statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
     formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
@@ -141,46 +121,25 @@ def proposition_44(rng):
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
         J = reference.parameter_jacobian(at.net, at.x)
         fast = cases.fast_direction(at)
-        claims += [
-            wrap(
-                Equal(
-                    f"{name}: J times the literal update",
-                    J @ right_inverse.update(at.found, at.eps),
-                    -at.eps,
-                    1e-8,
-                )
-            ),
-            wrap(
-                Equal(
-                    f"{name}: J times the fast update",
-                    to_theta(J.T, at.net).T @ fast,
-                    -at.eps,
-                    1e-8,
-                )
-            ),
-        ]
+        claims += [wrap(Equal(f"{name}: J times the literal update",
+                              J @ right_inverse.update(at.found, at.eps), -at.eps, 1e-8)),
+                   wrap(Equal(f"{name}: J times the fast update", to_theta(J.T, at.net).T @ fast,
+                              -at.eps, 1e-8))]
     return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.found])]
 
 
 @equation(
-    PAPER,
-    "16",
-    "56",
+    PAPER, "16", "56",
     statement="The first matrix of a block moves by the error of its half, brought back through "
-              "the inverse network, times the "
-    "pseudo-inverse of the features.",
-    formula=r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac "
-            r"d2,n)}\Big\{\frac{\partial\mathbf "
-    r"x_\ell^{(1)}}{\partial\mathbf "
-    r"x_L}\epsilon\Big\}\,\sigma\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}"
-    r"_{\Delta_\ell^{(1)}}",
+              "the inverse network, times the pseudo-inverse of the features.",
+    formula=r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}"
+            r"\underbrace{\mathcal R^{(\frac d2,n)}"
+            r"\Big\{\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
+            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}}",
     kind="algorithm",
     verdict="holds",
-    implements=(
-        right_inverse.first_delta,
-        jacobians.back_from_the_end,
-        jacobians.back_through_block,
-    ),
+    implements=(right_inverse.first_delta, jacobians.back_from_the_end,
+                jacobians.back_through_block),
 )
 def equation_16(rng):
     at = cases.small(rng)
@@ -189,32 +148,22 @@ def equation_16(rng):
         tangent = reference.inverse_jacobian(at.net, at.x, l)
         e1 = (tangent @ at.eps)[:6].reshape(3, 2).T
         delta = e1 @ reference.pinv(at.found[l].S1)
-        claims += [
-            Equal(f"d x_{l + 1} / d x_L", back, tangent, 1e-11),
-            Equal(
-                f"Delta1 of block {l + 1}",
-                right_inverse.first_delta((back @ at.eps)[:6].reshape(3, 2).T, at.found[l].S1),
-                delta,
-                1e-9,
-            ),
-            Equal(f"fast path, block {l + 1}", fast[l][0], -delta / 3, 1e-8),
-        ]
+        claims += [Equal(f"d x_{l + 1} / d x_L", back, tangent, 1e-11),
+                   Equal(f"Delta1 of block {l + 1}", right_inverse.first_delta(
+                       (back @ at.eps)[:6].reshape(3, 2).T, at.found[l].S1), delta, 1e-9),
+                   Equal(f"fast path, block {l + 1}", fast[l][0], -delta / 3, 1e-8)]
     return [*claims, Case(e1=e1, S1=at.found[-1].S1, delta=delta)]
 
 
 @equation(
-    PAPER,
-    "17",
-    "57",
+    PAPER, "17", "57",
     statement="The second matrix moves likewise, after the part of the error that Delta1 removes "
-              "already; Delta1 stands there "
-    "without alpha / L.",
-    formula=r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal R^{(\frac "
-            r"d2,n)}\Big\{\frac{\partial\mathbf "
-    r"x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon-\Big(\frac{\partial\mathbf "
-    r"x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-    r"\Big)\,{\mathcal R^{(\frac "
-    r"d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+",
+              "already; Delta1 stands there without alpha / L.",
+    formula=r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal R^{(\frac d2,n)}"
+            r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon-\Big("
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
+            r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
+            r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+",
     kind="algorithm",
     verdict="holds",
     implements=(right_inverse.second_delta, sweep.block_update, jacobians.cross_derivative),
@@ -222,19 +171,14 @@ def equation_16(rng):
 def equation_17(rng):
     at = cases.small(rng)
     claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
-    truncated = cases.blocks_of(
-        at, cases.fast_direction(at, pseudo_inverse="truncate", strength=0.3)
-    )
+    truncated = cases.blocks_of(at,
+                                cases.fast_direction(at, pseudo_inverse="truncate", strength=0.3))
     for l, state in enumerate(at.found):
-        e1, e2 = (
-            part.reshape(3, 2).T
-            for part in np.split(reference.inverse_jacobian(at.net, at.x, l) @ at.eps, 2)
-        )
+        e1, e2 = (part.reshape(3, 2).T for part in np.split(
+            reference.inverse_jacobian(at.net, at.x, l) @ at.eps, 2))
         own = reference.own_parameter_jacobian(at.net, at.x, l)
-        for name, plus, made in (
-            ("", reference.pinv, fast),
-            (", truncated at 0.3", reference.keep_large, truncated),
-        ):
+        for name, plus, made in (("", reference.pinv, fast),
+                                 (", truncated at 0.3", reference.keep_large, truncated)):
             first = e1 @ plus(state.S1)
             bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
             delta = bracket @ plus(state.S2)
@@ -246,12 +190,10 @@ def equation_17(rng):
 
 
 @equation(
-    PAPER,
-    "cost",
+    PAPER, "cost",
     where="Section 4, complexity",
     statement="A step takes the products of a gradient, and for every half-coupled layer a Gram "
-              "matrix and its factorisation: "
-    "O(L n d^2 + L n^2 d).",
+              "matrix and its factorisation: O(L n d^2 + L n^2 d).",
     formula=r"O(L n d^2 + L n^2 d)",
     kind="claim",
     verdict="conditional",
@@ -268,33 +210,17 @@ def cost(rng):
     per_batch = [multiply_adds(rng, 6, 64, n, 2) for n in (8, 16, 32)]
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
-    return [
-        Equal(
-            "products of forward pass and update against the count",
-            np.array(measured, float),
-            np.array(expected, float),
-            1e-12,
-        ),
-        Equal(
-            "for larger batches: the Gram matrices enter with n^2",
-            np.array(per_batch, float),
-            np.array([exact_count(6, 64, n, 2) for n in (8, 16, 32)], float),
-            1e-12,
-        ),
-        Rate("d' = d, n fixed: order in d", sizes, grown, order=2, tolerance=0.3),
-        Equal(
-            "it is the right direction that was counted",
-            to_theta(J.T, at.net).T @ cases.fast_direction(at),
-            -at.eps,
-            1e-8,
-        ),
-        Counterexample(
-            Equal(
-                "d' = 4 d: the cost without d' in it", float(measured[-1]), float(measured[0]), 5e-2
-            )
-        ),
-        Case(d=sizes, multiply_adds=grown, formula=formula),
-    ]
+    return [Equal("products of forward pass and update against the count",
+                  np.array(measured, float), np.array(expected, float), 1e-12),
+            Equal("for larger batches: the Gram matrices enter with n^2",
+                  np.array(per_batch, float),
+                  np.array([exact_count(6, 64, n, 2) for n in (8, 16, 32)], float), 1e-12),
+            Rate("d' = d, n fixed: order in d", sizes, grown, order=2, tolerance=0.3),
+            Equal("it is the right direction that was counted",
+                  to_theta(J.T, at.net).T @ cases.fast_direction(at), -at.eps, 1e-8),
+            Counterexample(Equal("d' = 4 d: the cost without d' in it",
+                                 float(measured[-1]), float(measured[0]), 5e-2)),
+            Case(d=sizes, multiply_adds=grown, formula=formula)]
 
 
 def exact_count(d, bottleneck, n, blocks):

@@ -11,16 +11,11 @@ from ..columns import half_order, to_theta
 from ..revmlp import RevMLP
 from ..options import Options
 
-INDEPENDENT = Condition(
-    "independent features",
-    "In every half-coupled layer the features sigma(V X) of the samples have linearly independent "
-    "columns, "
-    "which needs d' >= n.",
-)
+INDEPENDENT = Condition("independent features", "In every half-coupled layer the features sigma(V "
+                        "X) of the samples have linearly independent columns, which needs d' >= n.")
 SURJECTIVE = Condition("surjective Jacobian", "J has linearly independent rows (Assumption 4.1).")
-IDENTITY_HESSIAN = Condition(
-    "identity Hessian", "The Hessian of the loss in the outputs is I (half the squared error)."
-)
+IDENTITY_HESSIAN = Condition("identity Hessian", "The Hessian of the loss in the outputs is I "
+                             "(half the squared error).")
 
 
 class Small(NamedTuple):
@@ -64,12 +59,8 @@ def smooth_path(rng):
     nearby.
     """
     t, u = rng.uniform(0, 2 * np.pi, 2)
-    x = 1.5 * np.array(
-        [
-            [np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
-            [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)],
-        ]
-    )
+    x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
+                        [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
     net = network(rng, blocks=2, bottleneck=24, scale=0.1)
     found = jacobians.states(net, x)
     if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) > 3:
@@ -128,9 +119,8 @@ def trajectories(at, eps_of, rate, kinds):
             if kind == "moore-penrose":
                 step = steps.gauss_newton(jacobians.jacobian(found), eps)
             else:
-                step = steps.right_inverse_step(
-                    right_inverse.stacked_right_inverse(found, kind), eps
-                )
+                step = steps.right_inverse_step(right_inverse.stacked_right_inverse(found, kind),
+                                                eps)
             net.theta = net.theta + rate * to_theta(step, net)
         ends.append(eps_of(net(at.x)).ravel())
     return np.array(ends)
@@ -147,9 +137,8 @@ def gaps(at, eps_of, rates, kinds):
 
 def fast_direction(at, **options):
     """The fast path's direction for the half squared error."""
-    return directions.update_at(
-        at.net.evaluate(SquaredError(), at.x, at.y), Options(**options)
-    ).direction
+    return directions.update_at(at.net.evaluate(SquaredError(), at.x, at.y),
+                                Options(**options)).direction
 
 
 def blocks_of(at, direction):

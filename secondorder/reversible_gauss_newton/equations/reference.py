@@ -22,9 +22,8 @@ SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
 
 def matrices(net):
     """[(W1, W2, V1, V2), ...] of every block, as copies."""
-    return [
-        tuple(np.array(m) for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks
-    ]
+    return [tuple(np.array(m) for m in (block.W1, block.W2, block.Vb,
+                                        block.Va)) for block in net.blocks]
 
 
 def activations(net):
@@ -74,8 +73,7 @@ def quick_inverse(net, X1, X2, weights, stop=0):
 def halves(X1, X2):
     """(vec X^(1); vec X^(2)), by loops: units fastest."""
     return np.array(
-        [X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])]
-    )
+        [X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])])
 
 
 def parameter_jacobian(net, x, blocks=None):
@@ -121,19 +119,16 @@ def one_block(net, block, x, weights):
 def features_jacobian(net, x, block):
     """d x_L / d x_l after block number `block`, in half order, by complex steps."""
     X = forward(net, x, stop=block + 1)
-    return _jacobian(
-        lambda one, two: quick_forward(net, np.concatenate([one, two]).T, matrices(net), block + 1),
-        X,
-    )
+    return _jacobian(lambda one, two: quick_forward(net, np.concatenate([one, two]).T,
+                                                    matrices(net), block + 1), X)
 
 
 def inverse_jacobian(net, x, block):
     """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse
     network.
     """
-    return _jacobian(
-        lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1), forward(net, x)
-    )
+    return _jacobian(lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1),
+                     forward(net, x))
 
 
 def _jacobian(function, X):
@@ -181,9 +176,8 @@ def along(net, x, y, w):
     """
     moved, start = [], 0
     for W1, W2, V1, V2 in matrices(net):
-        d1, d2 = (
-            w[start + k * W1.size : start + (k + 1) * W1.size].reshape(W1.T.shape).T for k in (0, 1)
-        )
+        d1, d2 = (w[start + k * W1.size : start + (k + 1) * W1.size].reshape(
+            W1.T.shape).T for k in (0, 1))
         moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, V1, V2))
         start += 2 * W1.size
     f = np.concatenate(quick_forward(net, x, moved)).T
