@@ -24,19 +24,16 @@ import importlib
 __version__ = "0.1.0"
 
 _ROOMS = ("datasets", "eacg", "exact", "kernels", "ledger", "low_rank", "nets", "optimizers",
-          "plots",
-          "residual_partitioning", "reversible_gauss_newton", "training", "verify")
-_NAMES = {
-    "nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer", "Linear",
-             "Loss", "Network", "Skip",
-             "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "mlp"),
-    "low_rank": ("CubicRegularization",),
-    "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
-    "eacg": ("EACG",),
-    "residual_partitioning": ("ResidualPartitioning",),
-    "reversible_gauss_newton": ("GaussNewton",),
-    "training": ("train",),
-}
+          "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
+_NAMES = {"nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer",
+                   "Linear", "Loss", "Network", "Skip", "SoftmaxCrossEntropy", "SquaredError",
+                   "TukeyBiweight", "mlp"),
+          "low_rank": ("CubicRegularization",),
+          "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
+          "eacg": ("EACG",),
+          "residual_partitioning": ("ResidualPartitioning",),
+          "reversible_gauss_newton": ("GaussNewton",),
+          "training": ("train",)}
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = [*_ROOMS, *_HOME]

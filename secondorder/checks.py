@@ -274,9 +274,8 @@ def batch(x, shape, dtype):
     with np.errstate(over="ignore"):
         converted = x.astype(dtype, copy=False)
     if not all_finite(converted):
-        what = (
-            f"numbers too large for {dtype}" if np.isfinite(x).all() else "NaN or infinite entries"
-        )
+        what = (f"numbers too large for {dtype}" if np.isfinite(x).all()
+                else "NaN or infinite entries")
         raise ValueError(f"x holds {what}")
     return converted
 
@@ -289,9 +288,8 @@ def targets(target, shape, dtype, owner):
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
     if target.shape != tuple(shape):
         raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
-                         f"{tuple(shape)}: "
-                         "one row per sample, one column per output (a single output takes y[:, "
-                         "None])")
+                         f"{tuple(shape)}: one row per sample, one column per output (a single "
+                         "output takes y[:, None])")
     return finite(target.astype(dtype, copy=False), "targets", "hold")
 
 
@@ -308,8 +306,7 @@ def labels(target, shape):
     if len(wrong):
         bad = int(wrong[0])
         raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network "
-                         f"has {classes} "
-                         f"outputs, so labels run from 0 to {classes - 1}")
+                         f"has {classes} outputs, so labels run from 0 to {classes - 1}")
     return target
 
 

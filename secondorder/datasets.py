@@ -27,27 +27,13 @@ from secondorder import checks, formats
 from secondorder.checks import boolean, instance_of, lookup, one_of, plain_array, real_array
 from secondorder.randomness import generator
 
-__all__ = [
-    "Dataset",
-    "Standardisation",
-    "find_directory",
-    "load",
-    "load_cifar10",
-    "load_csv",
-    "load_diabetes",
-    "load_digits",
-    "load_idx",
-    "load_wine",
-    "scale",
-    "split",
-]
+__all__ = ["Dataset", "Standardisation", "find_directory", "load", "load_cifar10", "load_csv",
+           "load_diabetes", "load_digits", "load_idx", "load_wine", "scale", "split"]
 LARGEST_LABEL = 2**16 - 1
 DATA_VARIABLE = "SECONDORDER_DATA"
-CHECKSUMS = {
-    "digits.csv.gz": "ac63c06f4e775b7c87f62608ff4d9571211c7bc7a15b945573b7675eb2e63a84",
-    "wine.csv.gz": "2249c3a9d01ef65842437b74221a8902144c8dcc0c2034583593d64f312a1764",
-    "diabetes.csv.gz": "d3243b769facb3bebc07a557edefc8275c9fb9ac4ede4aea559d7e3206abd013",
-}
+CHECKSUMS = {"digits.csv.gz": "ac63c06f4e775b7c87f62608ff4d9571211c7bc7a15b945573b7675eb2e63a84",
+             "wine.csv.gz": "2249c3a9d01ef65842437b74221a8902144c8dcc0c2034583593d64f312a1764",
+             "diabetes.csv.gz": "d3243b769facb3bebc07a557edefc8275c9fb9ac4ede4aea559d7e3206abd013"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +83,16 @@ def load_digits():
 def load_wine():
     """Wines of three cultivars: 178 rows of 13 chemical measurements, labels 0 to 2 (`Dataset`)."""
     names, values = _embedded("wine.csv.gz")
-    description = (
-        "chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, CC BY 4.0)"
-    )
+    description = ("chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, "
+                   "CC BY 4.0)")
     return Dataset("wine", values[:, :-1], values[:, -1].astype(np.int64), names[:-1], description)
 
 
 def load_diabetes():
     """Diabetes progression: 442 patients, 10 measurements, one target (`Dataset`, regression)."""
     names, values = _embedded("diabetes.csv.gz")
-    description = (
-        "disease progression after one year (Efron, Hastie, Johnstone and Tibshirani 2004)"
-    )
+    description = ("disease progression after one year (Efron, Hastie, Johnstone and Tibshirani "
+                   "2004)")
     return Dataset("diabetes", values[:, :-1], values[:, -1:], names[:-1], description)
 
 
@@ -143,16 +127,13 @@ def load_idx(directory, part="train"):
     label_file = _plain_or_gz(folder, f"{prefix}-labels-idx1-ubyte")
     images, labels = formats.read_idx(image_file, 3), formats.read_idx(label_file, 1)
     if len(images) != len(labels):
-        raise ValueError(
-            f"{label_file}: {len(labels)} labels for the {len(images)} images of {image_file}"
-        )
+        raise ValueError(f"{label_file}: {len(labels)} labels for the {len(images)} images of "
+                         f"{image_file}")
     if images.dtype != np.uint8 or labels.dtype != np.uint8 or images.size == 0:
-        raise ValueError(
-            f"{image_file}: expected images and labels of unsigned bytes, and at least one image"
-        )
-    return _images(
-        folder.name, images, labels.astype(np.int64), f"IDX images from {folder.name}, {part} part"
-    )
+        raise ValueError(f"{image_file}: expected images and labels of unsigned bytes, and at "
+                         "least one image")
+    return _images(folder.name, images, labels.astype(np.int64),
+                   f"IDX images from {folder.name}, {part} part")
 
 
 def load_cifar10(directory, part="train"):
@@ -178,11 +159,9 @@ def load_cifar10(directory, part="train"):
     """
     folder = find_directory(directory)
     stems = _part(
-        part, {"train": [f"data_batch_{k}.bin" for k in range(1, 6)], "test": ["test_batch.bin"]}
-    )
-    there = [
-        stem for stem in stems if any((folder / f"{stem}{end}").is_file() for end in ("", ".gz"))
-    ]
+        part, {"train": [f"data_batch_{k}.bin" for k in range(1, 6)], "test": ["test_batch.bin"]})
+    there = [stem for stem in stems if any((folder / f"{stem}{end}").is_file()
+                                           for end in ("", ".gz"))]
     missing = [stem for stem in stems if stem not in there and (not there or stem < there[-1])]
     if missing:
         pickled = "" if there else " of the CIFAR-10 binary version (the pickled one is not read)"
@@ -190,9 +169,8 @@ def load_cifar10(directory, part="train"):
     parts = [formats.read_cifar10(_plain_or_gz(folder, stem)) for stem in there]
     images, labels = (np.concatenate(arrays) for arrays in zip(*parts))
     some = "" if len(there) == len(stems) else f", {len(there)} of {len(stems)} batches"
-    return _images(
-        folder.name, images, labels, f"CIFAR-10 images from {folder.name}, {part} part{some}"
-    )
+    return _images(folder.name, images, labels,
+                   f"CIFAR-10 images from {folder.name}, {part} part{some}")
 
 
 def load_csv(path, target=-1, classification=False, header=None):
@@ -224,10 +202,8 @@ def load_csv(path, target=-1, classification=False, header=None):
     TypeError
         If `target` is neither a whole number nor a name.
     """
-    place, classification = (
-        _locate(checks.path(path, "path")),
-        boolean(classification, "classification"),
-    )
+    place, classification = (_locate(checks.path(path, "path")),
+                             boolean(classification, "classification"))
     if header is not None:
         boolean(header, "header")
     file = _plain_or_gz(place, "data.csv") if place.is_dir() else place
@@ -235,24 +211,16 @@ def load_csv(path, target=-1, classification=False, header=None):
     chosen = _column(target, names, file)
     column = values[:, chosen]
     if classification and not (np.all(column == column.round()) and column.min() >= 0):
-        raise ValueError(
-            f"{file}: class labels must be whole numbers from 0, column {names[chosen]!r} holds"
-            " others"
-        )
+        raise ValueError(f"{file}: class labels must be whole numbers from 0, column "
+                         f"{names[chosen]!r} holds others")
     if classification and column.max() > LARGEST_LABEL:
-        raise ValueError(
-            f"{file}: column {names[chosen]!r} holds the class label {column.max():g}; labels count"
-            f" the classes from 0, the largest that is taken is {LARGEST_LABEL}"
-        )
+        raise ValueError(f"{file}: column {names[chosen]!r} holds the class label "
+                         f"{column.max():g}; labels count the classes from 0, the largest that is "
+                         f"taken is {LARGEST_LABEL}")
     targets = column.astype(np.int64) if classification else column[:, None].copy()
     kept = np.delete(np.arange(len(names)), chosen)
-    return Dataset(
-        file.name.split(".")[0],
-        values[:, kept],
-        targets,
-        tuple(names[i] for i in kept),
-        f"table {file.name}",
-    )
+    return Dataset(file.name.split(".")[0], values[:, kept], targets, tuple(names[i] for i in kept),
+                   f"table {file.name}")
 
 
 def load(name, part="train", **options):
@@ -282,10 +250,8 @@ def load(name, part="train", **options):
     kind, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
     unknown = set(options) - {"target", "classification", "header"} if kind == "csv" else options
     if unknown:
-        raise TypeError(
-            f"data set {name!r} takes no {', '.join(unknown)}; csv:FILE takes target,"
-            " classification, header"
-        )
+        raise TypeError(f"data set {name!r} takes no {', '.join(unknown)}; csv:FILE takes target, "
+                        "classification, header")
     if place and kind in ("idx", "cifar-10"):
         return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part)
     table = bool(place) and kind == "csv"
@@ -324,14 +290,12 @@ def split(data, validation=0.2, rng=None):
     elif isinstance(data, np.ndarray):
         arrays = (plain_array(data, "data"),)
     else:
-        raise TypeError(
-            f"data must be a Dataset, an array or a tuple of arrays, got {type(data).__name__}"
-        )
+        raise TypeError("data must be a Dataset, an array or a tuple of arrays, got "
+                        f"{type(data).__name__}")
     rows = len(arrays[0]) if arrays and arrays[0].ndim else 0
     if any(a.ndim == 0 or len(a) != rows for a in arrays):
-        raise ValueError(
-            f"data: arrays must share their first axis, given shapes {[a.shape for a in arrays]}"
-        )
+        raise ValueError("data: arrays must share their first axis, given shapes "
+                         f"{[a.shape for a in arrays]}")
     held_out = _held_out(validation, rows)
     order = generator(rng).permutation(rows)
     parts = [[a[chosen] for a in arrays] for chosen in (order[held_out:], order[:held_out])]
@@ -364,9 +328,8 @@ def scale(data, interval=(0.0, 1.0)):
     instance_of(data, Dataset, "data")
     low, high = checks.interval(interval, "interval")
     if data.input_range is None:
-        raise ValueError(
-            f"data set {data.name!r} has no range set by its format; use Standardisation.fit"
-        )
+        raise ValueError(f"data set {data.name!r} has no range set by its format; use "
+                         "Standardisation.fit")
     bottom, top = data.input_range
     inputs = (data.inputs - bottom) * ((high - low) / (top - bottom)) + low
     return replace(data, inputs=inputs, input_range=(low, high))
@@ -396,15 +359,12 @@ class Standardisation(NamedTuple):
         """
         values = real_array(values, "values").astype(float)
         if values.ndim != 2 or values.size == 0:
-            raise ValueError(
-                f"values: expected a non-empty array of shape (N, D), given {values.shape}"
-            )
+            raise ValueError("values: expected a non-empty array of shape (N, D), given "
+                             f"{values.shape}")
         low, high = values.min(axis=0), values.max(axis=0)
         constant = high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
-        return cls(
-            np.where(constant, low, values.mean(axis=0)),
-            np.where(constant, 1.0, values.std(axis=0)),
-        )
+        return cls(np.where(constant, low, values.mean(axis=0)),
+                   np.where(constant, 1.0, values.std(axis=0)))
 
     def apply(self, values):
         """Standardised copy of `values`, shape (N, D); ValueError for another width."""
@@ -460,40 +420,29 @@ def _column(target, names, file):
     if len(places) != 1:
         raise ValueError(f"target: {len(places) or 'no'} columns {target!r} in {known}")
     if len(names) < 2:
-        raise ValueError(
-            f"{file}: target column {target} of a table with {len(names)} columns leaves no inputs"
-        )
+        raise ValueError(f"{file}: target column {target} of a table with {len(names)} columns "
+                         "leaves no inputs")
     return places[0]
 
 
 def _images(name, images, labels, description):
     shape = images.shape[1:]
     pixels = tuple("pixel_" + "_".join(map(str, index)) for index in np.ndindex(*shape))
-    return Dataset(
-        name,
-        images.reshape(len(images), -1).astype(np.float64),
-        labels,
-        pixels,
-        description,
-        shape,
-        (0.0, 255.0),
-    )
+    return Dataset(name, images.reshape(len(images), -1).astype(np.float64), labels, pixels,
+                   description, shape, (0.0, 255.0))
 
 
 def _held_out(validation, rows):
     if isinstance(validation, (bool, np.bool_)) or not isinstance(
-        validation, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"validation: expected a fraction or a number of rows, given {validation!r}"
-        )
+        validation, (int, float, np.integer, np.floating)):
+        raise TypeError("validation: expected a fraction or a number of rows, given "
+                        f"{validation!r}")
     if isinstance(validation, (int, np.integer)):
         count = int(validation)
     else:
         if not 0.0 < validation < 1.0:
-            raise ValueError(
-                f"validation: a fraction lies strictly between 0 and 1, given {validation}"
-            )
+            raise ValueError("validation: a fraction lies strictly between 0 and 1, given "
+                             f"{validation}")
         count = round(validation * rows)
     if not 0 < count < rows:
         raise ValueError(f"validation: {count} of {rows} rows would leave a part empty")
@@ -507,10 +456,8 @@ def _embedded(file_name):
     raw = file.read_bytes()
     found = hashlib.sha256(raw).hexdigest()
     if found != CHECKSUMS[file_name]:
-        raise ValueError(
-            f"{file}: truncated or corrupt embedded data file: SHA-256 {found}, expected"
-            f" {CHECKSUMS[file_name]}"
-        )
+        raise ValueError(f"{file}: truncated or corrupt embedded data file: SHA-256 {found}, "
+                         f"expected {CHECKSUMS[file_name]}")
     return formats.parse_csv(formats.decompress(raw, file), file)
 
 

@@ -100,9 +100,8 @@ def exclusive(directory):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BlockingIOError(
-                f"another run is writing to {directory}; name another one"
-            ) from None
+            raise BlockingIOError(f"another run is writing to {directory}; name another "
+                                  "one") from None
         except OSError:
             pass  # a file system without locks
         yield

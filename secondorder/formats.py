@@ -82,9 +82,8 @@ def read_idx(path, dimensions=None):
     """
     content = read_bytes(path)
     if len(content) < 4:
-        raise ValueError(
-            f"{path}: truncated IDX file: {len(content)} bytes, a header has at least 4"
-        )
+        raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least "
+                         "4")
     zero, code, ndim = struct.unpack(">HBB", content[:4])
     if zero != 0 or code not in IDX_TYPES or ndim == 0:
         raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file")
@@ -98,10 +97,8 @@ def read_idx(path, dimensions=None):
     expected = header + math.prod(shape) * dtype.itemsize
     if len(content) != expected:
         fault = "truncated" if len(content) < expected else "too long"
-        raise ValueError(
-            f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks for"
-            f" {expected}"
-        )
+        raise ValueError(f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks "
+                         f"for {expected}")
     values = np.frombuffer(content, dtype, offset=header).reshape(shape)
     return values.astype(dtype.newbyteorder("="))
 
@@ -132,18 +129,14 @@ def read_cifar10(path):
     content = read_bytes(path)
     records, rest = divmod(len(content), CIFAR_RECORD)
     if records == 0 or rest:
-        raise ValueError(
-            f"{path}: truncated or wrong CIFAR-10 binary file: {len(content)} bytes is not a"
-            f" whole number of records of {CIFAR_RECORD} bytes"
-        )
+        raise ValueError(f"{path}: truncated or wrong CIFAR-10 binary file: {len(content)} bytes "
+                         f"is not a whole number of records of {CIFAR_RECORD} bytes")
     table = np.frombuffer(content, np.uint8).reshape(records, CIFAR_RECORD)
     labels = table[:, 0].astype(np.int64)
     if labels.max() > 9:
         row = int(np.argmax(labels > 9))
-        raise ValueError(
-            f"{path}: wrong CIFAR-10 binary file: record {row} has label"
-            f" {labels[row]}, beyond 0 to 9"
-        )
+        raise ValueError(f"{path}: wrong CIFAR-10 binary file: record {row} has label "
+                         f"{labels[row]}, beyond 0 to 9")
     return table[:, 1:].reshape(records, 3, 32, 32).copy(), labels
 
 
@@ -205,10 +198,8 @@ def _header(rows, path, header):
     if header is None:
         header = not any(_is_number(entry) for entry in rows[0][1])
         if not header and _years(rows[0][1]) and not all(_years(row) for _, row in rows[1:]):
-            raise ValueError(
-                f"{path}: the first line, {', '.join(rows[0][1][:3])}, ..., looks like a header of"
-                " years; say header=True or header=False"
-            )
+            raise ValueError(f"{path}: the first line, {', '.join(rows[0][1][:3])}, ..., looks "
+                             "like a header of years; say header=True or header=False")
     if not header:
         return None
     names = tuple(entry.strip() for entry in rows.pop(0)[1])

@@ -129,16 +129,11 @@ def parser():
     )
 
     top = argparse.ArgumentParser(
-        prog="secondorder",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="An executable edition of papers on second-order training of neural networks.",
-    )
+        prog="secondorder", epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="An executable edition of papers on second-order training of neural networks.")
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
-    commands = top.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", required=True,
-        parser_class=parsing.CommandParser
-    )
+    commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
+                                  required=True, parser_class=parsing.CommandParser)
     for command in (tour, equations, train, data, bench):
         command.add(commands)
     return top

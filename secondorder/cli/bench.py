@@ -32,57 +32,32 @@ EXAMPLES = """\
   secondorder bench "Hessian-vector product" --out .    also scaling.png: width, depth, batch
 """
 WITH_VALUE = {
-    "--widths": {
-        "metavar": "N-N-...",
-        "help": "widths, 784-12x128-10 for instance (default: the case's own)",
-    },
+    "--widths": {"metavar": "N-N-...",
+                 "help": "widths, 784-12x128-10 for instance (default: the case's own)"},
     "--batch": {"type": positive, "metavar": "N", "help": "samples (default: the case's own)"},
     "--dtype": {"choices": ("float64", "float32"), "help": "precision (default: the case's own)"},
     "--activation": {"metavar": "NAME", "help": "of the hidden layers (default: the case's own)"},
     "--loss": {"choices": ("cross-entropy", "squared-error"), "help": "default: the case's own"},
-    "--threads": {
-        "type": positive,
-        "metavar": "N",
-        "help": "of BLAS and PyTorch (default: as set outside, else 1)",
-    },
-    "--blocks": {
-        "type": positive,
-        "default": 9,
-        "metavar": "N",
-        "help": "turns of each contender (default: 9)",
-    },
-    "--seconds": {
-        "type": positive_number,
-        "default": 0.1,
-        "metavar": "T",
-        "help": "length of a turn (default: 0.1)",
-    },
-    "--pause": {
-        "type": positive_number,
-        "default": 0.02,
-        "metavar": "T",
-        "help": "after a turn (default: 0.02)",
-    },
+    "--threads": {"type": positive, "metavar": "N",
+                  "help": "of BLAS and PyTorch (default: as set outside, else 1)"},
+    "--blocks": {"type": positive, "default": 9, "metavar": "N",
+                 "help": "turns of each contender (default: 9)"},
+    "--seconds": {"type": positive_number, "default": 0.1, "metavar": "T",
+                  "help": "length of a turn (default: 0.1)"},
+    "--pause": {"type": positive_number, "default": 0.02, "metavar": "T",
+                "help": "after a turn (default: 0.02)"},
     "--against": {"choices": ("torch",), "help": "time PyTorch beside it, where it is installed"},
-    "--out": {
-        "metavar": "DIR",
-        "help": "write bench.json and scaling.png (width, depth, batch) into this directory",
-    },
-}
+    "--out": {"metavar": "DIR",
+              "help": "write bench.json and scaling.png (width, depth, batch) into this directory"}}
 SETTING = ("widths", "batch", "dtype", "activation", "loss")
 
 
 def add(commands):
     """Add the parser of this command."""
-    parser = commands.add_parser(
-        "bench",
-        help="what curvature and steps cost, as ratios",
-        description=ABOUT,
-        examples=EXAMPLES,
-    )
-    parser.add_argument(
-        "cases", nargs="*", metavar="CASE", help="names as --list prints them (default: all)"
-    )
+    parser = commands.add_parser("bench", help="what curvature and steps cost, as ratios",
+                                 description=ABOUT, examples=EXAMPLES)
+    parser.add_argument("cases", nargs="*", metavar="CASE",
+                        help="names as --list prints them (default: all)")
     for name, kind in WITH_VALUE.items():
         parser.add_argument(name, **kind)
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -93,8 +68,7 @@ def add(commands):
 def run(options):
     """List or run the cases."""
     if options.threads is not None and os.environ.get("OPENBLAS_NUM_THREADS") != str(
-        options.threads
-    ):
+        options.threads):
         return _again(options)
     from secondorder.experiments import bench
 
@@ -122,9 +96,8 @@ def _again(options):
         words += [] if value is None else [f"{name}={value}"]
     words += [f"--{name}" for name in ("list", "json", "traceback") if getattr(options, name)]
     environment = os.environ | {name: str(options.threads) for name in BLAS_THREADS}
-    return subprocess.run(
-        [sys.executable, "-m", "secondorder", *words], env=environment, check=False
-    ).returncode
+    return subprocess.run([sys.executable, "-m", "secondorder", *words], env=environment,
+                          check=False).returncode
 
 
 def _measure(options, bench, cases, out):
@@ -142,12 +115,11 @@ def _measure(options, bench, cases, out):
             print(f"{case.name}: left out: {error}", file=stream)
             continue
         print(bench.table(results, len(results) - 1), file=stream, flush=True)
-    everything = {
-        "environment": environment() | {"threads": os.environ.get("OPENBLAS_NUM_THREADS")},
-        "effort": effort._asdict(),
-        "results": results,
-        "left_out": left_out,
-    }
+    everything = {"environment": environment()
+                  | {"threads": os.environ.get("OPENBLAS_NUM_THREADS")},
+                  "effort": effort._asdict(),
+                  "results": results,
+                  "left_out": left_out}
     if out is not None:
         everything["scaling"] = _figure(out, bench, cases, effort, options, stream)
         files.write_json(out / "bench.json", everything)
@@ -171,9 +143,8 @@ def _figure(out, bench, cases, effort, options, stream):
     from secondorder.experiments.bench import scaling
 
     print("\nscaling with width, depth, batch:", file=stream, flush=True)
-    curves = scaling.run(
-        cases, effort, options.dtype, say=lambda text: print(text, file=stream, flush=True)
-    )
+    curves = scaling.run(cases, effort, options.dtype,
+                         say=lambda text: print(text, file=stream, flush=True))
     files.write_figure(out / "scaling.png", scaling.draw(curves))
     print(f"written: {out / 'scaling.png'}", file=stream)
     return curves

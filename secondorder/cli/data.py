@@ -15,22 +15,15 @@ EXAMPLES = """\
 def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
-        "data",
-        help="list the embedded data sets, or look at files of your own",
+        "data", help="list the embedded data sets, or look at files of your own",
         description="Read data sets, checking every file, and say what they hold.",
-        examples=EXAMPLES,
-    )
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="DATA",
-        help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE (default: all "
-        "embedded)",
-    )
+        examples=EXAMPLES)
+    parser.add_argument("names", nargs="*", metavar="DATA",
+                        help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE "
+                             "(default: all embedded)")
     add_table_options(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="print a list of objects instead of a table"
-    )
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
 
 
@@ -45,20 +38,16 @@ def run(options):
         return 0
     for row in rows:
         task = f"{row['classes']} classes" if row["classes"] else "regression"
-        print(
-            f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
-            f"{row['description']}"
-        )
+        print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
+              f"{row['description']}")
     return 0
 
 
 def _facts(name, data):
-    return {
-        "name": name,
-        "rows": len(data),
-        "inputs": data.inputs.shape[1],
-        "classes": data.classes,
-        "image_shape": data.image_shape,
-        "input_range": data.input_range,
-        "description": data.description,
-    }
+    return {"name": name,
+            "rows": len(data),
+            "inputs": data.inputs.shape[1],
+            "classes": data.classes,
+            "image_shape": data.image_shape,
+            "input_range": data.input_range,
+            "description": data.description}

@@ -40,11 +40,9 @@ Labels in any spelling: 39, (39), eq. 39, theorem-1, Theorem 1.
 def add(commands):
     """Add the parsers of both commands."""
     parser = commands.add_parser(
-        "verify",
-        help="execute the papers' equations and say how each came out",
+        "verify", help="execute the papers' equations and say how each came out",
         description="Execute every numbered equation on small random cases.",
-        examples=VERIFY_EXAMPLES,
-    )
+        examples=VERIFY_EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("label", nargs="*", metavar="LABEL",
                         help="an equation's number or name, in any spelling; several words are one "
@@ -59,12 +57,9 @@ def add(commands):
                         help="draws other random cases (default: 0)")
     parser.set_defaults(run=verify)
 
-    parser = commands.add_parser(
-        "show",
-        help="one equation: formula, code, shapes, both sides",
-        description="Show one equation with the code that implements it and a live case.",
-        examples=SHOW_EXAMPLES,
-    )
+    parser = commands.add_parser("show", help="one equation: formula, code, shapes, both sides",
+                                 description="Show one equation with the code that implements it "
+                                             "and a live case.", examples=SHOW_EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER",
                         help="a paper; without it the papers are listed")
     parser.add_argument("label", nargs="*", metavar="LABEL",

@@ -116,12 +116,8 @@ def _number(text):
 
 def add_table_options(parser):
     """Add what says how a table in csv:FILE is to be read."""
-    parser.add_argument(
-        "--target",
-        type=column,
-        metavar="COLUMN",
-        help="csv: the target, by name or place (default: the last)",
-    )
+    parser.add_argument("--target", type=column, metavar="COLUMN",
+                        help="csv: the target, by name or place (default: the last)")
     parser.add_argument("--classify", action="store_true", help="csv: the target is a class label")
 
 

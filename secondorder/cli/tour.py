@@ -22,21 +22,13 @@ def add(commands):
         help="train on digits, draw exact curvature, check every derivative (under a minute)",
         examples=EXAMPLES,
         description="Check every derivative of a small network, draw its exact Hessian, train "
-        "digits with SGD, Adam "
-        "and truncated Newton, train with residual partitioning, and measure how far the "
-        "curvatures of "
-        "EA-CG are from the true Hessian. Works offline.",
-    )
-    parser.add_argument(
-        "--out",
-        type=directory,
-        default="secondorder-tour",
-        metavar="DIR",
-        help="directory to write to (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="split, weights, batches (default: 0)"
-    )
+                    "digits with SGD, Adam and truncated Newton, train with residual partitioning, "
+                    "and measure how far the curvatures of EA-CG are from the true Hessian. Works "
+                    "offline.")
+    parser.add_argument("--out", type=directory, default="secondorder-tour", metavar="DIR",
+                        help="directory to write to (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="split, weights, batches (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.set_defaults(run=run)
 

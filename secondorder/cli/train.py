@@ -9,18 +9,8 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import signals
-from .parsing import (
-    add_table_options,
-    directory,
-    fraction,
-    natural,
-    non_negative_number,
-    positive,
-    positive_number,
-    positive_or_all,
-    setting,
-    table_options,
-)
+from .parsing import (add_table_options, directory, fraction, natural, non_negative_number,
+                      positive, positive_number, positive_or_all, setting, table_options)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -44,17 +34,12 @@ no longer finite. --checkpoint FILE --resume goes on, with the same bits, where 
 command was ended, by whatever it was. The exit status is 0 only if the training loss did not end
 above twice what it began with.
 """
-OPTIMIZERS = {
-    "sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
-    "adam": "Adam",
-    "truncated-newton": "TruncatedNewton", "residual-partitioning": "ResidualPartitioning",
-    "ea-cg": "EACG",
-    "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton",
-}
-LOSSES = {
-    "cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
-    "bounded": "BoundedCriterion", "tukey": "TukeyBiweight",
-}
+OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
+              "adam": "Adam", "truncated-newton": "TruncatedNewton",
+              "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
+              "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
+LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
+          "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: digits)"
 ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default: tanh)"
 WITH_VALUE = {
@@ -96,10 +81,8 @@ WITH_VALUE = {
 def add(commands):
     """Add the parser of this command."""
     about = "Train a fully-connected network and record every epoch."
-    parser = commands.add_parser(
-        "train", help="train a network on embedded or your own data", description=about,
-        examples=EXAMPLES
-    )
+    parser = commands.add_parser("train", help="train a network on embedded or your own data",
+                                 description=about, examples=EXAMPLES)
     for name, kind in WITH_VALUE.items():
         letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind
                                                                     else "NAME"}
@@ -142,14 +125,9 @@ def run(options):
 
     def finish(history):
         """Files first: they are not to be lost to a reader that goes away."""
-        results = {
-            "settings": _settings(options),
-            "network": repr(network),
-            "parameters": network.size,
-            "environment": environment(),
-            **history.to_dict(),
-            "seconds": time.perf_counter() - started,
-        }
+        results = {"settings": _settings(options), "network": repr(network),
+                   "parameters": network.size, "environment": environment(), **history.to_dict(),
+                   "seconds": time.perf_counter() - started}
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
         for path in written:
@@ -158,19 +136,10 @@ def run(options):
     with files.exclusive(out) if out is not None else contextlib.nullcontext():
         finished = False
         try:
-            history = so.train(
-                optimizer,
-                x,
-                y,
-                epochs=options.epochs,
-                batch_size=options.batch_size,
-                last_batch=options.last_batch,
-                validation=validation,
-                rng=for_batches,
-                callback=callback,
-                checkpoint=options.checkpoint,
-                resume=options.resume,
-            )
+            history = so.train(optimizer, x, y, epochs=options.epochs,
+                               batch_size=options.batch_size, last_batch=options.last_batch,
+                               validation=validation, rng=for_batches, callback=callback,
+                               checkpoint=options.checkpoint, resume=options.resume)
             with signals.deferred():
                 finished = True
                 finish(history)
@@ -195,10 +164,8 @@ def _status(history):
 
 
 def _settings(options):
-    settings = {
-        name: value for name, value in vars(options).items()
-        if name not in ("run", "json", "traceback", "command")
-    }
+    settings = {name: value for name, value in vars(options).items()
+                if name not in ("run", "json", "traceback", "command")}
     return settings | {"set": dict(options.set)}
 
 
@@ -235,26 +202,14 @@ def _network(options, inputs, outputs, rng):
     import secondorder as so
 
     if options.reversible is None:
-        return so.mlp(
-            [inputs, *options.hidden, outputs],
-            activation=options.activation,
-            output=options.output,
-            rng=rng,
-            dtype=options.dtype,
-        )
+        return so.mlp([inputs, *options.hidden, outputs], activation=options.activation,
+                      output=options.output, rng=rng, dtype=options.dtype)
     if len(options.hidden) > 1 or options.output != "identity":
         raise ValueError("--reversible takes one number after --hidden, its bottleneck (or none), "
                          "and no --output")
     return so.reversible_gauss_newton.RevMLP(
-        inputs,
-        options.reversible,
-        options.hidden[0] if options.hidden else None,
-        activation=options.activation,
-        outputs=outputs,
-        bias=True,
-        rng=rng,
-        dtype=options.dtype,
-    )
+        inputs, options.reversible, options.hidden[0] if options.hidden else None,
+        activation=options.activation, outputs=outputs, bias=True, rng=rng, dtype=options.dtype)
 
 
 def _loss(options, classes):
@@ -295,11 +250,8 @@ def _report(results, history, json):
     last = len(history) - 1
     for place in sorted({*range(0, last, max(1, last // 10)), last}):
         record = history.records[place]
-        accuracy = (
-            f"   accuracy {record.train_accuracy:.3f} / {record.validation_accuracy:.3f}"
-            if "validation_accuracy" in record
-            else ""
-        )
+        accuracy = (f"   accuracy {record.train_accuracy:.3f} / {record.validation_accuracy:.3f}"
+                    if "validation_accuracy" in record else "")
         print(f"epoch {record.epoch:4}   loss {_brief(record.train_loss)} / "
               f"{_brief(record.validation_loss)}{accuracy}")
     print("(training / validation)")
@@ -320,8 +272,7 @@ def _write(out, results, history, network):
 
     from secondorder import plots
 
-    axes = plots.learning_curves(
-        {results["method"]: history}, Figure(figsize=(8, 5), layout="constrained").add_subplot()
-    )
+    axes = plots.learning_curves({results["method"]: history},
+                                 Figure(figsize=(8, 5), layout="constrained").add_subplot())
     files.write_figure(written[2], axes.figure)
     return written

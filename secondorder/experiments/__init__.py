@@ -17,12 +17,6 @@ def environment():
 
     from secondorder import __version__
 
-    return {
-        "secondorder": __version__,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "processors": os.cpu_count(),
-    }
+    return {"secondorder": __version__, "python": platform.python_version(),
+            "numpy": numpy.__version__, "scipy": scipy.__version__, "machine": platform.machine(),
+            "system": platform.system(), "processors": os.cpu_count()}

@@ -49,26 +49,16 @@ def compare(methods, make_network, loss, training, validation, l2, seed, say):
 
 def _train(name, method, network, loss, training, validation, l2, seed, say):
     optimizer = method.optimizer(network, loss, l2=l2, **method.options)
-    history = so.train(
-        optimizer, *training, epochs=method.epochs, batch_size=method.batch_size,
-        validation=validation, rng=seed
-    )
+    history = so.train(optimizer, *training, epochs=method.epochs, batch_size=method.batch_size,
+                       validation=validation, rng=seed)
     last = history.records[-1]
-    accuracy = (
-        f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last else ""
-    )
-    say(
-        f"  {name:<32} train {last.train_loss:7.4f} validation "
-        f"{last.validation_loss:7.4f}{accuracy}"
-        f"   {last.epoch:3} epochs, {1e3 * last.seconds / last.step:5.2f} ms a step"
-    )
-    return {
-        "optimizer": history.method,
-        "options": method.options,
-        "batch_size": method.batch_size,
-        "epochs": method.epochs,
-        "records": history.records,
-    }
+    accuracy = (f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last
+                else "")
+    say(f"  {name:<32} train {last.train_loss:7.4f} validation "
+        f"{last.validation_loss:7.4f}{accuracy}   {last.epoch:3} epochs, "
+        f"{1e3 * last.seconds / last.step:5.2f} ms a step")
+    return {"optimizer": history.method, "options": method.options, "batch_size": method.batch_size,
+            "epochs": method.epochs, "records": history.records}
 
 
 def with_work(records):

@@ -11,12 +11,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from secondorder import exact
-from secondorder.exact.finite_differences import (
-    central,
-    complex_step,
-    taylor_remainders,
-    taylor_slope,
-)
+from secondorder.exact.finite_differences import (central, complex_step, taylor_remainders,
+                                                  taylor_slope)
 from secondorder.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
@@ -68,12 +64,9 @@ def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     gradient = exact.gradient(network, loss, x, y, l2=l2)
     hessian = exact.hessian(network, loss, x, y, method="blocks", l2=l2)
     functions = _Functions(network, loss, x, y, l2)
-    return [
-        *_first_order(network, functions, gradient, v),
-        *_second_order(functions, gradient, hessian, v, network.theta),
-        *_routes(functions, hessian, v),
-        _gauss_newton(functions),
-    ]
+    return [*_first_order(network, functions, gradient, v),
+            *_second_order(functions, gradient, hessian, v, network.theta),
+            *_routes(functions, hessian, v), _gauss_newton(functions)]
 
 
 class _Functions:
@@ -112,55 +105,36 @@ def _first_order(network, functions, gradient, v):
     by_complex_step = complex_step(functions.complex_value, functions.theta)
     jacobian = exact.jacobian(functions.restored(), functions.x)
     jacobian_differences = central(functions.outputs, functions.theta)
-    remainders = taylor_remainders(
-        functions.value, functions.theta, v, [functions.value(functions.theta), gradient @ v], STEPS
-    )
-    return [
-        _predicted("gradient", "central differences of the loss", by_differences, gradient),
-        _relative("gradient", "one complex step in every parameter", gradient, by_complex_step),
-        _rate("gradient", "Taylor remainder of the loss", remainders, 2),
-        _predicted("Jacobian of the outputs", "central differences of the outputs",
-                   jacobian_differences, jacobian),
-    ]
+    remainders = taylor_remainders(functions.value, functions.theta, v,
+                                   [functions.value(functions.theta), gradient @ v], STEPS)
+    return [_predicted("gradient", "central differences of the loss", by_differences, gradient),
+            _relative("gradient", "one complex step in every parameter", gradient, by_complex_step),
+            _rate("gradient", "Taylor remainder of the loss", remainders, 2),
+            _predicted("Jacobian of the outputs", "central differences of the outputs",
+                       jacobian_differences, jacobian)]
 
 
 def _second_order(functions, gradient, hessian, v, theta):
     value = functions.value(functions.theta)
     remainders = taylor_remainders(functions.value, functions.theta, v,
                                    [value, gradient @ v, v @ hessian @ v], STEPS)
-    return [
-        _predicted(
-            "Hessian, by blocks", "central differences of the gradient",
-            central(functions.gradient, theta), hessian
-        ),
-        _rate("Hessian, by blocks", "Taylor remainder of the loss", remainders, 3),
-    ]
+    return [_predicted("Hessian, by blocks", "central differences of the gradient",
+                       central(functions.gradient, theta), hessian),
+            _rate("Hessian, by blocks", "Taylor remainder of the loss", remainders, 3)]
 
 
 def _routes(functions, hessian, v):
     network, rest = functions.restored(), (functions.loss, functions.x, functions.y)
-    rows = [
-        _relative(
-            f"Hessian, by {method}",
-            "Hessian, by blocks",
-            exact.hessian(network, *rest, method=method, l2=functions.l2),
-            hessian,
-        )
-        for method in ("products", "polarisation")
-    ]
+    rows = [_relative(f"Hessian, by {method}", "Hessian, by blocks",
+                      exact.hessian(network, *rest, method=method, l2=functions.l2),
+                      hessian) for method in ("products", "polarisation")]
     product = exact.hessian_vector_product(network, *rest, v, l2=functions.l2)
 
     def along(t):
         return functions.gradient(functions.theta + t[0] * v)
 
-    rows.append(
-        _predicted(
-            "Hessian-vector product",
-            "central differences of the gradient along v",
-            central(along, np.zeros(1)),
-            product[:, None],
-        )
-    )
+    rows.append(_predicted("Hessian-vector product", "central differences of the gradient along v",
+                           central(along, np.zeros(1)), product[:, None]))
     curvature = exact.two_jet(functions.restored(), *rest, v, l2=functions.l2)[2]
     rows.append(_relative("v'Hv, forward passes only", "v' times the Hessian-vector product",
                           curvature, v @ product))
@@ -174,20 +148,16 @@ def _gauss_newton(functions):
     outputs = functions.restored()(functions.x)
     targets = functions.loss.prepare_target(functions.y, outputs.shape, outputs.dtype)
     samples = len(outputs)
-    curvatures = [
-        central(lambda p, s=s: functions.loss.gradient(p[None], targets[s : s + 1])[0], outputs[s])
-        for s in range(samples)
-    ]
+    curvatures = [central(lambda p, s=s: functions.loss.gradient(p[None], targets[s : s + 1])[0],
+                          outputs[s]) for s in range(samples)]
     form = sum(jacobian.value[s].T @ curvatures[s].value @ jacobian.value[s]
                for s in range(samples)) / samples
     error = sum(_product_error(jacobian, curvatures[s], s) for s in range(samples)) / samples
     matrix = exact.gauss_newton(functions.network, functions.loss, functions.x, functions.y,
                                 l2=functions.l2)
     matrix = matrix - functions.l2 * np.eye(len(matrix))
-    return _predicted(
-        "Gauss-Newton matrix", "J'FJ with J and F from central differences",
-        type(jacobian)(form, error), matrix
-    )
+    return _predicted("Gauss-Newton matrix", "J'FJ with J and F from central differences",
+                      type(jacobian)(form, error), matrix)
 
 
 def _product_error(jacobian, curvature, s):
@@ -215,11 +185,8 @@ def _rate(quantity, against, remainders, order):
 def table(checks):
     """The checks as lines of text."""
     head = ("quantity", "checked against", "error", "allowed", "measured as", "")
-    rows = [
-        (c.quantity, c.against, f"{c.error:.1e}", f"{c.tolerance:.0e}", c.measure, "ok" if c.ok
-         else "FAILED")
-        for c in checks
-    ]
+    rows = [(c.quantity, c.against, f"{c.error:.1e}", f"{c.tolerance:.0e}", c.measure,
+             "ok" if c.ok else "FAILED") for c in checks]
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
              for row in [head, *rows]]

@@ -30,12 +30,10 @@ EVERY = 10  # iterations between two looks at it
 BATCH = 32
 
 # The rates of the paper's figures, its decay, and the defaults of the framework that it used.
-BASES = {
-    "sgd": (so.SGD, 0.02, {}),
-    "adagrad": (so.Adagrad, 0.1, {"initial_accumulator": 0.1}),
-    "adadelta": (so.Adadelta, 1.0, {"rho": 0.95, "epsilon": 1e-8}),
-    "adam": (so.Adam, 0.001, {"epsilon": 1e-8}),
-}
+BASES = {"sgd": (so.SGD, 0.02, {}),
+         "adagrad": (so.Adagrad, 0.1, {"initial_accumulator": 0.1}),
+         "adadelta": (so.Adadelta, 1.0, {"rho": 0.95, "epsilon": 1e-8}),
+         "adam": (so.Adam, 0.001, {"epsilon": 1e-8})}
 CURVATURES = ("none", "exact", "printed")
 SIGMA = {"sgd": 100.0, "adagrad": 1000.0, "adadelta": 1000.0, "adam": 1000.0}
 
@@ -68,12 +66,8 @@ class Run:
 def optimizer_of(run, network):
     """The base at its own decaying rate, or cubic regularisation around it."""
     method, rate, options = BASES[run.base]
-    base = method(
-        network,
-        so.SoftmaxCrossEntropy(),
-        learning_rate=ExponentialDecay(rate, 0.95, 100),
-        **options,
-    )
+    base = method(network, so.SoftmaxCrossEntropy(),
+                  learning_rate=ExponentialDecay(rate, 0.95, 100), **options)
     if run.curvature == "none":
         return base
     return so.CubicRegularization(base, sigma=run.sigma, curvature=run.curvature)
@@ -95,14 +89,8 @@ def train(run, inputs, labels, watched=2000):
         ``loss`` (on the watched samples, every `EVERY` iterations from 0), ``batch_loss``, ``rate``
         and ``curvature`` (every iteration), ``seconds``.
     """
-    network = so.mlp(
-        [inputs.shape[1], *run.hidden, int(labels.max()) + 1],
-        activation="relu",
-        bias=False,
-        init=run.half_width,
-        rng=run.seed,
-        dtype=run.dtype,
-    )
+    network = so.mlp([inputs.shape[1], *run.hidden, int(labels.max()) + 1], activation="relu",
+                     bias=False, init=run.half_width, rng=run.seed, dtype=run.dtype)
     optimizer, rng = optimizer_of(run, network), np.random.default_rng([run.seed, 1])
     inputs = inputs.astype(run.dtype)
     x, y = inputs[:watched], labels[:watched]
@@ -141,13 +129,11 @@ def summary(found):
     start = float(np.median(rate[:20]))
     after = rate[left + 100:] if left is not None else rate[:0]
     later = float(np.median(after)) if after.size else None
-    return {
-        "exit": left,
-        "final_loss": float(loss[-1]),
-        "rate_on_plateau": start,
-        "rate_after": later,
-        "jump": start / later if later else None,
-    }
+    return {"exit": left,
+            "final_loss": float(loss[-1]),
+            "rate_on_plateau": start,
+            "rate_after": later,
+            "jump": start / later if later else None}
 
 
 def planned(data, sweep, bases, curvatures, seeds, iterations, dtype, half_width):
@@ -157,11 +143,8 @@ def planned(data, sweep, bases, curvatures, seeds, iterations, dtype, half_width
                    half_width=half_width, dtype=dtype)
 
     if sweep == "sigma":
-        return [
-            run(bases[0], "exact", seed, sigma)
-            for sigma in (1.0, 10.0, 100.0, 1e3, 1e4)
-            for seed in seeds
-        ]
+        return [run(bases[0], "exact", seed, sigma)
+                for sigma in (1.0, 10.0, 100.0, 1e3, 1e4) for seed in seeds]
     return [run(base, curvature, seed) for base in bases for seed in seeds
             for curvature in curvatures]
 
@@ -183,15 +166,8 @@ def run_all(runs, out, say=print):
             if run.data not in data:
                 data[run.data] = load(run.data)
             made = train(run, *data[run.data])
-            files.write_json(
-                path,
-                {
-                    "run": asdict(run),
-                    "environment": environment(),
-                    "summary": summary(made),
-                    **made,
-                },
-            )
+            files.write_json(path, {"run": asdict(run), "environment": environment(),
+                                    "summary": summary(made), **made})
         kept = json.loads(path.read_text(encoding="utf-8"))
         found[run.name] = run, kept
         text = "  ".join(f"{name} {_short(value)}" for name, value in kept["summary"].items())
@@ -210,14 +186,11 @@ def draw(found, path):
     axes = figure.subplots(2, len(bases), squeeze=False, sharex=True)
     first = min(run.seed for run, _ in found.values())
     for column, base in enumerate(bases):
-        for run, kept in (
-            pair for pair in found.values() if (pair[0].base, pair[0].seed) == (base, first)
-        ):
-            label = (
-                "alone"
-                if run.curvature == "none"
-                else f"{run.curvature} curvature, sigma {run.sigma:g}"
-            )
+        for run, kept in found.values():
+            if (run.base, run.seed) != (base, first):
+                continue
+            label = ("alone" if run.curvature == "none"
+                     else f"{run.curvature} curvature, sigma {run.sigma:g}")
             draw_run(kept, label, *axes[:, column])
         axes[0, column].set_title(base)
         axes[0, column].legend(fontsize=8)
@@ -238,43 +211,30 @@ def draw_run(kept, label, above, below):
 
 def main(arguments=None):
     """Run a sweep from the command line; see the module's text."""
-    parser = argparse.ArgumentParser(
-        prog="python -m secondorder.experiments.plateau",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--data", default="digits", help="as for secondorder train (default: digits)"
-    )
+    parser = argparse.ArgumentParser(prog="python -m secondorder.experiments.plateau",
+                                     description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="digits",
+                        help="as for secondorder train (default: digits)")
     parser.add_argument("--sweep", choices=("methods", "sigma"), default="methods")
     parser.add_argument("--bases", nargs="+", choices=tuple(BASES), default=list(BASES))
     parser.add_argument("--curvatures", nargs="+", choices=CURVATURES, default=CURVATURES,
                         help="none is the base alone (default: all)")
     parser.add_argument("--seeds", type=int, default=3, help="number of seeds (default: 3)")
     parser.add_argument("--iterations", type=int, default=1500)
-    parser.add_argument(
-        "--init", type=float, default=0.1, help="half-width of the initial weights (default: 0.1)"
-    )
+    parser.add_argument("--init", type=float, default=0.1,
+                        help="half-width of the initial weights (default: 0.1)")
     parser.add_argument("--dtype", choices=("float64", "float32"), default="float64")
     parser.add_argument("--out", required=True, metavar="DIR")
     options = parser.parse_args(arguments)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
-    runs = planned(
-        options.data,
-        options.sweep,
-        options.bases,
-        options.curvatures,
-        range(options.seeds),
-        options.iterations,
-        options.dtype,
-        options.init,
-    )
+    runs = planned(options.data, options.sweep, options.bases, options.curvatures,
+                   range(options.seeds), options.iterations, options.dtype, options.init)
     found = run_all(runs, out)
     name = f"{options.sweep}-{options.data.rpartition(':')[2]}-init{options.init:g}"
-    files.write_json(
-        out / f"{name}.json", {key: kept["summary"] for key, (_, kept) in found.items()}
-    )
+    files.write_json(out / f"{name}.json",
+                     {key: kept["summary"] for key, (_, kept) in found.items()})
     draw(found, out / f"{name}.png")
 
 

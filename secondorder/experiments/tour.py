@@ -52,13 +52,11 @@ def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
-    results = {
-        "ok": False,
-        "stopped": None,
-        "seed": seed,
-        "environment": environment(),
-        "data": {"name": "digits", "training": len(training), "validation": len(validation)},
-    }
+    results = {"ok": False,
+               "stopped": None,
+               "seed": seed,
+               "environment": environment(),
+               "data": {"name": "digits", "training": len(training), "validation": len(validation)}}
     try:
         for title, section in SECTIONS:
             say(f"\n== {title}")
@@ -131,85 +129,55 @@ def derivatives(out, training, validation, seed, say):
     zero = np.abs(eigenvalues).max() * 1e-12
     figure = Figure(figsize=(13, 5.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    plots.hessian_heat_map(
-        hessian, network, left,
-        f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}"
-    )
+    plots.hessian_heat_map(hessian, network, left,
+                           f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}")
     plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
     files.write_figure(out / "exact-hessian.png", figure)
     checks = check_derivatives(network, loss, x[:40], y[:40], l2=1e-3, rng=seed)
-    say(
-        f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, "
-        f"loss {network.evaluate(loss, x, y).loss:.3f} "
-        f"after 8 truncated Newton steps"
-    )
-    say(
-        f"exact Hessian: eigenvalues {eigenvalues[0]:.2e} to {eigenvalues[-1]:.2e}, "
-        f"{np.sum(eigenvalues < -zero)} negative, "
-        f"{np.sum(np.abs(eigenvalues) <= zero)} zero"
-    )
+    say(f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, loss "
+        f"{network.evaluate(loss, x, y).loss:.3f} after 8 truncated Newton steps")
+    say(f"exact Hessian: eigenvalues {eigenvalues[0]:.2e} to {eigenvalues[-1]:.2e}, "
+        f"{np.sum(eigenvalues < -zero)} negative, {np.sum(np.abs(eigenvalues) <= zero)} zero")
     say(table(checks))
     return "derivatives", {
         "ok": all(check.ok for check in checks),
         "checks": [check.to_dict() for check in checks],
         "eigenvalues": eigenvalues,
         "settings": {"network": [16, 6, 10], "activation": "tanh", "l2": 1e-3, "samples": 40},
-        "figures": [
-            {"file": "exact-hessian.png",
-             "shows": "exact Hessian of a small network, block by block, and its spectrum"}
-        ],
-    }
+        "figures": [{
+            "file": "exact-hessian.png",
+            "shows": "exact Hessian of a small network, block by block, and its spectrum"}]}
 
 
 def classifier(out, training, validation, seed, say):
     """Digits with SGD, Adam and truncated Newton on exact Hessian-vector products."""
-    methods = {
-        "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, 10 * EPOCHS),
-        "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, 10 * EPOCHS),
-        "truncated Newton": Method(so.TruncatedNewton, {}, len(training), EPOCHS),
-    }
-    say(
-        f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in "
-        f"every step, "
-        f"the others batches of {BATCH}.\n"
-        f"A step of truncated Newton costs about ten gradients, so the others train ten times as "
-        f"long."
-    )
-    runs = compare(
-        methods,
-        lambda: so.mlp([64, 32, 10], activation="tanh", rng=seed),
-        so.SoftmaxCrossEntropy(),
-        (training.inputs, training.targets),
-        (validation.inputs, validation.targets),
-        l2=1e-3,
-        seed=seed,
-        say=say,
-    )
+    methods = {"SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, 10 * EPOCHS),
+               "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, 10 * EPOCHS),
+               "truncated Newton": Method(so.TruncatedNewton, {}, len(training), EPOCHS)}
+    say(f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in "
+        f"every step, the others batches of {BATCH}.\nA step of truncated Newton costs about ten "
+        "gradients, so the others train ten times as long.")
+    runs = compare(methods, lambda: so.mlp([64, 32, 10], activation="tanh", rng=seed),
+                   so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
+                   (validation.inputs, validation.targets), l2=1e-3, seed=seed, say=say)
     figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     for result in runs.values():
         result["records"] = with_work(result["records"])
     histories = _histories(runs)
-    say(
-        "  work, in gradients over the whole training set: "
-        + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items())
-    )
+    say("  work, in gradients over the whole training set: "
+        + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items()))
     start = {name: records[: EPOCHS + 1] for name, records in histories.items()}
     plots.learning_curves(start, left, x_label="epochs (passes over the training set)",
                           y_label="cross-entropy")
-    plots.learning_curves(
-        histories, right, x="work", y_label="",
-        x_label="work: full gradients, a Hessian-vector product counted as two"
-    )
+    plots.learning_curves(histories, right, x="work", y_label="",
+                          x_label="work: full gradients, a Hessian-vector product counted as two")
     files.write_figure(out / "learning-curves.png", figure)
     return "classifier", {
         "runs": runs,
         "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
-        "figures": [
-            {"file": "learning-curves.png",
-             "shows": "SGD, Adam and truncated Newton on digits, by epochs and by work"}
-        ],
-    }
+        "figures": [{"file": "learning-curves.png",
+                     "shows": "SGD, Adam and truncated Newton on digits, by epochs and by work"}]}
 
 
 def residual_partitioning(out, training, validation, seed, say):
@@ -220,58 +188,36 @@ def residual_partitioning(out, training, validation, seed, say):
     say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 "
         f"{L2}")
     autoencoder = compare(
-        {
-            "residual partitioning, rate 10": Method(
-                so.ResidualPartitioning, {"learning_rate": 10.0}, BATCH, AUTOENCODER_EPOCHS
-            ),
-            "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, AUTOENCODER_EPOCHS),
-            "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH,
-                                       AUTOENCODER_EPOCHS),
-        },
-        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"),
-        loss,
-        (training.inputs, training.inputs),
-        (validation.inputs, validation.inputs),
-        l2=L2,
-        seed=seed,
-        say=say,
-    )
+        {"residual partitioning, rate 10": Method(so.ResidualPartitioning, {"learning_rate": 10.0},
+                                                  BATCH, AUTOENCODER_EPOCHS),
+         "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, AUTOENCODER_EPOCHS),
+         "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, BATCH, AUTOENCODER_EPOCHS)},
+        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"), loss,
+        (training.inputs, training.inputs), (validation.inputs, validation.inputs), l2=L2,
+        seed=seed, say=say)
     plots.learning_curves(_histories(autoencoder), left, y_label="half squared error")
     left.set_title("autoencoder " + "-".join(map(str, sizes)) + ", tanh")
     widths = [64, 400, 100, 36, 10]
     say(f"classifier {'-'.join(map(str, widths))}, softplus; cross-entropy; l2 {L2}")
     classes = compare(
-        {
-            "residual partitioning, rate 100": Method(
-                so.ResidualPartitioning, {"learning_rate": 100.0, "output": "jensen"}, BATCH,
-                CLASSIFIER_EPOCHS
-            ),
-            "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, CLASSIFIER_EPOCHS),
-            "Adam, rate 0.001": Method(so.Adam, {"learning_rate": 0.001}, BATCH, CLASSIFIER_EPOCHS),
-        },
+        {"residual partitioning, rate 100": Method(so.ResidualPartitioning,
+                                                   {"learning_rate": 100.0, "output": "jensen"},
+                                                   BATCH, CLASSIFIER_EPOCHS),
+         "SGD, rate 0.1": Method(so.SGD, {"learning_rate": 0.1}, BATCH, CLASSIFIER_EPOCHS),
+         "Adam, rate 0.001": Method(so.Adam, {"learning_rate": 0.001}, BATCH, CLASSIFIER_EPOCHS)},
         lambda: so.mlp(widths, activation="softplus", rng=seed, dtype="float32"),
-        so.SoftmaxCrossEntropy(),
-        (training.inputs, training.targets),
-        (validation.inputs, validation.targets),
-        l2=L2,
-        seed=seed,
-        say=say,
-    )
+        so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
+        (validation.inputs, validation.targets), l2=L2, seed=seed, say=say)
     plots.learning_curves(_histories(classes), right, y_label="cross-entropy")
     right.set_title("classifier " + "-".join(map(str, widths)) + ", softplus")
     files.write_figure(out / "residual-partitioning.png", figure)
-    return "residual_partitioning", {
-        "autoencoder": autoencoder,
-        "classifier": classes,
-        "settings": {"autoencoder": sizes, "classifier": widths, "l2": L2, "batch": BATCH,
-                     "dtype": "float32"},
-        "figures": [
-            {
-                "file": "residual-partitioning.png",
-                "shows": "residual partitioning beside SGD and Adam on the paper's two networks",
-            }
-        ],
-    }
+    return "residual_partitioning", {"autoencoder": autoencoder,
+                                     "classifier": classes,
+                                     "settings": {"autoencoder": sizes, "classifier": widths,
+                                                  "l2": L2, "batch": BATCH, "dtype": "float32"},
+                                     "figures": [{"file": "residual-partitioning.png",
+                                                  "shows": "residual partitioning beside SGD and "
+                                                           "Adam on the paper's two networks"}]}
 
 
 def bound(out, training, validation, seed, say):
@@ -286,73 +232,51 @@ def bound(out, training, validation, seed, say):
     plots.bound_beside_hessian(hessian, diagonal.curvature, network, figure)
     files.write_figure(out / "diagonal-bound.png", figure)
     ok = bool(smallest >= NOT_BELOW * largest)
-    say(
-        f"bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
+    say("bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
         f"network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
-        f"{'ok, a bound for every step' if ok else 'FAILED'}"
-    )
-    return "bound", {
-        "ok": ok,
-        "smallest_eigenvalue": smallest,
-        "largest_curvature": largest,
-        "settings": {"output": "pairwise", "samples": 200},
-        "figures": [{"file": "diagonal-bound.png",
-                     "shows": "the diagonal bound beside the Hessian that it bounds"}],
-    }
+        f"{'ok, a bound for every step' if ok else 'FAILED'}")
+    return "bound", {"ok": ok,
+                     "smallest_eigenvalue": smallest,
+                     "largest_curvature": largest,
+                     "settings": {"output": "pairwise", "samples": 200},
+                     "figures": [{"file": "diagonal-bound.png",
+                                  "shows": "the diagonal bound beside the Hessian that it bounds"}]}
 
 
 def reversible_gauss_newton(out, training, validation, seed, say):
     """Gauss-Newton through both inverses, Adam and SGD: one curve of the loss, different
     accuracies."""
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
-    say(
-        f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
-        f"batch; every step of "
-        "Gauss-Newton\nmoves the outputs alike, whichever inverse of the Jacobian it takes"
-    )
+    say(f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
+        "batch; every step of Gauss-Newton\nmoves the outputs alike, whichever inverse of the "
+        "Jacobian it takes")
     exact = {"learning_rate": 1.0, "measure": False}
-    methods = {
-        "right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
-        "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},
-                                        len(x), 20),
-        "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, len(x), 20),
-        "SGD, rate 1": Method(so.SGD, {"learning_rate": 1.0}, len(x), 20),
-    }
+    methods = {"right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
+               "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},
+                                               len(x), 20),
+               "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, len(x), 20),
+               "SGD, rate 1": Method(so.SGD, {"learning_rate": 1.0}, len(x), 20)}
     runs = compare(
-        methods,
-        lambda: so.reversible_gauss_newton.RevMLP(64, 2, BOTTLENECK, outputs=10, rng=seed),
-        so.SoftmaxCrossEntropy(),
-        (x, y),
-        (validation.inputs, validation.targets),
-        l2=0.0,
-        seed=seed,
-        say=say,
-    )
+        methods, lambda: so.reversible_gauss_newton.RevMLP(64, 2, BOTTLENECK, outputs=10, rng=seed),
+        so.SoftmaxCrossEntropy(), (x, y), (validation.inputs, validation.targets), l2=0.0,
+        seed=seed, say=say)
     figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    training_only = {
-        name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]} for r in records]
-        for name, records in _histories(runs).items()
-    }
+    training_only = {name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]}
+                            for r in records] for name, records in _histories(runs).items()}
     plots.learning_curves(training_only, left, x_label="steps", y_label="cross-entropy",
                           title="training loss")
-    plots.learning_curves(
-        _histories(runs), right, quantity="accuracy", x_label="steps", y_label="accuracy",
-        title="accuracy: training (solid), validation (dashed)",
-    )
+    plots.learning_curves(_histories(runs), right, quantity="accuracy", x_label="steps",
+                          y_label="accuracy",
+                          title="accuracy: training (solid), validation (dashed)")
     files.write_figure(out / "reversible-gauss-newton.png", figure)
     return "reversible_gauss_newton", {
         "runs": runs,
         "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x),
                      "readout": "orthonormal"},
-        "figures": [
-            {
-                "file": "reversible-gauss-newton.png",
-                "shows": "Gauss-Newton through both inverses beside Adam and SGD: loss and "
-                         "accuracy",
-            }
-        ],
-    }
+        "figures": [{
+            "file": "reversible-gauss-newton.png",
+            "shows": "Gauss-Newton through both inverses beside Adam and SGD: loss and accuracy"}]}
 
 
 def curvature_errors(out, training, validation, seed, say):
@@ -363,11 +287,9 @@ def curvature_errors(out, training, validation, seed, say):
     totals = {name: so.eacg.total_error(values) for name, values in found.items()}
     norm = totals.pop("norm")
     means = {name: found[name].mean(axis=0) for name in totals}
-    say(
-        f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance "
-        f"from "
-        f"the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables 2-5):"
-    )
+    say(f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance "
+        f"from the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables "
+        "2-5):")
     for name, values in means.items():
         by_layer = "  ".join(f"{value:.4f}" for value in values)
         say(f"  {name:<14} layers {by_layer}   total {so.eacg.total_error(values):.4f}")
@@ -382,8 +304,7 @@ def curvature_errors(out, training, validation, seed, say):
         "settings": {"network": sizes, "activation": "sigmoid", "batch": eacg.BATCH,
                      "epochs": CURVATURE_EPOCHS},
         "figures": [{"file": "curvature-errors.png",
-                     "shows": "Fisher, Gauss-Newton and PCH against the true Hessian, by layer"}],
-    }
+                     "shows": "Fisher, Gauss-Newton and PCH against the true Hessian, by layer"}]}
 
 
 def cubic_regularization(out, training, validation, seed, say):
@@ -415,12 +336,10 @@ def cubic_regularization(out, training, validation, seed, say):
     }
 
 
-SECTIONS = (
-    ("every derivative of a small network, checked another way", derivatives),
-    ("digits with first- and second-order methods", classifier),
-    ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning),
-    ("what that bound looks like", bound),
-    ("cubic step lengths: leaving a plateau", cubic_regularization),
-    ("exact Gauss-Newton in a reversible network: which inverse?", reversible_gauss_newton),
-    ("EA-CG: how far curvatures are from the true Hessian", curvature_errors),
-)
+SECTIONS = (("every derivative of a small network, checked another way", derivatives),
+            ("digits with first- and second-order methods", classifier),
+            ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning),
+            ("what that bound looks like", bound),
+            ("cubic step lengths: leaving a plateau", cubic_regularization),
+            ("exact Gauss-Newton in a reversible network: which inverse?", reversible_gauss_newton),
+            ("EA-CG: how far curvatures are from the true Hessian", curvature_errors))

@@ -13,6 +13,5 @@ from .registry import PAPERS, Condition, Stated, equation
 from .report import markdown, summary, table
 
 __all__ = ["AtMost", "Case", "Condition", "Counterexample", "Equal", "PAPERS", "Printed",
-           "PrintedShape",
-           "Property", "Rate", "Result", "Stated", "VerificationError", "equation", "markdown",
-           "run", "show", "summary", "table"]
+           "PrintedShape", "Property", "Rate", "Result", "Stated", "VerificationError", "equation",
+           "markdown", "run", "show", "summary", "table"]

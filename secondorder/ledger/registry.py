@@ -18,12 +18,9 @@ VERDICTS = ("holds", "conditional", "erratum", "definition")
 KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
-PAPERS = {
-    "residual-partitioning": "secondorder.residual_partitioning.equations",
-    "low-rank": "secondorder.low_rank.equations",
-    "ea-cg": "secondorder.eacg.equations",
-    "reversible-gauss-newton": "secondorder.reversible_gauss_newton.equations",
-}
+PAPERS = {"residual-partitioning": "secondorder.residual_partitioning.equations",
+          "low-rank": "secondorder.low_rank.equations", "ea-cg": "secondorder.eacg.equations",
+          "reversible-gauss-newton": "secondorder.reversible_gauss_newton.equations"}
 
 
 @dataclass(frozen=True)
@@ -197,8 +194,7 @@ def _is_implementation(value):
 
 
 def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
-             where=None,
-             implements=()):
+             where=None, implements=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -285,10 +281,9 @@ def _validate_texts(entry, where):
         _require_text(where, name, getattr(entry, name))
     if entry.where is not None:
         _require_text(where, "where", entry.where)
-    for name, texts, allowed in (
-            ("corrected", [entry.corrected] if entry.corrected is not None else [],
-             ("erratum", "conditional")),
-            ("condition", entry.conditions, ("conditional", "erratum"))):
+    for name, texts, allowed in (("corrected", [entry.corrected] if entry.corrected is not None
+                                  else [], ("erratum", "conditional")),
+                                 ("condition", entry.conditions, ("conditional", "erratum"))):
         if texts and entry.verdict not in allowed:
             raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "
                                     f"the verdict is {entry.verdict!r}")

@@ -18,9 +18,8 @@ def patches(x, kernel_shape, strides):
     """[low-rank] Eq. (45), corrected: z_tk^sl = x at (sigma s + l, tau t + k), counted from 0,
     indices s, t, l, k.
     """
-    s, t, l, k = np.ogrid[
-        tuple(map(slice, (*output_shape(x.shape, kernel_shape, strides), *kernel_shape)))
-    ]
+    s, t, l, k = np.ogrid[tuple(map(
+        slice, (*output_shape(x.shape, kernel_shape, strides), *kernel_shape)))]
     return x[strides[0] * s + l, strides[1] * t + k]
 
 
@@ -77,9 +76,8 @@ def d2v_dw_dx(slope, bend, z, w, dz_dx):
     s, t, p, q, i, j.
     """
     along = np.einsum("mr,stmrij->stij", w, dz_dx)
-    return np.einsum("st,stpqij->stpqij", slope, dz_dx) + np.einsum(
-        "st,stpq,stij->stpqij", bend, z, along
-    )
+    return np.einsum("st,stpqij->stpqij", slope, dz_dx) + np.einsum("st,stpq,stij->stpqij", bend, z,
+                                                                    along)
 
 
 def d2v_dw_dw(bend, z):
@@ -98,21 +96,16 @@ def kernel_at(w, place, x_shape, strides):
     i, j = np.ogrid[:x_shape[0], :x_shape[1]]
     m, q = i - strides[0] * place[0], j - strides[1] * place[1]
     inside = (0 <= m) & (m < w.shape[0]) & (0 <= q) & (q < w.shape[1])
-    return np.where(
-        inside, w[np.clip(m, 0, w.shape[0] - 1), np.clip(q, 0, w.shape[1] - 1)], 0.0
-    ), inside
+    return np.where(inside, w[np.clip(m, 0, w.shape[0] - 1), np.clip(q, 0, w.shape[1] - 1)],
+                    0.0), inside
 
 
 def dv_dx_by_cases(slope, w, x_shape, strides):
     """[low-rank] Eq. (54), with the upper bounds that it lacks: A' w at (i - sigma s, j - tau t),
     indices s, t, i, j.
     """
-    return np.array(
-        [
-            [slope[s, t] * kernel_at(w, (s, t), x_shape, strides)[0] for t in range(slope.shape[1])]
-            for s in range(slope.shape[0])
-        ]
-    )
+    return np.array([[slope[s, t] * kernel_at(w, (s, t), x_shape, strides)[0]
+                      for t in range(slope.shape[1])] for s in range(slope.shape[0])])
 
 
 def d2v_dw_dx_by_cases(slope, bend, w, x, strides):

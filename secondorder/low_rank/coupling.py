@@ -55,9 +55,8 @@ def block_products(evaluation, direction):
         if layer.linear.size:
             P, P_bias = (*layer.linear.split(direction[evaluation.network.slices[place]]), None)[:2]
             own = layer.input @ P.T + (0 if P_bias is None else P_bias)
-            weights[k, :k] = np.einsum(
-                "si,ksi->k", evaluation.deltas[place] @ P, tangents, dtype=wide
-            )
+            weights[k, :k] = np.einsum("si,ksi->k", evaluation.deltas[place] @ P, tangents,
+                                       dtype=wide)
         tangents = np.concatenate([tangents @ layer.linear.weight.T, own[None]])
         if k < count - 1 and layer.slope is not None:
             bar = evaluation.deltas[places[k + 1] - 1]
@@ -104,9 +103,8 @@ def layer_products(evaluation, direction, l2=0.0):
     else:
         a, Q = _by_products(evaluation, direction, slices)
     if l2:
-        a = a + l2 * np.array(
-            [np.dot(direction[w].astype(np.float64), network.theta[w]) for w in slices]
-        )
+        a = a + l2 * np.array([np.dot(direction[w].astype(np.float64),
+                                      network.theta[w]) for w in slices])
         Q = Q + l2 * np.diag(squares)
     return a, Q, np.sqrt(squares), slices
 

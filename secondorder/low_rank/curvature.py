@@ -66,9 +66,8 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
 def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
     """`directional_curvature` at an evaluation; its numbers may be infinite or NaN."""
     evaluation.require_current()
-    slope, bend = (
-        _exact(evaluation, direction) if form == "exact" else _printed(evaluation, direction)
-    )
+    slope, bend = (_exact(evaluation, direction) if form == "exact"
+                   else _printed(evaluation, direction))
     if l2:
         slope += l2 * inner(evaluation.network.theta, direction)
         bend += l2 * inner(direction, direction)
@@ -139,9 +138,8 @@ def _printed(evaluation, direction):
     """(38), and (39) without what its third line lacks: terms between different hidden layers."""
     slopes, terms = block_products(evaluation, direction)
     hidden = terms.outputs[:-1, :-1]
-    return slopes.sum().item(), (
-        terms.outputs.sum() - hidden.sum() + np.trace(hidden) + terms.weights.sum()
-    ).item()
+    return slopes.sum().item(), (terms.outputs.sum() - hidden.sum() + np.trace(hidden)
+                                 + terms.weights.sum()).item()
 
 
 def by_explicit_eta(evaluation, direction):
@@ -154,12 +152,8 @@ def by_explicit_eta(evaluation, direction):
     layers, places = hidden_layers(evaluation)
     f_pp = objective_derivatives(evaluation, places[-1])[1]
     bend, outputs = 0.0, 0.0
-    pieces = [
-        layer.linear.split(direction[evaluation.network.slices[place]])
-        if layer.linear.size
-        else None
-        for layer, place in zip(layers, places)
-    ]
+    pieces = [layer.linear.split(direction[evaluation.network.slices[place]]) if layer.linear.size
+              else None for layer, place in zip(layers, places)]
     for r, (layer, piece) in enumerate(zip(layers, pieces)):
         if piece is None:
             continue

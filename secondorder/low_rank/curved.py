@@ -38,12 +38,10 @@ def dbeta_dw(sample, r, q):
         return np.zeros((*w.shape, len(sample.v[q]), len(v)), dtype=sample.p.dtype)
     if r == q:
         bent = np.einsum("bps,pa,t->bast", lambda_(sample, r), w, v)
-        return bent + np.einsum(
-            "bs,at->bast", gamma(sample, r), np.eye(w.shape[1], len(v), dtype=v.dtype)
-        )
-    return np.einsum(
-        "bdp,da,pm,ms,t->bast", lambda_(sample, r), w, w, eta(sample, r - 1, q), v, optimize=True
-    )
+        return bent + np.einsum("bs,at->bast", gamma(sample, r),
+                                np.eye(w.shape[1], len(v), dtype=v.dtype))
+    return np.einsum("bdp,da,pm,ms,t->bast", lambda_(sample, r), w, w, eta(sample, r - 1, q), v,
+                     optimize=True)
 
 
 def dalpha_dw(sample, k, l, q):
@@ -55,13 +53,8 @@ def dalpha_dw(sample, k, l, q):
     d_l, v = len(sample.v[l]), sample.v_bar[q - 1]
     total = np.zeros((len(sample.v[k]), d_l, len(sample.v[q]), len(v)), dtype=sample.p.dtype)
     for r in range(l + 1, k + 1):
-        total += np.einsum(
-            "jb,bast,am->jmst",
-            alpha(sample, k, r),
-            dbeta_dw(sample, r, q),
-            alpha(sample, r - 1, l),
-            optimize=True,
-        )
+        total += np.einsum("jb,bast,am->jmst", alpha(sample, k, r), dbeta_dw(sample, r, q),
+                           alpha(sample, r - 1, l), optimize=True)
     return total
 
 
@@ -93,27 +86,13 @@ def deta_dw(sample, n, k, q):
     v, w = sample.v_bar[q - 1], sample.w
     if q > k:
         bent = bends_above(sample, n, k, q, q + 1) + np.einsum(
-            "jb,bps,pa,al->jsl",
-            alpha(sample, n, q),
-            lambda_(sample, q),
-            w[q],
-            eta(sample, q - 1, k),
-            optimize=True,
-        )
+            "jb,bps,pa,al->jsl", alpha(sample, n, q), lambda_(sample, q), w[q],
+            eta(sample, q - 1, k), optimize=True)
         return (np.einsum("jsl,t->jlst", bent, v)
                 + np.einsum("js,tl->jlst", eta(sample, n, q), eta_bar(sample, q - 1, k)))
-    own = (
-        np.einsum("jm,mls->jsl", alpha(sample, n, k), lambda_(sample, k))
-        if q == k
-        else np.einsum(
-            "jm,mlp,pa,as->jsl",
-            alpha(sample, n, k),
-            lambda_(sample, k),
-            w[k],
-            eta(sample, k - 1, q),
-            optimize=True,
-        )
-    )
+    own = (np.einsum("jm,mls->jsl", alpha(sample, n, k), lambda_(sample, k)) if q == k
+           else np.einsum("jm,mlp,pa,as->jsl", alpha(sample, n, k), lambda_(sample, k), w[k],
+                          eta(sample, k - 1, q), optimize=True))
     return np.einsum("jsl,t->jlst", bends_above(sample, n, k, q, k + 1) + own, v)
 
 
@@ -142,15 +121,13 @@ def d2v_dw_dw(sample, k, q):
     n, v = sample.n, sample.v_bar
     result = np.einsum("jlst,i->jlist", deta_dw(sample, n, k, q), v[k - 1])
     if q < k:
-        result += np.einsum(
-            "jl,is,t->jlist", eta(sample, n, k), eta_bar(sample, k - 1, q), v[q - 1]
-        )
+        result += np.einsum("jl,is,t->jlist", eta(sample, n, k), eta_bar(sample, k - 1, q),
+                            v[q - 1])
     return result
 
 
 def block_ww(sample, k, q):
     """[low-rank] Eq. (80): d2 f / d w_i^(k),l d w_t^(q),s, indices l, i, s, t, for every A."""
-    bent = np.einsum(
-        "a,aj,jlist->list", sample.f_p, sample.u, d2v_dw_dw(sample, k, q), optimize=True
-    )
+    bent = np.einsum("a,aj,jlist->list", sample.f_p, sample.u, d2v_dw_dw(sample, k, q),
+                     optimize=True)
     return through_outputs(sample, k, q) + bent

@@ -24,19 +24,15 @@ def hessian_diagonal_at(evaluation, l2=0.0):
     layers, places = hidden_layers(evaluation)
     f_pp = objective_derivatives(evaluation, places[-1])[1]
     straight = all(layer.slope is None or not layer.curvature.any() for layer in layers[:-1])
-    carried = (
-        squared_columns(layers, f_pp)
-        if straight
-        else full_hessians(evaluation, layers, places, f_pp)
-    )
+    carried = (squared_columns(layers, f_pp) if straight else full_hessians(evaluation, layers,
+                                                                            places, f_pp))
     diagonal = np.empty_like(evaluation.network.theta)
     for layer, place, S in zip(layers, places, carried):
         if layer.linear.size:
             block = weight_curvatures(S, extended(layer, layer.input)) / evaluation.samples
             width = layer.linear.in_features
-            diagonal[evaluation.network.slices[place]] = np.concatenate(
-                [block[:, :width].ravel(), block[:, width:].ravel()]
-            )
+            diagonal[evaluation.network.slices[place]] = np.concatenate([block[:, :width].ravel(),
+                                                                         block[:, width:].ravel()])
     return diagonal + l2
 
 
@@ -51,10 +47,8 @@ def squared_columns(layers, f_pp):
     """
     values, vectors = np.linalg.eigh(f_pp)
     # (C, S, d)
-    sign, columns = (
-        np.sign(values),
-        (vectors * np.sqrt(np.abs(values))[:, None, :]).transpose(2, 0, 1),
-    )
+    sign, columns = (np.sign(values),
+                     (vectors * np.sqrt(np.abs(values))[:, None, :]).transpose(2, 0, 1))
     found = []
     for layer, below in zip(layers[::-1], [*layers[-2::-1], None]):
         found.append(np.einsum("sc,csi->si", sign, columns**2))
@@ -93,6 +87,5 @@ def variable_rates(direction, gradient, diagonal, sigma):
     entry of the direction.
     """
     slope = direction.astype(np.float64) * gradient
-    return step_length(
-        slope, diagonal * (direction.astype(np.float64) ** 2), np.abs(direction), sigma
-    )
+    return step_length(slope, diagonal * (direction.astype(np.float64) ** 2), np.abs(direction),
+                       sigma)

@@ -53,11 +53,8 @@ class Factors:
                 across[r, k] = layers[r].linear.weight @ eta
                 self.eta[r, k] = _with_rows(eta, self.v[r].shape[1])
         self.delta = [np.einsum("sck,sc->sk", across[last, k], f_p) for k in range(last + 1)]
-        self.core = {
-            (r, k): self._core(across, f_pp, r, k)
-            for k in range(last + 1)
-            for r in range(k, last + 1)
-        }
+        self.core = {(r, k): self._core(across, f_pp, r, k) for k in range(last + 1)
+                     for r in range(k, last + 1)}
 
     def _core(self, across, f_pp, r, k):
         """M_rk: the output's Hessian and every bend between it and layer r."""
@@ -65,9 +62,8 @@ class Factors:
         M = across[last, r].transpose(0, 2, 1) @ f_pp @ across[last, k]
         for q in range(r, last):
             if self.layers[q].slope is not None:
-                bend = self.layers[q].curvature * (
-                    self.delta[q + 1] @ self.layers[q + 1].linear.weight
-                )
+                bend = self.layers[q].curvature * (self.delta[q + 1]
+                                                   @ self.layers[q + 1].linear.weight)
                 M += (across[q, r] * bend[:, :, None]).transpose(0, 2, 1) @ across[q, k]
         return M
 
@@ -75,11 +71,8 @@ class Factors:
 def _with_rows(eta, rows):
     """eta (S, d, d_k) with zeros below up to `rows` rows."""
     missing = rows - eta.shape[1]
-    return (
-        np.concatenate([eta, np.zeros((len(eta), missing, eta.shape[2]), eta.dtype)], axis=1)
-        if missing
-        else eta
-    )
+    return (np.concatenate([eta, np.zeros((len(eta), missing, eta.shape[2]), eta.dtype)],
+                           axis=1) if missing else eta)
 
 
 def factors_at(evaluation, where=slice(None)):
@@ -193,9 +186,8 @@ class SampleHessian:
     def __init__(self, network, loss, x, y):
         evaluation = evaluate(network, loss, x, y)
         if evaluation.samples != 1:
-            raise ValueError(
-                f"x holds {evaluation.samples} samples, expected one: each has its own factors"
-            )
+            raise ValueError(f"x holds {evaluation.samples} samples, expected one: each has its "
+                             "own factors")
         self.network, self.shape, self.dtype = network, 2 * (network.size,), network.dtype
         factors, places = factors_at(evaluation), hidden_layers(evaluation)[1]
         self._trained = [k for k, layer in enumerate(factors.layers) if layer.linear.size]

@@ -14,9 +14,8 @@ def dv_dw_recursion(sample, k, l):
     for l < k.
     """
     if l > k:
-        return np.zeros(
-            (len(sample.v[k]), len(sample.v[l]), len(sample.v_bar[l - 1])), dtype=sample.p.dtype
-        )
+        return np.zeros((len(sample.v[k]), len(sample.v[l]), len(sample.v_bar[l - 1])),
+                        dtype=sample.p.dtype)
     if l == k:
         return np.einsum("js,t->jst", gamma(sample, k), sample.v_bar[k - 1])
     below = dv_dw_recursion(sample, k - 1, l)
@@ -34,9 +33,8 @@ def dp_du(sample):
     """[low-rank] Eq. (25), with u_k^l below the line: d p^j / d u_k^l = delta_l^j v^(n),k, (C, C,
     d_n).
     """
-    return np.einsum(
-        "jl,k->jlk", np.eye(len(sample.p), dtype=sample.p.dtype), sample.v_bar[sample.n]
-    )
+    return np.einsum("jl,k->jlk", np.eye(len(sample.p), dtype=sample.p.dtype),
+                     sample.v_bar[sample.n])
 
 
 def dp_dv(sample):
@@ -53,6 +51,5 @@ def df_dw(sample, k):
     """[low-rank] Eq. (28): d f / d w_j^(k),i = f_p^l u_m^l eta_i^(n,k),m v^(k-1),j, (d_k, d_k-1);
     Eq. (2) misprints it.
     """
-    return np.einsum(
-        "l,lm,mi,j->ij", sample.f_p, sample.u, eta(sample, sample.n, k), sample.v_bar[k - 1]
-    )
+    return np.einsum("l,lm,mi,j->ij", sample.f_p, sample.u, eta(sample, sample.n, k),
+                     sample.v_bar[k - 1])

@@ -89,30 +89,16 @@ class CubicRegularization(Wrapper):
 
     state_names = ("sigma", "ascents", "skipped", "rejected")
 
-    def __init__(
-        self,
-        base,
-        sigma=100.0,
-        rates="single",
-        averaging="direction",
-        curvature="exact",
-        coupled=True,
-        ascent="skip",
-        adaptive=False,
-        smallest_sigma=None,
-    ):
+    def __init__(self, base, sigma=100.0, rates="single", averaging="direction", curvature="exact",
+                 coupled=True, ascent="skip", adaptive=False, smallest_sigma=None):
         super().__init__(base)
         self.sigma = positive_number(sigma, "sigma")
         self.smallest_sigma = self.sigma / 100 if smallest_sigma is None else positive_number(
             smallest_sigma, "smallest_sigma", self.sigma)
-        self.rates, self.averaging = (
-            one_of(RATES, rates, "rates"),
-            one_of(AVERAGING, averaging, "averaging"),
-        )
-        self.curvature, self.ascent = (
-            one_of(FORMS, curvature, "curvature"),
-            one_of(ASCENT, ascent, "ascent"),
-        )
+        self.rates, self.averaging = (one_of(RATES, rates, "rates"),
+                                      one_of(AVERAGING, averaging, "averaging"))
+        self.curvature, self.ascent = (one_of(FORMS, curvature, "curvature"),
+                                       one_of(ASCENT, ascent, "ascent"))
         self.coupled, self.adaptive = boolean(coupled, "coupled"), boolean(adaptive, "adaptive")
         self._require_fitting_options()
         self.ascents = self.skipped = self.rejected = 0
@@ -121,15 +107,12 @@ class CubicRegularization(Wrapper):
     def _require_fitting_options(self):
         if self.averaging != "direction":
             if type(self.base) is not SGD or self.rates != "single":
-                raise ValueError(
-                    f"averaging={self.averaging!r} needs SGD as base and rates='single', got "
-                    f"{type(self.base).__name__} and rates={self.rates!r}"
-                )
+                raise ValueError(f"averaging={self.averaging!r} needs SGD as base and "
+                                 f"rates='single', got {type(self.base).__name__} and "
+                                 f"rates={self.rates!r}")
             if self.adaptive or self.curvature == "printed":
-                raise ValueError(
-                    f"averaging={self.averaging!r} has no single model: no adaptive=True, no "
-                    "curvature='printed'"
-                )
+                raise ValueError(f"averaging={self.averaging!r} has no single model: no "
+                                 "adaptive=True, no curvature='printed'")
         if self.curvature == "printed" and self.rates != "single":
             raise ValueError(f"curvature='printed' needs rates='single', got rates={self.rates!r}")
         if self.rates == "variable" or self.averaging != "direction" or self.curvature == "printed":
@@ -212,25 +195,22 @@ class CubicRegularization(Wrapper):
             wrong = np.argwhere(~np.isfinite(values))
             if len(wrong):
                 owner = f"{whose} {wrong[0][0]}" if wrong.shape[1] else ""
-                raise FloatingPointError(
-                    f"{type(self).__name__}, step {self.steps + 1}: the {name}{owner} along the "
-                    "direction is not finite; the parameters are left as they were"
-                )
+                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the "
+                                         f"{name}{owner} along the direction is not finite; the "
+                                         "parameters are left as they were")
 
     def _report(self, a, h, decrease, rates=None, descent=None):
         # sums of finite numbers may overflow
         self._require_finite_model("", slope=a, curvature=h)
         if decrease is not None:
             self._require_finite_model("", **{"predicted decrease": decrease})
-        self.details.update(
-            slope=float(a), curvature=float(h), descent=bool(a <= 0 if descent is None else descent)
-        )
+        self.details.update(slope=float(a), curvature=float(h),
+                            descent=bool(a <= 0 if descent is None else descent))
         if decrease is not None:
             self.details["predicted_decrease"] = float(decrease)
         if rates is not None:
-            self.details.update(
-                smallest_rate=float(np.min(rates)), largest_rate=float(np.max(rates))
-            )
+            self.details.update(smallest_rate=float(np.min(rates)),
+                                largest_rate=float(np.max(rates)))
 
     # -- sigma
 

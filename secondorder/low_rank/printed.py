@@ -14,9 +14,8 @@ def df_dw(sample, k):
 
     It has entries only where layer k is as wide as the output.
     """
-    return np.einsum(
-        "i,lm,mi,j->ij", sample.f_p, sample.u, eta(sample, sample.n, k), sample.v_bar[k - 1]
-    )
+    return np.einsum("i,lm,mi,j->ij", sample.f_p, sample.u, eta(sample, sample.n, k),
+                     sample.v_bar[k - 1])
 
 
 def eta_as_printed(sample, k, l):
@@ -41,19 +40,14 @@ def deta_dw(sample, n, k, q):
     v^(q-1),t and eta^(r-1,q).
     """
     corrected = curved.deta_dw(sample, n, k, q)
-    right = np.einsum(
-        "jsl,t->jlst", curved.bends_above(sample, n, k, q, k + 1), sample.v_bar[q - 1]
-    )
-    return (
-        corrected
-        - right
-        + np.einsum("jsl,t->jlst", bends_above(sample, n, k, q), sample.v_bar[k - 1])
-    )
+    right = np.einsum("jsl,t->jlst", curved.bends_above(sample, n, k, q, k + 1),
+                      sample.v_bar[q - 1])
+    return (corrected - right + np.einsum("jsl,t->jlst", bends_above(sample, n, k, q),
+                                          sample.v_bar[k - 1]))
 
 
 def d2v_dw_dw(sample, k, q):
     """[low-rank] Eq. (77), third case (q < k), with the same slip."""
     difference = deta_dw(sample, sample.n, k, q) - curved.deta_dw(sample, sample.n, k, q)
-    return curved.d2v_dw_dw(sample, k, q) + np.einsum(
-        "jlst,i->jlist", difference, sample.v_bar[k - 1]
-    )
+    return curved.d2v_dw_dw(sample, k, q) + np.einsum("jlst,i->jlist", difference,
+                                                      sample.v_bar[k - 1])

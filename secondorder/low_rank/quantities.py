@@ -149,23 +149,10 @@ def quantities(evaluation, sample=0):
     v_bar = [extended(layer, layer.input)[sample] for layer in layers]
     slope = [None, *(_jet(layer)[0][sample] for layer in layers[:n])]
     curvature = [None, *(_jet(layer)[1][sample] for layer in layers[:n])]
-    w, z = (
-        [None, *(layer.linear.weight for layer in layers[:n])],
-        [None, *(layer.z[sample] for layer in layers[:n])],
-    )
-    return Quantities(
-        n,
-        w,
-        z,
-        v,
-        v_bar,
-        slope,
-        curvature,
-        layers[n].linear.weight,
-        layers[n].z[sample],
-        f_p[sample],
-        f_pp[sample],
-    )
+    w, z = ([None, *(layer.linear.weight for layer in layers[:n])],
+            [None, *(layer.z[sample] for layer in layers[:n])])
+    return Quantities(n, w, z, v, v_bar, slope, curvature, layers[n].linear.weight,
+                      layers[n].z[sample], f_p[sample], f_pp[sample])
 
 
 def _jet(layer):
@@ -186,9 +173,8 @@ def objective_derivatives(evaluation, place):
     """
     chain, loss = evaluation.network.chain, evaluation.loss_function
     f_pp = loss.hessian(evaluation.outputs, evaluation.y)
-    return evaluation.deltas[place], chain.input_hessian_from(
-        evaluation.saved, evaluation.deltas, f_pp, place + 1
-    )[0]
+    return evaluation.deltas[place], chain.input_hessian_from(evaluation.saved, evaluation.deltas,
+                                                              f_pp, place + 1)[0]
 
 
 # -- the network, (10)-(16)

@@ -28,24 +28,11 @@ def unrolled(w, x, steps, activation):
     for _ in range(steps):
         z.append(w @ v[-1])
         v.append(activation.value(z[-1]))
-    slope, curvature = (
-        [None, *(f(argument) for argument in z[1:])]
-        for f in (activation.slope, activation.curvature)
-    )
+    slope, curvature = ([None, *(f(argument) for argument in z[1:])]
+                        for f in (activation.slope, activation.curvature))
     nothing = np.zeros((1, len(x)))
-    return Quantities(
-        steps,
-        [None, *([w] * steps)],
-        z,
-        v,
-        v,
-        slope,
-        curvature,
-        nothing,
-        np.zeros(1),
-        np.zeros(1),
-        np.zeros((1, 1)),
-    )
+    return Quantities(steps, [None, *([w] * steps)], z, v, v, slope, curvature, nothing,
+                      np.zeros(1), np.zeros(1), np.zeros((1, 1)))
 
 
 def sum_of_copies(derivatives):
@@ -58,9 +45,8 @@ def sum_of_copies(derivatives):
 def dv_dw(sample):
     """[low-rank] Eq. (61), corrected: sum_k eta_s^(t,k),m v_(k-1)^r, indices m, s, r."""
     t = sample.n
-    return sum_of_copies(
-        np.einsum("ms,r->msr", eta(sample, t, k), sample.v[k - 1]) for k in range(1, t + 1)
-    )
+    return sum_of_copies(np.einsum("ms,r->msr", eta(sample, t, k),
+                                   sample.v[k - 1]) for k in range(1, t + 1))
 
 
 def dv_dw_as_printed(sample):
@@ -98,9 +84,8 @@ def _later_first(sample):
     total = np.zeros((d, d, d, d, d))
     for k in range(2, t + 1):
         for p in range(1, k):
-            total += np.einsum(
-                "mi,jq,r->mijqr", eta(sample, t, k), eta(sample, k - 1, p), sample.v[p - 1]
-            )
+            total += np.einsum("mi,jq,r->mijqr", eta(sample, t, k), eta(sample, k - 1, p),
+                               sample.v[p - 1])
     return total
 
 
@@ -113,9 +98,8 @@ def d2v_dx_dx(sample):
     total = 0
     for r in range(1, sample.n + 1):
         arriving = sample.w[r] @ alpha(sample, r - 1, 0)
-        total = total + np.einsum(
-            "mb,b,bi,bl->mil", alpha(sample, sample.n, r), sample.curvature[r], arriving, arriving
-        )
+        total = total + np.einsum("mb,b,bi,bl->mil", alpha(sample, sample.n, r),
+                                  sample.curvature[r], arriving, arriving)
     return total
 
 
@@ -141,17 +125,12 @@ def d2v_dw_dx(sample):
     for k in range(1, t + 1):
         below, v = alpha(sample, k - 1, 0), sample.v[k - 1]
         total = total + np.einsum("mq,ri->mqri", eta(sample, t, k), below)
-        own = np.einsum(
-            "mq,q,qi->mqi", alpha(sample, t, k), sample.curvature[k], sample.w[k] @ below
-        )
+        own = np.einsum("mq,q,qi->mqi", alpha(sample, t, k), sample.curvature[k],
+                        sample.w[k] @ below)
         for r in range(k + 1, t + 1):
-            own += np.einsum(
-                "mb,b,bq,bi->mqi",
-                alpha(sample, t, r),
-                sample.curvature[r],
-                sample.w[r] @ eta(sample, r - 1, k),
-                sample.w[r] @ alpha(sample, r - 1, 0),
-            )
+            own += np.einsum("mb,b,bq,bi->mqi", alpha(sample, t, r), sample.curvature[r],
+                             sample.w[r] @ eta(sample, r - 1, k),
+                             sample.w[r] @ alpha(sample, r - 1, 0))
         total = total + np.einsum("mqi,r->mqri", own, v)
     return total
 

@@ -69,17 +69,8 @@ def through_outputs(sample, k, r):
     v^(r-1),t.
     """
     n, v = sample.n, sample.v_bar
-    return np.einsum(
-        "lq,lm,mi,j,qa,as,t->ijst",
-        sample.f_pp,
-        sample.u,
-        eta(sample, n, k),
-        v[k - 1],
-        sample.u,
-        eta(sample, n, r),
-        v[r - 1],
-        optimize=True,
-    )
+    return np.einsum("lq,lm,mi,j,qa,as,t->ijst", sample.f_pp, sample.u, eta(sample, n, k), v[k - 1],
+                     sample.u, eta(sample, n, r), v[r - 1], optimize=True)
 
 
 def block_ww(sample, k, r):

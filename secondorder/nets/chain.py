@@ -53,8 +53,7 @@ class Chain(Layer):
         for layer in self.sublayers():
             if id(layer) in seen:
                 raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
-                                 f"not shared between "
-                                 "places, use a copy (layer.copy())")
+                                 "not shared between places, use a copy (layer.copy())")
             seen.add(id(layer))
         self.input_shape = self._first_stated_shape()
 
@@ -218,8 +217,7 @@ class Chain(Layer):
             accepted = given(layer.backward_tangent, new=new.of(layer).lending(theta_bar=piece),
                              needs_input=needs_input or i > 0)
             y_bar_tangent, found = layer.backward_tangent(saved[i], tangents[i], pieces[i], bars[i],
-                                                          y_bar_tangent,
-                                                          **accepted)
+                                                          y_bar_tangent, **accepted)
             if found is not piece:
                 piece[...] = found
         return y_bar_tangent, theta_bar_tangent
@@ -290,8 +288,7 @@ class Skip(Layer):
         shape = self.inner.output_shape(input_shape)
         if tuple(shape) != tuple(input_shape):
             raise ValueError(f"{self!r}: the inner layers turn shape {tuple(input_shape)} into "
-                             f"{tuple(shape)}; "
-                             "a skip connection needs the same shape")
+                             f"{tuple(shape)}; a skip connection needs the same shape")
         return shape
 
     def forward(self, x, new=fresh):
@@ -332,9 +329,8 @@ class Skip(Layer):
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
         """x_bar_tangent = y_bar_tangent + that of F; theta_bar_tangent is that of F."""
-        inside, theta_bar_tangent = self.inner.backward_tangent(saved.inner, x_tangent,
-                                                                theta_tangent, y_bar,
-                                                                y_bar_tangent, new)
+        inside, theta_bar_tangent = self.inner.backward_tangent(
+            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent, new)
         x_bar_tangent = new("input_gradient_tangent", inside.shape, inside.dtype)
         return np.add(y_bar_tangent, inside, out=x_bar_tangent), theta_bar_tangent
 

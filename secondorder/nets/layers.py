@@ -58,11 +58,8 @@ class Linear(Layer):
     def _drawn(values, shape):
         """What an initialiser returned, if it is of use."""
         values = np.asarray(values)
-        if (
-            values.dtype.kind not in "biuf"
-            or values.shape != shape
-            or not np.isfinite(values).all()
-        ):
+        if (values.dtype.kind not in "biuf" or values.shape != shape
+            or not np.isfinite(values).all()):
             raise ValueError(f"init must return finite real numbers of shape {shape}, got "
                              f"{values.dtype} of shape {values.shape}")
         return values

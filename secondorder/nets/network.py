@@ -66,11 +66,8 @@ class Network:
         shape = input_shape if input_shape is not None else self.chain.input_shape
         if shape is None:
             first = next((layer for layer in self.layers if not layer.keeps_shape), None)
-            why = (
-                "no layer states its own"
-                if first is None
-                else f"{first!r} takes inputs of more than one shape"
-            )
+            why = ("no layer states its own" if first is None
+                   else f"{first!r} takes inputs of more than one shape")
             raise ValueError(f"input_shape must be given, as {why}")
         self.input_shape = checks.shape(shape, "input_shape")
         self.output_shape = tuple(self.chain.output_shape(self.input_shape))
@@ -285,8 +282,7 @@ class Evaluation:
         if not np.isfinite(self.losses).all():
             bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
             raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
-                                     f"{self.losses[bad]} although the "
-                                     "outputs are finite")
+                                     f"{self.losses[bad]} although the outputs are finite")
 
     def _require_form(self, name, array, shape):
         """TypeError or ValueError unless what the loss returned has this shape and the network's

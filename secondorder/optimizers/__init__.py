@@ -8,5 +8,4 @@ from .schedules import Constant, ExponentialDecay
 from .truncated_newton import TruncatedNewton
 
 __all__ = ["CGResult", "SGD", "Adadelta", "Adagrad", "Adam", "Constant", "ExponentialDecay",
-           "Momentum", "Optimizer",
-           "TruncatedNewton", "Wrapper", "conjugate_gradients"]
+           "Momentum", "Optimizer", "TruncatedNewton", "Wrapper", "conjugate_gradients"]

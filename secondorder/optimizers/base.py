@@ -310,8 +310,7 @@ class Optimizer(Remembered, Follows):
         theta, backup = network.theta, self._array("backup")
         sums, peaks = np.zeros(3), np.zeros(3, np.int64)
         step(evaluation.gradient_sum, theta, backup,
-             *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate),
-             sums, peaks, *own)
+             *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate), sums, peaks, *own)
         if not (np.isfinite(sums).all()
                 and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
             theta[...] = backup
@@ -380,15 +379,13 @@ class Optimizer(Remembered, Follows):
     def _require_own(self, evaluation):
         if not isinstance(evaluation, Evaluation):
             raise TypeError("evaluation must be an Evaluation of this optimizer's network "
-                            "(optimizer.evaluate(x, y)), "
-                            f"got {evaluation!r}")
+                            f"(optimizer.evaluate(x, y)), got {evaluation!r}")
         if evaluation.network is not self.network:
             raise ValueError(f"{type(self).__name__}: the evaluation belongs to another network")
         if not _alike(evaluation.loss_function, self.loss):
             raise ValueError(f"{type(self).__name__}: the evaluation was made with another loss, "
                              f"{evaluation.loss_function!r}, not with this optimizer's own "
-                             f"{self.loss!r}; "
-                             "optimizer.evaluate(x, y) makes one that fits")
+                             f"{self.loss!r}; optimizer.evaluate(x, y) makes one that fits")
         evaluation.require_current()
 
     def _checked(self, direction):
@@ -396,12 +393,10 @@ class Optimizer(Remembered, Follows):
         is_array = isinstance(direction, np.ndarray)
         if is_array and direction.shape == theta.shape and direction.dtype == theta.dtype:
             return direction
-        found = (
-            f"{direction.dtype} array {direction.shape}" if is_array else type(direction).__name__
-        )
+        found = (f"{direction.dtype} array {direction.shape}" if is_array
+                 else type(direction).__name__)
         raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array "
-                        f"{theta.shape}, "
-                        f"got {found}")
+                        f"{theta.shape}, got {found}")
 
     def _require_finite(self, theta, direction):
         if all_finite(theta):
@@ -410,9 +405,8 @@ class Optimizer(Remembered, Follows):
         for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
             if not np.isfinite(theta[where]).all():
                 raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of "
-                                         f"layer {i}, "
-                                         f"{layer!r}, would not be finite; the parameters are left "
-                                         f"as they were")
+                                         f"layer {i}, {layer!r}, would not be finite; the "
+                                         "parameters are left as they were")
 
     # -- memory ------------------------------------------------------------------------------------
 

@@ -37,8 +37,7 @@ class _Looped(Optimizer):
         self._keep(names, new)
         if self.sums is not None and not all_finite(getattr(self, self.sums)):
             raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of "
-                                     f"squared gradients "
-                                     f"overflows {self.network.dtype}")
+                                     f"squared gradients overflows {self.network.dtype}")
         return direction
 
     def _fused(self, evaluation, rate):

@@ -79,6 +79,5 @@ def schedule_of(learning_rate):
                            "a positive number or a function of the step")
     if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
         raise TypeError("learning_rate must be a positive number or a schedule (a function of the "
-                        "step), "
-                        f"got {learning_rate!r}")
+                        f"step), got {learning_rate!r}")
     return Constant(learning_rate)

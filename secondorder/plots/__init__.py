@@ -11,23 +11,6 @@ from .matrices import bound_beside_hessian, hessian_heat_map, matrices, paramete
 from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "COLOURS",
-    "GREEN",
-    "MARKERS",
-    "ORANGE",
-    "PURPLE",
-    "SKY",
-    "VERMILION",
-    "bound_beside_hessian",
-    "error_against_step",
-    "errors_by_layer",
-    "errors_over_steps",
-    "hessian_heat_map",
-    "learning_curves",
-    "matrices",
-    "parameter_blocks",
-    "spectrum",
-]
+__all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
+           "bound_beside_hessian", "error_against_step", "errors_by_layer", "errors_over_steps",
+           "hessian_heat_map", "learning_curves", "matrices", "parameter_blocks", "spectrum"]

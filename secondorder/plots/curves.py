@@ -8,9 +8,8 @@ from .style import BLACK, axes_of, drawn, style
 ERRORS = "error against step"
 
 
-def learning_curves(
-    histories, ax=None, x="epoch", quantity="loss", x_label=None, y_label=None, title=None
-):
+def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None, y_label=None,
+                    title=None):
     """Training (solid) and validation (dashed) curves, one colour a method.
 
     Parameters
@@ -37,13 +36,9 @@ def learning_curves(
         If there is nothing to draw.
     """
     runs = {name: _records(history) for name, history in _by_name(histories).items()}
-    parts = [
-        (number, name, part, *points)
-        for number, (name, records) in enumerate(runs.items())
-        for part in ("train", "validation")
-        for points in [_points(records, x, f"{part}_{quantity}")]
-        if len(points[0])
-    ]
+    parts = [(number, name, part, *points) for number, (name, records) in enumerate(runs.items())
+             for part in ("train", "validation")
+             for points in [_points(records, x, f"{part}_{quantity}")] if len(points[0])]
     if not parts:
         keys = {key for records in runs.values() for record in records for key in record}
         hint = did_you_mean(x, keys) if x not in keys else ""
@@ -51,17 +46,10 @@ def learning_curves(
     ax = axes_of(ax)
     for number, name, part, places, values in parts:
         colour, marker = style(number)
-        ax.plot(
-            places,
-            values,
-            "-" if part == "train" else "--",
-            color=colour,
-            marker=marker,
-            markerfacecolor=colour if part == "train" else "white",
-            markersize=4,
-            markevery=max(1, len(values) // 8),
-            label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part),
-        )
+        ax.plot(places, values, "-" if part == "train" else "--", color=colour, marker=marker,
+                markerfacecolor=colour if part == "train" else "white", markersize=4,
+                markevery=max(1, len(values) // 8),
+                label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part))
     if quantity == "loss" and all((values > 0).all() for *_, values in parts):
         _logarithmic(ax)
     if x in ("epoch", "step"):
@@ -96,20 +84,15 @@ def _records(history):
     records = getattr(history, "records", history)
     listed = isinstance(records, (list, tuple))
     if not listed or not all(hasattr(record, "get") for record in records):
-        raise TypeError(
-            "histories must be a History, a list of records, or a dictionary of these by name,"
-            f" got {type(history).__name__}"
-        )
+        raise TypeError("histories must be a History, a list of records, or a dictionary of these "
+                        f"by name, got {type(history).__name__}")
     return records
 
 
 def _points(records, x, key):
     """Places and values of the records that have both."""
-    points = [
-        (record[x], record[key])
-        for record in records
-        if record.get(x) is not None and record.get(key) is not None
-    ]
+    points = [(record[x], record[key]) for record in records if record.get(x) is not None
+              and record.get(key) is not None]
     return np.array(points, float).reshape(-1, 2).T
 
 

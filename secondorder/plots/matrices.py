@@ -33,9 +33,8 @@ def parameter_blocks(network):
     return blocks
 
 
-def hessian_heat_map(
-    matrix, network=None, ax=None, title=None, limit=None, orders=3, colour_bar=True
-):
+def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orders=3,
+                     colour_bar=True):
     """Symmetric matrix over the parameters as a signed picture: red above zero, blue below.
 
     White is zero. The colour scale is linear near zero and logarithmic beyond (the colour bar says
@@ -101,9 +100,8 @@ def matrices(named, network=None, figure=None, title=None, limit=None, orders=3)
         As for :func:`hessian_heat_map`.
     """
     if not isinstance(named, dict) or not named:
-        raise TypeError(
-            f"named must be a dictionary of matrices by name, got {type(named).__name__}"
-        )
+        raise TypeError("named must be a dictionary of matrices by name, got "
+                        f"{type(named).__name__}")
     checked = {name: _checked(matrix, network, repr(name)) for name, matrix in named.items()}
     limit, orders = _limit(checked.values(), limit), whole_number(orders, "orders", 1)
     figure = figure_of(figure, (4 * len(checked) + 1.5, 4.2 + 0.4 * bool(title)))

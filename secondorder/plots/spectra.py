@@ -64,22 +64,15 @@ def _draw(ax, values, zero, name):
     zero = len(values) * np.finfo(float).eps * largest if zero is None else zero
     ranks = np.arange(1, len(values) + 1)
     own = style(len({line.get_color() for line in drawn(ax, EIGENVALUES)}))[0]
-    groups = (
-        (values > zero, "positive", "o", VERMILION),
-        (np.abs(values) <= zero, "zero to rounding", "|", BLACK),
-        (values < -zero, "negative", "s", BLUE),
-    )
+    groups = ((values > zero, "positive", "o", VERMILION),
+              (np.abs(values) <= zero, "zero to rounding", "|", BLACK),
+              (values < -zero, "negative", "s", BLUE))
     for chosen, sign, marker, colour in groups:
         if chosen.any():
-            ax.plot(
-                ranks[chosen],
-                values[chosen],
-                marker,
-                markersize=6 if marker == "|" else 3,
-                color=colour if name is None else own,
-                label=("" if name is None else f"{name}, ") + f"{sign}: {chosen.sum()}",
-                gid=EIGENVALUES,
-            )
+            ax.plot(ranks[chosen], values[chosen], marker, markersize=6 if marker == "|" else 3,
+                    color=colour if name is None else own,
+                    label=("" if name is None else f"{name}, ") + f"{sign}: {chosen.sum()}",
+                    gid=EIGENVALUES)
 
 
 def _scale(ax):

@@ -77,8 +77,7 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
         W_dot=np.einsum("si,sj->ij", Y_dot, y),
         W_ddot=np.einsum("si,sij->ij", Y_ddot, ratio(y[:, None, :] ** 2, partition.eps)),
         Y_dot=np.einsum("si,ij->sj", Y_dot, w),
-        Y_ddot=np.einsum("si,sij->sj", Y_ddot, ratio(w[None] ** 2, partition.phi)),
-    )
+        Y_ddot=np.einsum("si,sij->sj", Y_ddot, ratio(w[None] ** 2, partition.phi)))
 
 
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):

@@ -87,8 +87,7 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
     partitions = partitions_of(evaluation) if partitions is None else partitions
     if [one is None for one in partitions] != [isinstance(layer, Activation) for layer in layers]:
         raise ValueError(f"partitions: expected {len(layers)} entries, None for activation layers "
-                         f"and "
-                         "a Partition for all others")
+                         "and a Partition for all others")
     Y_dot, Y_ddot = ([a] for a in output_quadratics(evaluation, u[-1], output_phi))
     W_dot, W_ddot = [], []
     for layer, seen, partition, u_in in zip(layers[::-1], saved[::-1], partitions[::-1], u[-2::-1]):
@@ -129,8 +128,7 @@ def output_quadratics(evaluation, u, output_phi):
         return coefficients.output(f_i, np.abs(f_ii), 1.0)
     if not loss.convex:
         raise ValueError("output_phi='optimal' and fractions need a loss that is convex in the "
-                         "outputs; "
-                         f"{loss!r} is not")
+                         f"outputs; {loss!r} is not")
     if isinstance(output_phi, str):
         return coefficients.output(f_i, f_ii, choose.optimal_output(f_ii, u))
     choose.check_output(output_phi, f_ii, u)

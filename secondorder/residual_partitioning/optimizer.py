@@ -67,8 +67,7 @@ class ResidualPartitioning(Optimizer):
     """
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
-                 negative_curvature="abs", cross=False,
-                 penalty="implicit", damping=0.0):
+                 negative_curvature="abs", cross=False, penalty="implicit", damping=0.0):
         self.penalty_form = one_of(PENALTIES, penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.options, self.output = checked(network, loss, output, negative_curvature, cross)
@@ -115,5 +114,4 @@ class ResidualPartitioning(Optimizer):
         low, high = (kernels.number(bits, self.network.dtype) for bits in ends)
         promised = -rate * slope - rate / 2 * rate * (bend + self.l2 * squares)
         self.details.update(bound_decrease=promised, curvature_max=high, curvature_min=low,
-                            idle_parameters=int(idle),
-                            largest_change=rate * peak)
+                            idle_parameters=int(idle), largest_change=rate * peak)

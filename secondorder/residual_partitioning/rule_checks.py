@@ -95,11 +95,9 @@ class _Case:
         self.x, self.size = subject.x, subject.theta.size
         variables = self.x.size + self.size
         if variables > MOST_VARIABLES:
-            raise ValueError(
-                f"the quadratic form of {layer!r} with {samples} samples of shape {shape} "
-                f"has {variables} variables, more than {MOST_VARIABLES}: check a smaller "
-                "layer of the class"
-            )
+            raise ValueError(f"the quadratic form of {layer!r} with {samples} samples of shape "
+                             f"{shape} has {variables} variables, more than {MOST_VARIABLES}: "
+                             "check a smaller layer of the class")
         self.quadratic = Quadratic(self.layer, self.x)
         self.y, self.saved = self.quadratic.y, self.quadratic.saved
         self.u = np.exp(rng.normal(size=self.x.shape))
@@ -222,8 +220,7 @@ class _Case:
             if (got < wanted - self.recorder.tolerance * size).any():
                 more = "" if stage in _FIRST else f" and what is to be added for the {stage}"
                 self.recorder.compare(name, f"{name} against {formula}{more}", got, wanted,
-                                      names=("rule", "literal"),
-                                      hint=self._hint(name, got, Z))
+                                      names=("rule", "literal"), hint=self._hint(name, got, Z))
 
     def _hint(self, name, got, Z):
         """Z_in by a matrix that is not transposed has the right shape where a layer keeps it."""
@@ -244,22 +241,18 @@ class _Case:
             form = self.quadratic.form(self.quadratic.weights(self.u, u_out, Z), still, False)
             best = max(best, float(np.sum(quotient(np.diag(form) * step**2, held))))
         tight = abs(best - 1) < 1e-6
-        self.recorder.note(
-            f"where one output counts, a step reaches {best:.4g} of what the rule allows"
-            + (": it is tight" if tight else "")
-        )
+        self.recorder.note(f"where one output counts, a step reaches {best:.4g} of what the rule "
+                           "allows" + (": it is tight" if tight else ""))
         if self.nested:
             return
         found = self.ask(self.u, self.Z, still, options)
         for name, formula, got, wanted in zip(
-            _NAMES, _LITERAL, found, self.quadratic.literal(self.u, still, self.Z, options)
-        ):
+            _NAMES, _LITERAL, found, self.quadratic.literal(self.u, still, self.Z, options)):
             if got.size and not np.allclose(got, wanted, rtol=1e-6,
                                             atol=1e-9 * (np.abs(wanted).max() or 1.0)):
                 ratios = quotient(got, wanted)[wanted > 0]
-                self.recorder.note(f"{name} is {_spread(ratios)} times {formula}: "
-                                   + ("other fractions, as tight" if tight
-                                      else "looser than it need be"))
+                self.recorder.note(f"{name} is {_spread(ratios)} times {formula}: " + (
+                    "other fractions, as tight" if tight else "looser than it need be"))
 
     def check_network(self):
         """The layer between linear layers: both bounds against the Hessians that they bound."""

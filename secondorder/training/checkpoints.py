@@ -63,19 +63,15 @@ def read_checkpoint(path):
     except FileNotFoundError:
         raise FileNotFoundError(f"no such checkpoint: {path}") from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{path}: not a checkpoint of a training run, or a damaged one: {error}"
-        ) from error
+        raise ValueError(f"{path}: not a checkpoint of a training run, or a damaged one: "
+                         f"{error}") from error
 
 
 def _packed(value, arrays, place):
     """`value` in JSON's own kinds, its arrays put aside under numbered names."""
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {
-            "dict": {
-                key: _packed(entry, arrays, f"{place}[{key!r}]") for key, entry in value.items()
-            }
-        }
+        return {"dict": {key: _packed(entry, arrays, f"{place}[{key!r}]")
+                         for key, entry in value.items()}}
     if type(value) in (list, tuple):
         packed = [_packed(entry, arrays, f"{place}[{i}]") for i, entry in enumerate(value)]
         return {type(value).__name__: packed}

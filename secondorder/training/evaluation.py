@@ -55,16 +55,13 @@ def means(infos):
     Those of a dict inside, the reports of a wrapped method, are named ``Name.number``.
     """
     infos = [_flat(info) for info in infos]
-    names = dict.fromkeys(
-        name for info in infos for name in info if name not in ("loss", "objective")
-    )
+    names = dict.fromkeys(name for info in infos for name in info
+                          if name not in ("loss", "objective"))
     result = {}
     for name in names:
         values = [info[name] for info in infos if name in info]
-        if all(
-            isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating))
-            for value in values
-        ):
+        if all(isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating))
+               for value in values):
             result[name] = float(np.mean(values, dtype=np.float64))
     return result
 

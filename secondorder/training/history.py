@@ -48,9 +48,8 @@ class History:
         """
         names = self.names
         if name not in names:
-            raise ValueError(
-                f"no record holds {name!r}: {did_you_mean(name, names)}there are {', '.join(names)}"
-            )
+            raise ValueError(f"no record holds {name!r}: {did_you_mean(name, names)}there are "
+                             f"{', '.join(names)}")
         return np.array([record.get(name, np.nan) for record in self.records])
 
     def to_dict(self):

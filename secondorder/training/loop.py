@@ -19,22 +19,9 @@ from .progress import Progress
 LAST_BATCH = ("merge", "keep", "drop")
 
 
-def train(
-    optimizer,
-    x,
-    y,
-    epochs=10,
-    batch_size=100,
-    validation=None,
-    rng=None,
-    callback=None,
-    progress=None,
-    evaluate_every=1,
-    shuffle=True,
-    last_batch="merge",
-    checkpoint=None,
-    resume=False,
-):
+def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None, callback=None,
+          progress=None, evaluate_every=1, shuffle=True, last_batch="merge", checkpoint=None,
+          resume=False):
     """Train the optimizer's network, in place.
 
     Parameters
@@ -116,35 +103,27 @@ def train(
     True
     """
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(
-            f"optimizer must be an Optimizer such as Adam(network, loss), got {optimizer!r}"
-        )
-    epochs, evaluate_every = (
-        whole_number(epochs, "epochs", 1),
-        whole_number(evaluate_every, "evaluate_every", 1),
-    )
+        raise TypeError("optimizer must be an Optimizer such as Adam(network, loss), got "
+                        f"{optimizer!r}")
+    epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
+                              whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
     if callback is not None:
         checks.function_of(callback, "callback", 1, "a function of one record")
     sets = {"train": checked_set(optimizer, x, y, "")}
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
-            raise TypeError(
-                f"validation must be a pair (inputs, targets), got {type(validation).__name__}"
-            )
+            raise TypeError("validation must be a pair (inputs, targets), got "
+                            f"{type(validation).__name__}")
         sets["validation"] = checked_set(optimizer, *validation, "validation: ")
     slices = batches(len(sets["train"][0]), batch_size, last_batch)
-    run = _Run(
-        optimizer, sets, slices, shuffle, generator(rng), callback, Progress(epochs, progress)
-    )
+    run = _Run(optimizer, sets, slices, shuffle, generator(rng), callback,
+               Progress(epochs, progress))
     if checkpoint is None and resume:
         raise ValueError("resume goes together with checkpoint, the file to go on from")
     if checkpoint is not None:
-        run.keep_at(
-            checkpoint,
-            resume,
-            {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every},
-        )
+        run.keep_at(checkpoint, resume,
+                    {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every})
     return run(epochs, evaluate_every)
 
 
@@ -236,9 +215,8 @@ class _Run:
         """Evaluate all sets, write a record and a checkpoint, tell the callback."""
         results = self.guarded(self.evaluate_sets)
         record = Record(epoch=self.epoch, step=self.step, seconds=self.seconds, **results)
-        record.update(
-            (name, mean) for name, mean in means(self.infos).items() if name not in record
-        )
+        record.update((name, mean) for name, mean in means(self.infos).items()
+                      if name not in record)
         self.infos = []
         self.last_finite = self.optimizer.network.theta.copy()
         self.history.records.append(record)
@@ -255,9 +233,8 @@ class _Run:
     def evaluate_sets(self):
         results = {}
         for name, (x, y) in self.sets.items():
-            loss, accuracy = evaluate(
-                self.optimizer.network, self.optimizer.loss, x, y, self.workspace
-            )
+            loss, accuracy = evaluate(self.optimizer.network, self.optimizer.loss, x, y,
+                                      self.workspace)
             results[f"{name}_loss"] = loss
             if accuracy is not None:
                 results[f"{name}_accuracy"] = accuracy
@@ -273,37 +250,33 @@ class _Run:
         self.made_with = arguments | self.facts()
         if path.exists():
             if not resume:
-                raise FileExistsError(
-                    f"checkpoint {path} is there already: go on from it (resume), or remove it"
-                )
+                raise FileExistsError(f"checkpoint {path} is there already: go on from it "
+                                      "(resume), or remove it")
             self.restore(read_checkpoint(path), path)
         self.checkpoint = path
 
     def facts(self):
         """What has to be the same when a run goes on."""
         network = self.optimizer.network
-        return {
-            "method": type(self.optimizer).__name__,
-            "network": _nameless(network),
-            "loss": _nameless(self.optimizer.loss),
-            "l2": getattr(self.optimizer, "l2", None),
-            "shuffle": self.shuffle,
-            "kind of generator": type(self.rng.bit_generator).__name__,
-            "optimizer": settings(self.optimizer),
-            "fixed parameters": fingerprint(*network.fixed_parameters()),
-        } | {f"{name} data": fingerprint(*arrays) for name, arrays in self.sets.items()}
+        made = {"method": type(self.optimizer).__name__,
+                "network": _nameless(network),
+                "loss": _nameless(self.optimizer.loss),
+                "l2": getattr(self.optimizer, "l2", None),
+                "shuffle": self.shuffle,
+                "kind of generator": type(self.rng.bit_generator).__name__,
+                "optimizer": settings(self.optimizer),
+                "fixed parameters": fingerprint(*network.fixed_parameters())}
+        return made | {f"{name} data": fingerprint(*arrays) for name, arrays in self.sets.items()}
 
     def content(self):
-        return {
-            "made_with": self.made_with,
-            "theta": self.optimizer.network.theta,
-            "state": self.optimizer.state_dict(),
-            "generator": self.rng.bit_generator.state,
-            "history": [dict(record) for record in self.history.records],
-            "epoch": self.epoch,
-            "step": self.step,
-            "seconds": self.seconds,
-        }
+        return {"made_with": self.made_with,
+                "theta": self.optimizer.network.theta,
+                "state": self.optimizer.state_dict(),
+                "generator": self.rng.bit_generator.state,
+                "history": [dict(record) for record in self.history.records],
+                "epoch": self.epoch,
+                "step": self.step,
+                "seconds": self.seconds}
 
     def restore(self, content, path):
         """Go back to where the run stood; nothing is changed if the checkpoint does not fit."""

@@ -5,10 +5,8 @@ import sys
 
 from ..checks import boolean
 
-PAIRS = {
-    "loss": ("train_loss", "validation_loss"),
-    "accuracy": ("train_accuracy", "validation_accuracy"),
-}
+PAIRS = {"loss": ("train_loss", "validation_loss"),
+         "accuracy": ("train_accuracy", "validation_accuracy")}
 
 
 class Progress:

@@ -161,11 +161,10 @@ class _ActivationChecks:
                              f"x has shape {x.shape}, the result {result.shape}"):
             return False
         for given, got in (("float64", result), ("float32", narrow)):
-            recorder.fact(name, f"keeps {given}", got.dtype == given,
-                          f"turns {given} into {got.dtype}",
-                          hint="write constants as Python numbers and make arrays with the dtype "
-                               "of x",
-                          kind=PROMOTES if given == "float32" else "fact")
+            recorder.fact(
+                name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
+                hint="write constants as Python numbers and make arrays with the dtype of x",
+                kind=PROMOTES if given == "float32" else "fact")
         recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
         return (recorder.fact(name, "finite", np.isfinite(result).all(),
@@ -232,8 +231,7 @@ class _ActivationChecks:
             return
         for name, got in zip(METHODS, self.function.jet(self.x.copy())):
             self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),
-                                  self.of(name, self.x),
-                                  names=("jet", name))
+                                  self.of(name, self.x), names=("jet", name))
 
     def _rates(self):
         """Taylor remainders over all points at once, along lines that stay off the kinks."""
@@ -245,15 +243,8 @@ class _ActivationChecks:
             terms = value, direction * slope, direction**2 / 2 * curvature
 
             def remainders(order):
-                return np.array(
-                    [
-                        np.abs(
-                            self.of("value", self.x + t * direction)
-                            - sum(term * t**k for k, term in enumerate(terms[:order]))
-                        ).max()
-                        for t in steps
-                    ]
-                )
+                return np.array([np.abs(self.of("value", self.x + t * direction) - sum(
+                    term * t**k for k, term in enumerate(terms[:order]))).max() for t in steps])
 
             return steps, remainders
         check_slopes(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
@@ -351,8 +342,7 @@ class _ActivationChecks:
             self.recorder.fact("slope", f"between the sides at {kink:.4g}",
                                low - slack <= at["slope"] <= high + slack,
                                f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, "
-                               f"outside the one-sided "
-                               "slopes",
+                               "outside the one-sided slopes",
                                f"left {left:.6g}, right {right:.6g}")
 
     def _continuous(self, kink):
@@ -363,8 +353,7 @@ class _ActivationChecks:
         wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
         before, here, after = at[1e-9]
         self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
-                           * (1 + abs(here)),
-                           f"jumps at the kink x = {kink:.4g}",
+                           * (1 + abs(here)), f"jumps at the kink x = {kink:.4g}",
                            f"left {before:.6g}, at the kink {here:.6g}, right {after:.6g}",
                            "at a kink the slope jumps; value must be continuous")
 

@@ -9,13 +9,8 @@ import copy
 import numpy as np
 
 from ..exact import gradient, hessian_vector_product, two_jet
-from ..exact.finite_differences import (
-    central,
-    gradient_of_objective,
-    objective,
-    taylor_remainders,
-    taylor_slope,
-)
+from ..exact.finite_differences import (central, gradient_of_objective, objective,
+                                        taylor_remainders, taylor_slope)
 from ..nets import Activation, Linear, Network, Reshape, SquaredError
 from .subject import MOST_ENTRIES, none_if_empty
 
@@ -86,14 +81,12 @@ def _check_contraction(checks):
     y_2 = layer.second_tangent(saved, checks.x_tangent, None, None)
     expected = np.einsum("si,sij,sj->s", y_t, checks.H_y,
                          y_t) + (checks.y_bar * y_2).reshape(samples, -1).sum(axis=1)
-    checks.recorder.compare("input_hessian",
-                            "x_tangent^T H_x x_tangent against tangent and second_tangent",
-                            np.einsum("si,sij,sj->s", x_t, H_x, x_t), expected,
-                            names=("input_hessian", "tangents"))
+    checks.recorder.compare(
+        "input_hessian", "x_tangent^T H_x x_tangent against tangent and second_tangent",
+        np.einsum("si,sij,sj->s", x_t, H_x, x_t), expected, names=("input_hessian", "tangents"))
     scale = float(np.abs(H_x).max()) or 1.0
     checks.recorder.compare("input_hessian", "H_x against its transpose", H_x,
-                            H_x.transpose(0, 2, 1), scale=scale,
-                            names=("H_x", "transposed"))
+                            H_x.transpose(0, 2, 1), scale=scale, names=("H_x", "transposed"))
 
 
 def check_rates(checks):
@@ -250,9 +243,8 @@ def check_in_network(checks):
     n_in, n_out = subject.x[0].size, checks.y[0].size
     for _ in range(10):
         net = Network([Linear(3, n_in, rng=rng), Activation("tanh"),
-                       Reshape(n_in, subject.shape[1:]),
-                       copy.deepcopy(subject.layer), Reshape(checks.y.shape[1:], n_out),
-                       Linear(n_out, 2, rng=rng)])
+                       Reshape(n_in, subject.shape[1:]), copy.deepcopy(subject.layer),
+                       Reshape(checks.y.shape[1:], n_out), Linear(n_out, 2, rng=rng)])
         x, y = rng.standard_normal((len(subject.x), 3)), rng.standard_normal((len(subject.x), 2))
         case = net, SquaredError(), x, y
         direction = rng.standard_normal(net.size)
@@ -269,16 +261,14 @@ def check_in_network(checks):
         if max(by_value.error.max(),
                by_slope.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
             break
-    recorder.compare("network",
-                     "gradient of a network with the layer inside against differences of its "
-                     "objective",
-                     gradient(*case)[chosen], by_value.value, by_value.error,
-                     names=("gradient", "differences"))
+    recorder.compare(
+        "network",
+        "gradient of a network with the layer inside against differences of its objective",
+        gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
     recorder.compare("network",
                      "Hessian-vector product of that network against differences of its gradient",
                      hessian_vector_product(*case, direction), by_slope.value[..., 0],
-                     by_slope.error[..., 0],
-                     names=("product", "differences"))
+                     by_slope.error[..., 0], names=("product", "differences"))
     _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
 
 
@@ -301,6 +291,5 @@ def _check_network_identities(recorder, case, v, w):
                      form / evaluation.samples, names=("product", "tangents"), scale=scale)
     q_both, q_v, q_w = (two_jet(*case, direction)[2] for direction in (v + w, v, w))
     recorder.compare("network", "w^T H v against polarisation of the two-jet", w @ product,
-                     (q_both - q_v - q_w) / 2,
-                     names=("product", "polarisation"), scale=abs(q_both) + abs(q_v) + abs(q_w)
-                     or 1.0)
+                     (q_both - q_v - q_w) / 2, names=("product", "polarisation"),
+                     scale=abs(q_both) + abs(q_v) + abs(q_w) or 1.0)

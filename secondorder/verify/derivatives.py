@@ -82,8 +82,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     if recorder.report.findings:
         _tell_stale(recorder, layer, shape, samples)
         recorder.report.notes.append("identities, rates and the check inside a network were left "
-                                     "out: they would "
-                                     "only name the wrong passes again")
+                                     "out: they would only name the wrong passes again")
     else:
         _further_channels(checks, isinstance(layer, Layer))
         reach = [np.abs(subject.x).max(),
@@ -158,8 +157,7 @@ def _was_made(recorder, layer):
     except AttributeError as problem:
         return recorder.fact("__init__", "Layer.__init__", False,
                              f"Layer.__init__ was not called: begin {name}.__init__ with "
-                             f"super().__init__()",
-                             hint=f"without it: {problem}")
+                             "super().__init__()", hint=f"without it: {problem}")
     return True
 
 
@@ -194,9 +192,8 @@ def _tell_stale(recorder, layer, shape, samples):
     for finding in recorder.report.findings:
         if finding.pass_name in run_again and not again.wrong(finding.pass_name):
             finding.hint = ("stale parameters: the pass is right with the parameters the layer was "
-                            "made with and wrong "
-                            "after they were changed in place; it keeps a copy of them, or leaves "
-                            "one out")
+                            "made with and wrong after they were changed in place; it keeps a copy "
+                            "of them, or leaves one out")
 
 
 def _require_passes(layer):

@@ -11,10 +11,9 @@ from ..mismatch import describe_mismatch
 #: Findings are told in this order: each of these is held against differences of what stands before
 #: it.
 ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
-         "second_tangent",
-         "backward_tangent", "input_hessian", "value", "kinks", "slope", "curvature", "jet",
-         "gradient", "hessian",
-         "hessian_product", "hessian_diagonal", "fisher", "sample_targets")
+         "second_tangent", "backward_tangent", "input_hessian", "value", "kinks", "slope",
+         "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal", "fisher",
+         "sample_targets")
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -270,11 +269,10 @@ class Recorder:
             if optional or self.lenient:
                 self.note(f"{what}: not judged, the differences are too inaccurate")
                 return True
-            return self.fact(pass_name, what, False,
-                             f"{what}: the differences are too inaccurate to judge",
-                             f"predicted error {np.median(error[judged]):.1e} for entries up to "
-                             f"{size:.1e}",
-                             "is the function smooth and deterministic near random inputs?")
+            return self.fact(
+                pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
+                f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
+                "is the function smooth and deterministic near random inputs?")
         allowed = SAFETY * error + self.tolerance * size
         with np.errstate(invalid="ignore"):
             excess = np.where(judged, np.abs(computed - reference) / allowed, 0.0)
@@ -328,10 +326,9 @@ def pure_call(recorder, pass_name, function, names, args):
         for (label, old), (_, new) in zip(arrays_in(before, name), arrays_in(after, name)):
             if old.shape != new.shape or not np.array_equal(old, new,
                                                             equal_nan=old.dtype.kind in "fc"):
-                recorder.fact(pass_name, f"{label} left alone", False,
-                              f"changes its argument {label} in place",
-                              describe_mismatch(new, old, error=0.0, names=("after", "before"),
-                                                limit=3),
-                              "passes are pure: work on a copy, or write x = x * y instead of x *= "
-                              "y")
+                recorder.fact(
+                    pass_name, f"{label} left alone", False,
+                    f"changes its argument {label} in place",
+                    describe_mismatch(new, old, error=0.0, names=("after", "before"), limit=3),
+                    "passes are pure: work on a copy, or write x = x * y instead of x *= y")
     return result

@@ -12,8 +12,7 @@ from ..mismatch import describe_mismatch
 from .subject import parameter_arrays, sublayers
 
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
-               "an alias made at "
-               "construction, because a network moves the arrays")
+               "an alias made at construction, because a network moves the arrays")
 
 _STATE_HINT = "stale state: the layer keeps something from a previous forward call"
 
@@ -48,8 +47,7 @@ def check_forward(subject, network_layer):
     recorder, x = subject.recorder, subject.x
     returned = subject.call("forward", x)
     if not recorder.fact("forward", "returns y, saved", isinstance(returned, tuple)
-                         and len(returned) == 2,
-                         "must return the pair (y, saved)",
+                         and len(returned) == 2, "must return the pair (y, saved)",
                          f"it returned {type(returned).__name__}"):
         return False
     y, saved = returned
@@ -72,13 +70,11 @@ def _check_saved(recorder, x, y, saved):
         field = getattr(saved, name, None)
         if name == "input" and recorder.wrong("forward"):
             continue  # an x that was changed in place is told as such
-        if recorder.fact("forward", f"saved.{name}", field is not None,
-                         f"saved has no field {name}",
-                         f"saved is a {type(saved).__name__}; it must be a NamedTuple with input "
-                         f"and output"):
+        if recorder.fact(
+            "forward", f"saved.{name}", field is not None, f"saved has no field {name}",
+            f"saved is a {type(saved).__name__}; it must be a NamedTuple with input and output"):
             recorder.compare("forward", f"saved.{name} against {'x' if name == 'input' else 'y'}",
-                             field, value,
-                             names=(f"saved.{name}", name))
+                             field, value, names=(f"saved.{name}", name))
 
 
 def _check_state(subject, y):
@@ -86,8 +82,7 @@ def _check_state(subject, y):
     recorder = subject.recorder
     again = subject.call("forward", subject.x)[0]
     if not recorder.compare("forward", "y of a second call on the same x against the first", again,
-                            y,
-                            names=("second call", "first call"),
+                            y, names=("second call", "first call"),
                             hint="forward must be deterministic"):
         return False
     other = subject.rng.standard_normal(subject.shape)
@@ -98,13 +93,11 @@ def _check_state(subject, y):
     untouched = np.array(kept)
     ok = recorder.compare("forward",
                           "y of a second call on another x against a fresh copy of the layer", kept,
-                          expected, names=("second call", "fresh copy"),
-                          hint=_STATE_HINT)
+                          expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
     fresh.forward(subject.x.copy())
     if np.array_equal(expected, y) and _backward_disagrees(subject, y, 0, slice(None)):
         ok = recorder.fact("forward", "follows x", False,
-                           "y does not follow x: another x gives the same y",
-                           hint=_STATE_HINT)
+                           "y does not follow x: another x gives the same y", hint=_STATE_HINT)
     same = recorder.fact("forward", "results stay", np.array_equal(kept, untouched),
                          "a later call overwrites the array that an earlier call returned",
                          hint="return a new array, or copy the buffer")
@@ -157,8 +150,7 @@ def _check_fixed_parameters_are_live(subject, y):
     names = ", ".join(name for name, _ in fixed)
     return subject.recorder.fact("forward", f"follows {names}", moved,
                                  f"y does not follow the fixed parameters {names}: changing them "
-                                 f"in place leaves y "
-                                 "as it was", hint=_STALE_HINT)
+                                 "in place leaves y as it was", hint=_STALE_HINT)
 
 
 def _backward_disagrees(subject, y, which, where):
@@ -232,8 +224,7 @@ def _check_moved(subject):
     got = layer.forward(subject.x.copy())[0]
     return subject.recorder.compare("forward",
                                     "y after a network moved the parameters and changed them", got,
-                                    expected,
-                                    names=("in a network", "in place"), hint=_STALE_HINT)
+                                    expected, names=("in a network", "in place"), hint=_STALE_HINT)
 
 
 def check_state_of_pass(subject, name, saved, args, result):

@@ -68,8 +68,7 @@ class LayerChecks:
                                                                       for r in result)
         self.recorder.fact(name, "returns a pair of arrays", good,
                            "must return two arrays, for the input and for the parameters (empty "
-                           "(0,) without any)",
-                           f"it returned {type(result).__name__}")
+                           "(0,) without any)", f"it returned {type(result).__name__}")
         if not good:
             self.recorder.broken.add(name)
         return result if good else None
@@ -200,12 +199,10 @@ class LayerChecks:
             if result is None:
                 continue
             dx, dtheta = zero_x if x_t is None else x_t, zero_theta if theta_t is None else theta_t
-            reference = subject.tangent(
-                lambda t, dx=dx, dtheta=dtheta: (subject.x + t * dx, subject.theta + t * dtheta)
-            )
+            reference = subject.tangent(lambda t, dx=dx, dtheta=dtheta: (
+                subject.x + t * dx, subject.theta + t * dtheta))
             self.compare("tangent", f"y_tangent along {case} against differences of forward",
-                         result, reference,
-                         self.retry("tangent", (x_t, theta_t), lambda r: r))
+                         result, reference, self.retry("tangent", (x_t, theta_t), lambda r: r))
         args = (self.x_tangent, none_if_empty(self.theta_tangent))
         self._state("tangent", args)
 
@@ -263,8 +260,7 @@ class LayerChecks:
             told = case == "both tangents" or (case == "everything" and self.recorder.wrong(name))
             if results[case] is not None and not told:
                 self.compare(name, f"y_second along {case} {against}", results[case],
-                             references[case],
-                             self.retry(name, args, lambda r: r))
+                             references[case], self.retry(name, args, lambda r: r))
         self._state(name, cases["everything"])
 
     def _mixed_term(self, against, results, references):

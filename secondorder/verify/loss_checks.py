@@ -190,9 +190,8 @@ class LossChecks:
         where = "" if size == 1 else f" at outputs of size {size:g}"
         computed = self.of(name, self.v) if name == "hessian_product" else self.of(name)
         if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}",
-                                     computed,
-                                     reference.value, reference.error, names=(name, "differences"),
-                                     optional=size > 1):
+                                     computed, reference.value, reference.error,
+                                     names=(name, "differences"), optional=size > 1):
             self.told.add(name)
             self._place(computed, reference)
 
@@ -217,10 +216,9 @@ class LossChecks:
             method = getattr(self.loss, name)
             result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"),
                                           (p, self.target, *extra)))
-            if not recorder.fact(name, "shape", result.shape == shape,
-                                 f"has the wrong shape with {self.case}",
-                                 f"shape {result.shape}, expected {shape}: one row per sample, "
-                                 f"nothing averaged"):
+            if not recorder.fact(
+                name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
+                f"shape {result.shape}, expected {shape}: one row per sample, nothing averaged"):
                 return False
             alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(),
                                       *(arg[:1].copy() for arg in extra)))
@@ -236,15 +234,12 @@ class LossChecks:
                       hint="write constants as Python numbers and make arrays with the dtype of p",
                       kind=PROMOTES)
         recorder.compare(name, f"{name} in float32 against float64", narrow, result,
-                         names=("float32", "float64"),
-                         error=1e-5 * max(1.0, np.abs(result).max()),
-                         scale=max(1.0, np.abs(result).max()),
-                         kind=INACCURATE)
-        return recorder.compare(name, f"{name} of sample 0 alone against row 0 of the batch", alone,
-                                result[:1],
-                                names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
-                                hint="a sample leaks into another one, or something is averaged "
-                                     "over the batch")
+                         names=("float32", "float64"), error=1e-5 * max(1.0, np.abs(result).max()),
+                         scale=max(1.0, np.abs(result).max()), kind=INACCURATE)
+        return recorder.compare(
+            name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
+            names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
+            hint="a sample leaks into another one, or something is averaged over the batch")
 
     def _narrow(self, method, extra):
         shape = self.p.shape
@@ -292,21 +287,18 @@ class LossChecks:
         slack = 20 * float(error.max()) + 1e-7
         off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
         if getattr(self.loss, "diagonal_hessian", False):
-            self.recorder.fact("diagonal_hessian", "off-diagonal entries", np.abs(off).max()
-                               <= slack,
-                               f"diagonal_hessian is True, but the Hessian has off-diagonal "
-                               f"entries up to "
-                               f"{np.abs(off).max():.6g}",
-                               hint="methods rely on this flag; set it to False")
+            self.recorder.fact(
+                "diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
+                "diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
+                f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
         if getattr(self.loss, "convex", False):
             lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
             sample = int(np.argmin(lowest))
-            self.recorder.fact("convex", "smallest eigenvalue", lowest[sample] >= -slack
-                               * H.shape[1],
-                               f"convex is True, but the Hessian of a sample has the eigenvalue "
-                               f"{lowest[sample]:.6g}",
-                               f"at p = {np.array2string(self.p[sample], precision=4)}",
-                               "methods rely on this flag; set it to False")
+            self.recorder.fact(
+                "convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
+                "convex is True, but the Hessian of a sample has the eigenvalue "
+                f"{lowest[sample]:.6g}", f"at p = {np.array2string(self.p[sample], precision=4)}",
+                "methods rely on this flag; set it to False")
 
     def _symmetry(self):
         H = self.of("hessian")
@@ -335,10 +327,9 @@ class LossChecks:
 
     def _curves(self):
         steps, v = np.logspace(-1, -9, 33), self.v
-        for name, source, expected in (("gradient", "value",
-                                        np.sum(self.of("gradient") * v, axis=1)),
-                                       ("hessian_product", "gradient",
-                                        self.of("hessian_product", v))):
+        for name, source, expected in (
+            ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
+            ("hessian_product", "gradient", self.of("hessian_product", v))):
             size = float(np.linalg.norm(expected)) or 1.0
             errors = [np.linalg.norm((self.of(source, p=self.p + h * v)
                                       - self.of(source, p=self.p - h * v)) / (2 * h)

@@ -57,8 +57,7 @@ def _check_far(checks, name, method, where, p):
     return checks.recorder.fact(name, "finite far out", False,
                                 f"is not finite with {checks.case} for {where}", entries,
                                 "exp overflows beyond 709 and log(0) is infinite: subtract the "
-                                "largest output before "
-                                "exp, and write log(exp(x)) as x")
+                                "largest output before exp, and write log(exp(x)) as x")
 
 
 def _size_before_overflow(method, p):
@@ -120,22 +119,19 @@ def _check_fisher(checks):
                                      F.transpose(0, 2, 1),
                                      names=("fisher", "transposed"), scale=scale)
         lowest = np.linalg.eigvalsh((F + F.transpose(0, 2, 1)) / 2).min()
-        positive = recorder.fact("fisher", "no negative eigenvalue", lowest >= -1e-12 * width
-                                 * scale,
-                                 f"has the eigenvalue {lowest:.6g}: a mean of score score^T has "
-                                 f"none below zero")
+        positive = recorder.fact(
+            "fisher", "no negative eigenvalue", lowest >= -1e-12 * width * scale,
+            f"has the eigenvalue {lowest:.6g}: a mean of score score^T has none below zero")
         alone = recorder.compare("fisher", "fisher of sample 0 alone against row 0 of the batch",
                                  np.asarray(loss.fisher(p[:1].copy())), F[:1],
-                                 names=("alone", "in the batch"),
-                                 scale=scale, hint="a sample leaks into another one, or the batch "
-                                                   "is averaged")
+                                 names=("alone", "in the batch"), scale=scale,
+                                 hint="a sample leaks into another one, or the batch is averaged")
         if not (symmetric and positive and alone):
             return False
     narrow = np.asarray(loss.fisher(checks.p.astype(np.float32)))
-    recorder.fact("fisher", "keeps float32", narrow.dtype == np.float32,
-                  f"turns float32 into {narrow.dtype}",
-                  hint="write constants as Python numbers and make arrays with the dtype of p",
-                  kind=PROMOTES)
+    recorder.fact(
+        "fisher", "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
+        hint="write constants as Python numbers and make arrays with the dtype of p", kind=PROMOTES)
     return True
 
 
@@ -170,12 +166,10 @@ def _check_targets(checks):
     recorder.fact("sample_targets", "a gradient in float32", sampled.dtype == np.float32,
                   f"with its targets the gradient turns float32 into {sampled.dtype}",
                   hint="give the targets the dtype of p", kind=PROMOTES)
-    return recorder.compare("sample_targets",
-                            "gradient with sampled targets against the same targets prepared",
-                            np.asarray(loss.gradient(p.copy(), np.array(drawn))),
-                            loss.gradient(p.copy(), prepared),
-                            names=("as drawn", "prepared"),
-                            hint="return targets in the form of prepare_target")
+    return recorder.compare(
+        "sample_targets", "gradient with sampled targets against the same targets prepared",
+        np.asarray(loss.gradient(p.copy(), np.array(drawn))), loss.gradient(p.copy(), prepared),
+        names=("as drawn", "prepared"), hint="return targets in the form of prepare_target")
 
 
 def _check_expectation(checks):
@@ -184,9 +178,8 @@ def _check_expectation(checks):
     loss, (samples, width) = checks.loss, checks.p.shape
     draws = int(np.clip(_MOST_NUMBERS // checks.p.size, 200, _DRAWS))
     many = np.repeat(checks.p, draws, axis=0)
-    score = np.asarray(loss.gradient(many, loss.sample_targets(many.copy(), checks.rng))).reshape(
-        samples, draws, width
-    )
+    score = np.asarray(loss.gradient(
+        many, loss.sample_targets(many.copy(), checks.rng))).reshape(samples, draws, width)
     F = np.asarray(loss.fisher(checks.p.copy()))
     # of all outputs: a rare one may have had no large score in these draws
     largest = np.abs(score).max(axis=(1, 2))
@@ -205,10 +198,9 @@ def _check_expectation(checks):
     return checks.recorder.fact(
         "fisher", "mean of score score^T", excess <= 1,
         f"is not the mean of score score^T over {draws} draws of sample_targets, score = "
-        f"gradient(p, sampled target)",
+        "gradient(p, sampled target)",
         f"{entries}\n  traces: {names[0]} {trace.sum():.4g}, {names[1]} "
-        f"{norms.mean(axis=1).sum():.4g}, "
-        f"ratio {ratio:.3g}",
+        f"{norms.mean(axis=1).sum():.4g}, ratio {ratio:.3g}",
         "either may be wrong: fisher, or the distribution that sample_targets draws from")
 
 

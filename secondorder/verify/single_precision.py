@@ -67,19 +67,16 @@ def _compare(recorder, name, both, rng):
         recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
                       f"turns float32 into {got.dtype}: {label}",
                       hint="write constants as Python numbers and make arrays with the dtype of "
-                           "the input",
-                      kind=PROMOTES)
+                           "the input", kind=PROMOTES)
         size = float(np.abs(expected).max(initial=0)) or 1.0
         if got.shape == expected.shape and _only_rounding(got - expected, SAFETY * _ERROR * size,
                                                           both, position, rng):
             error = float(np.abs(got - expected).max()) / size
             recorder.note(f"{name}: {label} has a relative error of {error:.1g} in float32, and it "
-                          f"is rounding: the "
-                          "terms of the result nearly cancel")
+                          "is rounding: the terms of the result nearly cancel")
             continue
         recorder.compare(name, f"{label} in float32 against float64", got, expected,
-                         error=_ERROR * size,
-                         names=("float32", "float64"), kind=INACCURATE)
+                         error=_ERROR * size, names=("float32", "float64"), kind=INACCURATE)
 
 
 def _only_rounding(difference, allowed, both, position, rng):

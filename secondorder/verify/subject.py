@@ -20,15 +20,13 @@ _REDRAWS = 30
 _PROBE_STEP = 2e-3
 _SMOOTH = 1e-4
 
-PASSES = {
-    "forward": ("x",),
-    "backward": ("saved", "y_bar"),
-    "tangent": ("saved", "x_tangent", "theta_tangent"),
-    "parameter_gradients": ("saved", "y_bar"),
-    "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
-    "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
-    "input_hessian": ("saved", "y_bar", "H_y"),
-}
+PASSES = {"forward": ("x",),
+          "backward": ("saved", "y_bar"),
+          "tangent": ("saved", "x_tangent", "theta_tangent"),
+          "parameter_gradients": ("saved", "y_bar"),
+          "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
+          "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
+          "input_hessian": ("saved", "y_bar", "H_y")}
 
 
 def sublayers(layer):
