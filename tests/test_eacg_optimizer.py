@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder import eacg
+from secondorder import eacg, kernels
 from test_eacg_curvatures import LOSSES, case, relative
 
 
@@ -156,3 +156,47 @@ def test_a_step_that_overflows_leaves_the_parameters():
     with pytest.raises(FloatingPointError):
         optimizer(net, loss).step(x, y)
     np.testing.assert_array_equal(net.theta, before)
+
+
+@pytest.mark.parametrize("options", ({}, {"l2": 0.03}, {"momentum": 0.8}))
+def test_one_pass_moves_and_reports_as_the_steps_of_the_base_do(options, monkeypatch):
+    net, loss, x, y = case(10, sizes=(60, 40, 20, 4))  # more than a pass takes at once
+    twin, infos = net.copy(), []
+    assert net.size > 2 * kernels.BLOCK
+    one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
+    monkeypatch.setattr(other, "_fused", lambda evaluation, rate: None)
+    for _ in range(3):
+        infos = [opt.step(x, y) for opt in (one, other)]
+        assert infos[0].keys() == infos[1].keys()
+        for name, value in infos[0].items():
+            np.testing.assert_allclose(value, infos[1][name], rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(net.theta, twin.theta, rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
+def test_a_step_taken_again_without_the_pass_advances_the_memory_once(options, monkeypatch):
+    net, loss, x, y = case(12)
+    net.layers[0].bias[0] = 1e200  # its square overflows, and with it what the pass adds up
+    twin = net.copy()
+    one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
+    monkeypatch.setattr(other, "_fused", lambda evaluation, rate: None)
+    for _ in range(3):
+        for opt in (one, other):
+            opt.step(x, y)
+        np.testing.assert_array_equal(net.theta, twin.theta)
+    for name, value in one.state_dict().items():
+        np.testing.assert_array_equal(value, other.state_dict()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
+def test_a_step_too_long_is_refused_and_nothing_is_remembered_of_it(options):
+    net, loss, x, y = case(11)
+    opt = optimizer(net, loss, alpha=1e-3, **options)
+    opt.step(x, y)
+    before, state = net.theta.copy(), opt.state_dict()
+    opt.learning_rate = 1e308
+    with pytest.raises(FloatingPointError, match="new parameters of layer"):
+        opt.step(x, y)
+    np.testing.assert_array_equal(net.theta, before)
+    for name, value in opt.state_dict().items():
+        np.testing.assert_array_equal(value, state[name], err_msg=name)

@@ -17,6 +17,7 @@ import numpy as np
 from ..nets import Activation, Chain, Linear
 from ..rules import LayerRules
 from .pos_eig import pos_diagonal
+from .products import congruence, second_moment
 
 rules = LayerRules("EA-CG")
 
@@ -43,8 +44,7 @@ class LinearRule:
 
     @staticmethod
     def carry(unit, B, gamma):
-        weight = unit.layer.weight
-        return weight.T @ (B @ weight)
+        return congruence(unit.layer.weight, B)
 
 
 @rules.register(Activation)
@@ -56,12 +56,10 @@ class ActivationRule:
     @staticmethod
     def carry(unit, B, gamma):
         slope, curvature = unit.saved.slope, unit.saved.curvature
-        samples = len(slope)
-        moment = slope.T @ slope
-        moment /= samples
+        moment = second_moment(slope)
         B = np.multiply(moment, B, out=moment)
         if gamma is not None and not getattr(unit.layer.function, "piecewise_linear", False):
-            bend = np.einsum("si,si->i", curvature, unit.delta) / samples
+            bend = np.einsum("si,si->i", curvature, unit.delta) / len(slope)
             B[np.diag_indices_from(B)] += pos_diagonal(bend, gamma)
         return B
 

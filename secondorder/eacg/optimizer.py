@@ -123,3 +123,14 @@ class EACG(Optimizer):
         self.buffer = buffer
         direction[...] = buffer
         return direction
+
+    def _fused(self, evaluation, rate):
+        from .passes import directed_step
+
+        before = self.buffer, self.draws
+        direction = self._direction(evaluation)
+        gradient = self._gradient(evaluation)
+        info, _ = self._one_pass(directed_step, evaluation, rate, gradient, direction)
+        if info is None:  # the same direction is asked for again
+            self.buffer, self.draws = before
+        return info

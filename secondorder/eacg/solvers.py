@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import get_blas_funcs
 
 from ..checks import boolean, fraction, lookup, number_in, one_of, whole_number
 from . import closed_forms, conjugate_gradients, kronecker_inverse
@@ -103,13 +102,10 @@ DIRECT = Report(0, 0.0)
 
 
 def _write_combined(out, s, G, w, mean):
-    """out = s G + w m^T without an array in between."""
-    np.multiply(G, out.dtype.type(s), out=out)
-    if out.flags.c_contiguous:  # BLAS counts columns first: out^T += m w^T
-        (ger,) = get_blas_funcs(("ger",), (out,))
-        ger(1.0, mean, w.astype(out.dtype, copy=False), a=out.T, overwrite_a=True)
-    else:
-        out += np.outer(w, mean)
+    """out = s G + w m^T in one pass."""
+    from . import passes  # here, so that numba is loaded by the first step, not by an import
+
+    passes.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
 
 
 def _preconditioner(system, options, rank_one):

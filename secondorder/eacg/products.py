@@ -1,0 +1,35 @@
+"""Large products that are known to be symmetric, computed by half."""
+
+import numpy as np
+
+WIDTH = 128  # columns of a panel; at most so many of the result's rows are computed twice
+
+
+def symmetric_product(P, Q):
+    """P^T Q (m, m), which the caller knows to be symmetric: panels on and below the diagonal, and
+    their mirror images.
+
+    Parameters
+    ----------
+    P, Q : (n, m) arrays
+    """
+    m = P.shape[1]
+    product = np.empty((m, m), np.result_type(P, Q))
+    for start in range(0, m, WIDTH):
+        stop = min(start + WIDTH, m)
+        panel = product[start:, start:stop]
+        np.matmul(P[:, start:].T, Q[:, start:stop], out=panel)
+        product[start:stop, stop:] = panel[stop - start:].T
+    return product
+
+
+def congruence(W, B):
+    """W^T B W (m, m) for W (n, m) and a symmetric B (n, n)."""
+    return symmetric_product(W, B @ W)
+
+
+def second_moment(rows):
+    """E_i[r_i r_i^T] (m, m) of the rows r_i of an array (S, m)."""
+    moment = symmetric_product(rows, rows)
+    moment /= len(rows)
+    return moment
