@@ -3,9 +3,9 @@
     python tests/random_mutations.py --files secondorder/nets --tests tests/test_layers.py --seed 1
 
 draws mutations (see `mutation_points`) from files or folders, runs the tests with `-x`, fastest
-first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as entries for
-`tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing test, or
-code that changes nothing anyone could observe.
+first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as
+entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing
+test, or code that changes nothing anyone could observe.
 """
 
 import argparse

@@ -164,17 +164,32 @@ def test_coupled_rates_minimise_the_joint_model():
             assert best <= cubic(a, Q, norms, sigma, other) + 1e-9 * abs(best)
 
 
-@pytest.mark.parametrize("exponent", [-260, 0, 250])
+@pytest.mark.parametrize("exponent", [-180, 0, 250])
 def test_coupled_rates_of_directions_of_any_length(exponent):
     """A direction times a power of two gets rates over the same power: not a bit changes, although
     products of two lengths overflow or vanish."""
     a, Q = np.array([-1.0, -2.0, 0.5]), np.array([[2.0, 1, 0], [1, -3, 1], [0, 1, 1]])
     norms, far = np.array([0.5, 2.0, 1.0]), np.array([2.0**exponent, 1, 2.0**-exponent])
     far = far * 2.0 ** (2 * exponent)
-    H = Q * 2.0 ** (-600 * np.sign(exponent))
+    H = Q * 2.0 ** (-600 if exponent > 0 else 300)
     expected = coupling.coupled_rates(a, H, norms, 1.0)
     s = coupling.coupled_rates(a * far, far[:, None] * H * far, norms * far, 1.0)
-    assert np.array_equal(s * far, expected)
+    assert np.isfinite(expected).all() and np.array_equal(s * far, expected)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
+    """With a, Q and sigma times 2^e the rates stay; with Q alone times 2^e, a times 2^2e, so do
+    rates over 2^e: also in the hard case (`slope` 0)."""
+    a, Q, norms, sigma = np.array([-slope, -1.0]), np.diag([-4.0, 1.0]), np.array([1.0, 2]), 3.0
+    expected = coupling.coupled_rates(a, Q, norms, sigma)
+    for exponent in (-500, -200, 200, 500):
+        same = coupling.coupled_rates(*(np.ldexp(v, exponent) for v in (a, Q)), norms,
+                                      np.ldexp(sigma, exponent))
+        longer = coupling.coupled_rates(np.ldexp(a, 2 * exponent), np.ldexp(Q, exponent), norms,
+                                        sigma)
+        np.testing.assert_allclose(same, expected, rtol=1e-14)
+        np.testing.assert_allclose(np.ldexp(longer, -exponent), expected, rtol=1e-14)
 
 
 def test_the_hard_case():

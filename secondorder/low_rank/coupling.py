@@ -160,23 +160,30 @@ def _cubic_minimiser(values, slope, sigma):
             return np.where(slope == 0, 0.0, -slope / (gaps + sigma / 2 * t))
 
     # every |slope_i| at once bounds t from above; |y| falls with t, r grows
-    high = np.sqrt(2 * np.linalg.norm(slope) / sigma) + TINY
+    high = np.sqrt(2 * _length(slope) / sigma) + TINY
     low = max(high * 1e-100, TINY)
-    if np.linalg.norm(solution(low)) < least:
+    if _length(solution(low)) < least:
         return _filled_up(solution(low), least)
     for _ in range(100):
         middle = np.sqrt(low) * np.sqrt(high)
         if not low < middle < high:
             break
-        if np.linalg.norm(solution(middle)) > least + middle:
+        if _length(solution(middle)) > least + middle:
             low = middle
         else:
             high = middle
     return solution(high)
 
 
+def _length(v):
+    """|v|, without squares that overflow or vanish."""
+    largest = np.abs(v).max()
+    return largest * np.linalg.norm(v / largest) if 0 < largest < np.inf else largest
+
+
 def _filled_up(y, least):
     """The hard case: y is too short at t = 0 and gets the rest along the least eigenvector."""
-    fill = np.sqrt(max(least**2 - y @ y + y[0] ** 2, 0.0))
+    others = y[1:] / least
+    fill = least * np.sqrt(max(1 - others @ others, 0.0))
     y[0] = fill if y[0] >= 0 else -fill
     return y
