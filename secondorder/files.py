@@ -3,10 +3,19 @@
 import contextlib
 import json
 import os
+import re
 import uuid
 from pathlib import Path
 
 import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None
+
+#: Names of temporary files, which nothing else bears.
+TEMPORARY = re.compile(r"\..*\.secondorder-[0-9a-f]{32}(\.\w+)?", re.DOTALL)
 
 
 @contextlib.contextmanager
@@ -24,16 +33,59 @@ def atomic(path):
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"no such directory: {path.parent}")
-    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}{path.suffix}")
+    temporary = path.with_name(f".{path.stem}.secondorder-{uuid.uuid4().hex}{path.suffix}")
     try:
-        yield temporary
-        os.replace(temporary, path)
+        with _marked_as_ours(temporary):
+            yield temporary
+            os.replace(temporary, path)
     except OSError as error:
         if error.filename is None or Path(error.filename) == temporary:  # a full disk names none
             raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _marked_as_ours(temporary):
+    """Make a file and keep it locked meanwhile: the lock ends with the process, however it
+    ends."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    try:
+        _lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def remove_stale(directory):
+    """Remove temporary files that runs left in a directory because they were killed.
+
+    A file that another process is writing is locked and stays; so does every file where the system
+    has no locks.
+    """
+    for path in Path(directory).iterdir() if fcntl is not None else ():
+        if TEMPORARY.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # gone meanwhile, or not ours to open
+                handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+                try:
+                    if _lock(handle):
+                        path.unlink()
+                finally:
+                    os.close(handle)
+
+
+def _lock(handle):
+    """Lock an open file or directory for this process, if no other one has: whether that went
+    well. False too where the file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_text(path, text):
@@ -60,7 +112,8 @@ def write_figure(path, figure, dpi=110):
 
 
 def output_directory(path):
-    """Make the directory `path` (its parent has to exist) and see that it can be written to.
+    """Make the directory `path` (its parent has to exist), see that it can be written to, and
+    remove temporary files that killed runs left in it.
 
     Raises
     ------
@@ -75,6 +128,7 @@ def output_directory(path):
     path.mkdir(exist_ok=True)
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(f"cannot write to the output directory: {path}")
+    remove_stale(path)
     return path
 
 
@@ -83,16 +137,14 @@ def exclusive(directory):
     """Keep other processes that ask for it from writing to a directory; ends with the process at
     the latest.
 
-    Where the system has no such locks (Windows) nothing is kept off.
+    Where the system has no such locks nothing is kept off.
 
     Raises
     ------
     BlockingIOError
         If another process is at it, naming the directory.
     """
-    try:
-        import fcntl
-    except ImportError:
+    if fcntl is None:
         yield
         return
     handle = os.open(directory, os.O_RDONLY)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import secondorder as so
 from secondorder import cli, datasets, files
 from secondorder.cli import signals
 from secondorder.training import read_checkpoint
@@ -335,6 +336,64 @@ def test_errors_keep_their_own_file_name(tmp_path):
     with pytest.raises(OSError, match="mine"):
         with files.atomic(tmp_path / "mine") as temporary:
             raise OSError(errno.EIO, "broken", str(temporary))
+
+
+WRITER = """
+import sys, time
+from secondorder import files
+with files.atomic(sys.argv[1] + "/history.json") as temporary:
+    temporary.write_text("half")
+    print(temporary.name, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A process that is in the middle of writing a file, and the name of its temporary file."""
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], text=True,
+                               stdout=subprocess.PIPE)
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_writers_temporary_file_is_removed_by_the_next_run(tmp_path, writer):
+    process, name = writer
+    alike = [f".history-{32 * '0'}.json", ".history.secondorder-1.json",
+             f"history.secondorder-{32 * '0'}.json"]
+    for other in alike:
+        (tmp_path / other).touch()
+    files.output_directory(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted([name, *alike]), "the writer is alive"
+    process.kill()
+    process.wait()
+    files.output_directory(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted(alike), "others' files are left alone"
+
+
+def test_a_checkpoints_killed_writer_too(tmp_path, writer):
+    process, name = writer
+    process.kill()
+    process.wait()
+    net = so.mlp([2, 2], rng=0)
+    so.train(so.SGD(net, so.SquaredError()), np.zeros((4, 2)), np.zeros((4, 2)), epochs=1,
+             checkpoint=tmp_path / "c.npz")
+    assert os.listdir(tmp_path) == ["c.npz"] and name
+
+
+def test_without_locks_nothing_is_removed(tmp_path, writer, monkeypatch):
+    process, name = writer
+    process.kill()
+    process.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "fcntl", None)
+        files.output_directory(tmp_path)
+        files.write_text(tmp_path / "a", "text")
+    monkeypatch.setattr(files, "_lock", lambda handle: False)
+    files.output_directory(tmp_path)
+    files.write_text(tmp_path / "b", "text")
+    assert sorted(os.listdir(tmp_path)) == sorted([name, "a", "b"])
 
 
 def test_writing_to_a_closed_pipe_is_still_quiet(monkeypatch):

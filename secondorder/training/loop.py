@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from .. import checks
+from .. import checks, files
 from ..checks import boolean, one_of, whole_number
 from ..nets import Workspace
 from ..optimizers.base import Optimizer
@@ -253,6 +253,7 @@ class _Run:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             self.restore(read_checkpoint(path), path)
+        files.remove_stale(path.parent)
         self.checkpoint = path
 
     def facts(self):
