@@ -1,11 +1,12 @@
-"""Exact Gauss-Newton in reversible networks: the paper's MNIST and CIFAR-10 shapes, and its laws on
-digits.
+"""Exact Gauss-Newton in reversible networks at the paper's MNIST and CIFAR-10 shapes.
+
+    python -m secondorder.experiments.reversible mnist --out DIR --list           names of all runs
+    python -m secondorder.experiments.reversible mnist --out DIR --budget 400     some of them
+    python -m secondorder.experiments.reversible cifar --out DIR                  a few iterations
+    python -m secondorder.experiments.reversible report --out DIR                 table and figure
 
 Every run writes one file, ``NAME.json``, with settings, records and environment, and goes on where
-it stopped:
-
-    python -m secondorder.experiments.reversible mnist --out results --only full-right-1 --budget
-    400
+it stopped.
 
 Each step moves the parameters by the paper's right inverse or the Moore-Penrose inverse, or by SGD
 or Adam. Data come from the directory that ``SECONDORDER_DATA`` names (``mnist-subset`` in IDX
@@ -23,7 +24,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder import files
-from secondorder.experiments import environment
+from secondorder.experiments import environment, reversible_report
 from secondorder.reversible_gauss_newton import RankWarning, RevMLP
 
 N = 1024  # samples a step, as in the paper
@@ -103,9 +104,11 @@ def execute(run, data, out, budget=np.inf, say=print):
     kind, options = METHODS[run.method]
     optimizer = kind(net, so.SoftmaxCrossEntropy(), learning_rate=run.rate, **options)
     path, state_path = out / f"{run.name}.json", out / f"{run.name}.npz"
-    records = _resumed(path, state_path, net, optimizer)
+    records = _resumed(run, path, state_path, net, optimizer)
+    if _ended(records, run):
+        return records
     per_epoch = 1 if run.full else len(x) // run.samples
-    while len(records) < run.steps and time.perf_counter() - started < budget:
+    while not _ended(records, run) and time.perf_counter() - started < budget:
         step = len(records)
         order = np.random.default_rng([run.seed,
                                        0 if run.full else step // per_epoch]).permutation(len(x))
@@ -118,23 +121,35 @@ def execute(run, data, out, budget=np.inf, say=print):
                                x_test, y_test)
             say(f"{run.name} {step + 1}/{run.steps}: {record}")
         records.append(record)
-        if not np.isfinite(record["loss"]) or record.get("stopped"):
-            break
     files.write_json(
         path, {"settings": vars(run),
                "records": records,
                "environment": environment(),
                "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
-    if len(records) < run.steps:
+    if not _ended(records, run):
         state = {name: value for name, value in optimizer.state_dict().items() if value is not None}
         files.write_arrays(state_path, theta=net.theta,
                            **{f"state_{name}": value for name, value in state.items()})
+    else:
+        state_path.unlink(missing_ok=True)
     return records
 
 
-def _resumed(path, state_path, net, optimizer):
-    """Records so far, with parameters and memory put back."""
-    if not (path.exists() and state_path.exists()):
+def _ended(records, run):
+    """Whether all steps were made, or the last one failed. (JSON keeps a NaN as null.)"""
+    failed = records and (records[-1]["loss"] is None or not np.isfinite(records[-1]["loss"])
+                          or "stopped" in records[-1])
+    return bool(failed) or len(records) >= run.steps
+
+
+def _resumed(run, path, state_path, net, optimizer):
+    """Records so far, with parameters and memory put back; all of them if the run has ended."""
+    if not path.exists():
+        return []
+    records = json.loads(path.read_text(encoding="utf-8"))["records"]
+    if _ended(records, run):
+        return records
+    if not state_path.exists():
         return []
     with np.load(state_path, allow_pickle=False) as stored:
         saved = dict(stored)
@@ -142,7 +157,7 @@ def _resumed(path, state_path, net, optimizer):
     known = optimizer.state_dict()
     state = {name: saved.get(f"state_{name}", value) for name, value in known.items()}
     optimizer.load_state_dict(state | {"method": known["method"]})
-    return json.loads(path.read_text(encoding="utf-8"))["records"]
+    return records
 
 
 def _step(optimizer, x, y):
@@ -183,18 +198,21 @@ def main(arguments=None):
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=("mnist", "cifar"))
+    parser.add_argument("experiment", choices=("mnist", "cifar", "report"))
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", nargs="*", help="names of runs; default: all")
     parser.add_argument("--budget", type=float, default=np.inf,
                         help="seconds, after which a run waits to be continued")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
+    if options.experiment == "report":
+        _report(files.output_directory(options.out))
+        return
     if options.experiment == "mnist":
         runs, data = mnist_runs(), mnist
     else:
-        runs = [Run(method, RATES[method][0], True, 3, shape=CIFAR) for method in ("right", "adam",
-                                                                                   "sgd")]
+        runs = [Run(method, RATES[method][0], True, 3, shape=CIFAR)
+                for method in ("right", "adam", "sgd")]
         data = cifar
     if options.list:
         print("\n".join(run.name for run in runs))
@@ -206,6 +224,16 @@ def main(arguments=None):
             left = options.budget - (time.perf_counter() - started)
             if left > 0:
                 execute(run, data, out, left)
+
+
+def _report(directory):
+    """Print the table of the runs in a directory and draw their figure beside them."""
+    runs = reversible_report.read_runs(directory)
+    if not runs:
+        raise SystemExit(f"{directory} holds no runs; make some with 'mnist --out {directory}'")
+    print("\n".join(reversible_report.table(runs)))
+    reversible_report.figure(runs, directory / "runs.png")
+    print(f"figure: {directory / 'runs.png'}")
 
 
 if __name__ == "__main__":
