@@ -1,6 +1,4 @@
-"""EA-CG's curvatures: exact blocks, approximations written out by hand, positive definiteness and
-order.
-"""
+"""EA-CG's curvatures: exact blocks, approximations by hand, positive definiteness and order."""
 
 import numpy as np
 import pytest
@@ -25,11 +23,8 @@ def case(seed, activation="sigmoid", loss="softmax", sizes=(5, 6, 4, 3), samples
     net = so.mlp(sizes, activation=activation, init=1.2 / np.sqrt(sizes[0]), rng=rng, **options)
     x = rng.normal(size=(samples, sizes[0]))
     classes = loss in ("softmax", "bounded")
-    y = (
-        rng.integers(0, sizes[-1], samples)
-        if classes
-        else 1.5 * rng.normal(size=(samples, sizes[-1]))
-    )
+    y = (rng.integers(0, sizes[-1], samples) if classes
+         else 1.5 * rng.normal(size=(samples, sizes[-1])))
     return net, LOSSES[loss](), x, y
 
 
@@ -43,12 +38,8 @@ def exact_blocks(net, H):
     for layer, where in zip(net.layers, net.slices):
         if layer.size and isinstance(layer, Linear):
             middle = where.start + layer.weight.size
-            found.append(
-                (
-                    H[middle : where.stop, middle : where.stop],
-                    H[where.start : middle, where.start : middle],
-                )
-            )
+            found.append((H[middle : where.stop, middle : where.stop],
+                          H[where.start : middle, where.start : middle]))
     return found
 
 
@@ -106,9 +97,8 @@ def test_weights_have_the_mean_of_5():
     net, criterion, x, y = case(3, "softplus", "softmax")
     evaluation = net.evaluate(criterion, x, y)
     units = layers.units(evaluation)
-    per_instance = hessians.bias_hessians(
-        units, criterion.hessian(evaluation.outputs, evaluation.y)
-    )
+    per_instance = hessians.bias_hessians(units,
+                                          criterion.hessian(evaluation.outputs, evaluation.y))
     blocks = exact_blocks(net, so.exact.hessian(net, criterion, x, y))
     for unit, H, (_, of_weight) in zip(layers.linear(units), per_instance, blocks):
         n, m = unit.layer.weight.shape
@@ -126,12 +116,9 @@ def test_memory_is_bounded_by_parts_of_the_batch():
         parts = hessians.mean_bias_hessians(evaluation, units, max_bytes)
         assert all(relative(a, b) < 1e-14 for a, b in zip(parts, whole))
     seen = []
-    hessians.mean_of_instances(
-        evaluation,
-        units,
-        lambda p, y: (seen.append(len(p)), criterion.hessian(p, y))[1],
-        max_bytes=4 * 36 * 8 * 3,
-    )
+    hessians.mean_of_instances(evaluation, units,
+                               lambda p, y: (seen.append(len(p)), criterion.hessian(p, y))[1],
+                               max_bytes=4 * 36 * 8 * 3)
     assert seen == [3, 3, 3, 2]
 
 
@@ -158,9 +145,8 @@ def recursion_by_hand(net, evaluation, top, gamma):
 
 def absolute(A, gamma=-1.0):
     eigenvalues, V = np.linalg.eig(A)
-    return np.real(
-        V @ np.diag(np.where(eigenvalues < 0, gamma * eigenvalues, eigenvalues)) @ np.linalg.inv(V)
-    )
+    return np.real(V @ np.diag(np.where(eigenvalues < 0, gamma * eigenvalues, eigenvalues))
+                   @ np.linalg.inv(V))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -176,10 +162,8 @@ def test_recursions_by_hand(activation, loss):
         ("expectation", top, 1.0),
         ("gauss-newton", corrected, None),
     ):
-        for B, wanted in zip(
-            eacg.bias_curvatures(net, criterion, x, y, name),
-            recursion_by_hand(net, evaluation, first, gamma),
-        ):
+        for B, wanted in zip(eacg.bias_curvatures(net, criterion, x, y, name),
+                             recursion_by_hand(net, evaluation, first, gamma)):
             assert relative(B, wanted) < 1e-12, name
     exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
     for B, H in zip(eacg.bias_curvatures(net, criterion, x, y, "pch-mean"), exact):
@@ -197,46 +181,38 @@ def test_printed_brackets_differ():
         evaluation.saved[1].curvature,
         -1.0,
     )
-    assert (
-        relative(curvatures.pch_step_as_printed(*arguments), curvatures.pch_step(*arguments)) > 1e-4
-    )
+    assert (relative(curvatures.pch_step_as_printed(*arguments),
+                     curvatures.pch_step(*arguments)) > 1e-4)
 
 
 @pytest.mark.parametrize("loss", ("softmax", "squared"))
 def test_fisher_kinds(loss):
     net, criterion, x, y = case(7, "tanh", loss, samples=5)
-    for kind, name in (
-        ("empirical", "fisher"),
-        ("exact", "fisher-exact"),
-        ("sampled", "fisher-sampled"),
-    ):
+    for kind, name in (("empirical", "fisher"),
+                       ("exact", "fisher-exact"),
+                       ("sampled", "fisher-sampled")):
         full = so.exact.fisher(net, criterion, x, y, kind=kind, rng=3)
-        for B, (of_bias, _) in zip(
-            eacg.bias_curvatures(net, criterion, x, y, name, rng=3), exact_blocks(net, full)
-        ):
+        for B, (of_bias, _) in zip(eacg.bias_curvatures(net, criterion, x, y, name, rng=3),
+                                   exact_blocks(net, full)):
             assert relative(B, of_bias) < 1e-12, name
 
 
 def test_exact_fisher_is_the_mean_gauss_newton_block():
     net, criterion, x, y = case(8, "sigmoid", "softmax")
     full = so.exact.gauss_newton(net, criterion, x, y)
-    for B, (of_bias, _) in zip(
-        eacg.bias_curvatures(net, criterion, x, y, "fisher-exact"), exact_blocks(net, full)
-    ):
+    for B, (of_bias, _) in zip(eacg.bias_curvatures(net, criterion, x, y, "fisher-exact"),
+                               exact_blocks(net, full)):
         assert relative(B, of_bias) < 1e-12
 
 
 def test_last_layer_and_first_step():
-    """With the exact top block, the top is exact, and PCH's error there is zero: the tables' layer
-    8.
-    """
+    """The top block is exact, and PCH's error there is zero: the tables' layer 8."""
     net, criterion, x, y = case(9, "sigmoid", "bounded")
     exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
     assert np.linalg.eigvalsh(exact[-1])[0] < 0
     for name in ("pch-1", "pch-2", "pch-mean"):
-        assert (
-            errors.layer_errors(eacg.bias_curvatures(net, criterion, x, y, name), exact)[-1] < 1e-15
-        )
+        assert (errors.layer_errors(eacg.bias_curvatures(net, criterion, x, y, name),
+                                    exact)[-1] < 1e-15)
     assert errors.total_error(np.array([[3.0, 4.0]])) == 5.0
 
 
@@ -247,36 +223,25 @@ NETS = 100
 
 @pytest.mark.parametrize(("activation", "loss"), all_cases())
 def test_pch_is_positive_semidefinite_and_ordered(activation, loss):
-    """Over 100 nets for every activation and criterion: PSD, and PCH-1 >= PCH-2 >= what they
-    correct.
-    """
+    """100 nets for every activation and criterion: PSD, and PCH-1 >= PCH-2 >= the uncorrected."""
     rng = np.random.default_rng(1)
     for seed in range(NETS):
         net, criterion, x, y = case(seed, activation, loss, samples=int(rng.integers(1, 9)))
         evaluation = net.evaluate(criterion, x, y)
         units = layers.units(evaluation)
-        one, two, newton = (
-            curvatures.CURVATURES[name].make(evaluation, units, None)
-            for name in ("pch-1", "pch-2", "gauss-newton")
-        )
+        one, two, newton = (curvatures.CURVATURES[name].make(evaluation, units, None)
+                            for name in ("pch-1", "pch-2", "gauss-newton"))
         uncorrected = curvatures.expectation(evaluation, units)
         for matrices in zip(one, two, newton, uncorrected):
             size = max(np.abs(B).max() for B in matrices)
             first, second, third, sixth = matrices
-            for difference in (
-                first,
-                second,
-                third,
-                first - second,
-                second - third,
-                second - sixth,
-            ):
+            for difference in (first, second, third, first - second, second - third,
+                               second - sixth):
                 assert np.linalg.eigvalsh(difference)[0] >= -1e-12 * size
 
 
-@pytest.mark.parametrize(
-    "name", ("pch-mean", "clipped", "fisher", "fisher-sampled", "fisher-exact")
-)
+@pytest.mark.parametrize("name",
+                         ("pch-mean", "clipped", "fisher", "fisher-sampled", "fisher-exact"))
 def test_others_are_positive_semidefinite(name):
     for seed in range(20):
         for activation, loss in (("sigmoid", "softmax"), ("sin", "bounded"), ("tanh", "tukey")):
@@ -307,13 +272,9 @@ def test_uncorrected_gauss_newton_of_one_instance_is_indefinite_for_the_bounded_
 
 def test_frozen_layers_chains_and_an_activation_at_the_end():
     rng = np.random.default_rng(0)
-    inside = Chain(
-        [
-            Linear(4, 4, bias=False, rng=rng),
-            Activation("sin"),
-            Linear(4, 3, trainable=False, rng=rng),
-        ]
-    )
+    inside = Chain([Linear(4, 4, bias=False, rng=rng),
+                    Activation("sin"),
+                    Linear(4, 3, trainable=False, rng=rng)])
     net = Network([Linear(5, 4, rng=rng), Activation("tanh"), inside, Activation("softplus")])
     x, y = rng.normal(size=(6, 5)), rng.integers(0, 3, 6)
     loss = so.SoftmaxCrossEntropy()
@@ -329,10 +290,8 @@ def test_single_precision():
     net, criterion, x, y = case(0, "sigmoid", "softmax")
     narrow = net.astype("float32")
     for name in curvatures.CURVATURES:
-        for B, wanted in zip(
-            eacg.bias_curvatures(narrow, criterion, x, y, name, rng=0),
-            eacg.bias_curvatures(net, criterion, x, y, name, rng=0),
-        ):
+        for B, wanted in zip(eacg.bias_curvatures(narrow, criterion, x, y, name, rng=0),
+                             eacg.bias_curvatures(net, criterion, x, y, name, rng=0)):
             assert B.dtype == np.float32
             if name != "fisher-sampled":
                 assert relative(B, wanted) < 2e-5

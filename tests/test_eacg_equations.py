@@ -11,94 +11,24 @@ from secondorder.ledger import registry
 
 PAPER = "ea-cg"
 
-LABELS = [
-    "1",
-    "2",
-    "3",
-    "4a",
-    "4b",
-    "4c",
-    "5",
-    "6",
-    "7",
-    "8a",
-    "8b",
-    "8c",
-    "9",
-    "10a",
-    "10b",
-    "11a",
-    "11b",
-    "12",
-    "13",
-    "14",
-    "15",
-    "16",
-    "17",
-    "property-1",
-    "pos-eig",
-    "u-vec",
-    "u-newton",
-    "u-backprop",
-    "u-block",
-    "u-loss",
-    "u-convex",
-    "u-expect",
-    "u-fisher",
-    "u-fisher-labels",
-    "u-kfi",
-    "u-kfra",
-    "u-gn",
-    "u-metric",
-    "u-space",
-    "u-space-11a",
-    "u-time",
-    "b-i",
-    "b-ii",
-    "b-iii",
-    "c-i",
-    "c-ii",
-    "c-iii",
-    "d",
-    "table-1",
-    "table-2",
-    "table-3",
-    "table-4",
-    "table-5",
-    "extension-closed-11b",
-    "extension-exact-11a",
-    "extension-gram-11a",
-    "extension-loewner",
-    "extension-sgd-directions",
-]
-BEYOND = [
-    "extension-two-coefficients",
-    "extension-joint",
-    "extension-ranks",
-    "extension-expectation-error",
-]
-ERRATA = {
-    "8b",
-    "17",
-    "pos-eig",
-    "u-convex",
-    "u-fisher",
-    "u-space",
-    "u-time",
-    "table-1",
-    "b-ii",
-    "c-ii",
-}
+LABELS = ["1", "2", "3", "4a", "4b", "4c", "5", "6", "7", "8a", "8b", "8c", "9", "10a", "10b",
+          "11a", "11b", "12", "13", "14", "15", "16", "17", "property-1", "pos-eig", "u-vec",
+          "u-newton", "u-backprop", "u-block", "u-loss", "u-convex", "u-expect", "u-fisher",
+          "u-fisher-labels", "u-kfi", "u-kfra", "u-gn", "u-metric", "u-space", "u-space-11a",
+          "u-time", "b-i", "b-ii", "b-iii", "c-i", "c-ii", "c-iii", "d", "table-1", "table-2",
+          "table-3", "table-4", "table-5", "extension-closed-11b", "extension-exact-11a",
+          "extension-gram-11a", "extension-loewner", "extension-sgd-directions"]
+BEYOND = ["extension-two-coefficients", "extension-joint", "extension-ranks",
+          "extension-expectation-error"]
+ERRATA = {"8b", "17", "pos-eig", "u-convex", "u-fisher", "u-space", "u-time", "table-1", "b-ii",
+          "c-ii"}
 CONDITIONAL = {"2", "5", "9", "u-expect", "u-kfra", "u-gn", "u-space-11a"}
 
 
 @pytest.mark.parametrize("seed", (0, 1, 2))
 def test_checks_come_out_as_their_verdicts_say(seed):
-    failed = [
-        (result.labels, result.message)
-        for result in so.verify.run(PAPER, seed=seed)
-        if not result.ok
-    ]
+    failed = [(result.labels, result.message) for result in so.verify.run(PAPER, seed=seed)
+              if not result.ok]
     assert not failed, failed
 
 
@@ -113,14 +43,10 @@ def test_errata_and_conditions_are_shown_and_no_others():
         failed_as_printed = result.printed_error is not None or result.printed_failure is not None
         for label in result.labels:
             assert failed_as_printed == (label in ERRATA), label
-            wanted = (
-                "erratum" if label in ERRATA else "conditional" if label in CONDITIONAL else None
-            )
-            assert (
-                result.verdict == wanted
-                or wanted is None
-                and result.verdict in ("holds", "definition")
-            ), label
+            wanted = ("erratum" if label in ERRATA else "conditional" if label in CONDITIONAL
+                      else None)
+            assert (result.verdict == wanted
+                    or wanted is None and result.verdict in ("holds", "definition")), label
 
 
 def test_every_label_shows_a_live_case():

@@ -15,10 +15,9 @@ def test_products_by_half_are_the_whole_products(m, dtype):
     rng, accuracy = np.random.default_rng(m), 20 * np.finfo(dtype).eps
     W, root, rows = (rng.normal(size=shape).astype(dtype) for shape in ((9, m), (9, 9), (13, m)))
     B = root + root.T  # indefinite
-    for found, wanted in (
-        (products.congruence(W, B), W.T @ B @ W),
-        (products.second_moment(rows), np.mean(rows[:, :, None] * rows[:, None, :], axis=0)),
-    ):
+    for found, wanted in ((products.congruence(W, B), W.T @ B @ W),
+                          (products.second_moment(rows),
+                           np.mean(rows[:, :, None] * rows[:, None, :], axis=0))):
         assert found.dtype == dtype and found.shape == (m, m)
         np.testing.assert_allclose(found, wanted, atol=accuracy * np.abs(wanted).max())
 
@@ -43,9 +42,8 @@ def test_combined_in_one_pass(dtype):
     G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
     out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
     passes.combined(s, G, w, mean, out)
-    np.testing.assert_allclose(
-        out, closed_forms.combined(s, G, w, mean), rtol=1e-5 if dtype == "float32" else 1e-14
-    )
+    np.testing.assert_allclose(out, closed_forms.combined(s, G, w, mean),
+                               rtol=1e-5 if dtype == "float32" else 1e-14)
 
 
 @pytest.mark.parametrize("size", (3, kernels.BLOCK, 2 * kernels.BLOCK + 5))
@@ -55,9 +53,8 @@ def test_a_step_along_a_direction(size):
     moved, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
     backup, none = np.empty(size), np.empty(0)
     passes.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
-    wanted, expected, sizes = kernels.step_numpy(
-        lambda g: (direction, direction), gradient, theta, 1.0, 0.0, 0.25
-    )
+    wanted, expected, sizes = kernels.step_numpy(lambda g: (direction, direction), gradient, theta,
+                                                 1.0, 0.0, 0.25)
     np.testing.assert_allclose(moved, wanted, rtol=1e-14)
     np.testing.assert_array_equal(backup, theta)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)

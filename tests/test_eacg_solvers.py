@@ -1,6 +1,4 @@
-"""EA-CG's solvers: each against a dense Kronecker solve, with biases apart or together, penalties,
-and awkward batches.
-"""
+"""EA-CG's solvers against dense Kronecker solves: joint biases, penalties, awkward batches."""
 
 import importlib
 import tracemalloc
@@ -44,10 +42,8 @@ def dense_layer(B, h, G, g, solver, l2, rank, first):
     if solver.startswith("kfi"):
         a = ALPHA + l2
         pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n))
-        left, right = (
-            np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)),
-            np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m)),
-        )
+        left, right = (np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)),
+                       np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m)))
         return -left @ G @ right, -np.linalg.solve(B + a * np.eye(n), g)
     matrix = (1 - ALPHA) * (np.kron(A, B) + l2 * np.eye(n * m)) + ALPHA * np.eye(n * m)
     D = -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
@@ -76,23 +72,10 @@ def test_against_dense_solves(solver, joint, l2, samples):
     for loss in ("softmax", "tukey"):
         net, criterion, x, y = case(0, "sigmoid", loss, samples=samples)
         for extra in EXTRA.get(solver, ({},)):
-            found = eacg.direction(
-                net,
-                criterion,
-                x,
-                y,
-                "pch-1",
-                solver,
-                ALPHA,
-                max_cg=200,
-                tolerance=1e-13,
-                l2=l2,
-                joint=joint,
-                **extra,
-            )
-            wanted = dense_direction(
-                net, criterion, x, y, "pch-1", solver, l2, joint, extra.get("rank", 1)
-            )
+            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, max_cg=200,
+                                   tolerance=1e-13, l2=l2, joint=joint, **extra)
+            wanted = dense_direction(net, criterion, x, y, "pch-1", solver, l2, joint,
+                                     extra.get("rank", 1))
             assert relative(found, wanted) < 1e-10, extra
 
 
@@ -112,18 +95,15 @@ def test_ranks_lead_from_11b_to_11a(samples):
     net, criterion, x, y = case(1, samples=samples)
     X = net.evaluate(criterion, x, y).saved[2].input
     factors = [systems.low_rank_factor(X, rank) for rank in range(1, X.shape[1] + 2)]
-    np.testing.assert_allclose(
-        factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)), atol=1e-15
-    )
+    np.testing.assert_allclose(factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)),
+                               atol=1e-15)
     np.testing.assert_allclose(factors[-1] @ factors[-1].T, X.T @ X / samples, atol=1e-15)
     for low, high in zip(factors[:-1], factors[1:]):
         assert np.linalg.eigvalsh(high @ high.T - low @ low.T)[0] > -1e-14
     if samples == 40:
         step = eacg.direction(net, criterion, x, y, solver="ea-closed", rank=7, alpha=ALPHA)
-        assert (
-            relative(step, eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA))
-            < 1e-12
-        )
+        assert (relative(step,
+                         eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA)) < 1e-12)
 
 
 # -- conjugate gradients ---------------------------------------------------------------------------
@@ -150,9 +130,8 @@ def test_at_most_as_many_iterations_as_eigenvalues():
     B, G, mean = random_system(1)
     *_, found = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, 100, 1e-8)
     assert 3 < found.iterations <= len(B) + 1
-    *_, found = conjugate_gradients.rank_one_coefficients(
-        np.diag([2.0] * 8), G, mean, 0.9, 0.1, 100, 1e-12
-    )
+    *_, found = conjugate_gradients.rank_one_coefficients(np.diag([2.0] * 8), G, mean, 0.9, 0.1,
+                                                          100, 1e-12)
     assert found.iterations == 2
 
 
@@ -163,9 +142,8 @@ def test_stops_at_the_relative_residual_and_at_the_limit():
         left = 0.9 * np.outer(B @ found.solution @ mean, mean) + 0.1 * found.solution
         actual = np.linalg.norm(left + G) / np.linalg.norm(G)
         assert actual <= tolerance and abs(found.residual - actual) < 1e-10
-        before = conjugate_gradients.rank_one_literal(
-            B, mean, G, 0.9, 0.1, found.iterations - 1, tolerance
-        )
+        before = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, found.iterations - 1,
+                                                      tolerance)
         assert before.residual > tolerance and before.iterations == found.iterations - 1
 
 
@@ -241,9 +219,8 @@ def test_dead_units(solver):
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_single_precision(solver):
     net, criterion, x, y = case(9, samples=30)
-    found = eacg.direction(
-        net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1, tolerance=1e-6
-    )
+    found = eacg.direction(net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1,
+                           tolerance=1e-6)
     assert found.dtype == np.float32
     assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
 
@@ -265,28 +242,24 @@ def test_wide_inputs_need_no_square_matrix(solver):
 # -- refusals --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    (
-        ({"alpha": 0}, "alpha must be above 0 and below 1"),
-        ({"alpha": 1}, "alpha"),
-        ({"alpha": -0.5}, "alpha"),
-        ({"alpha": np.nan}, "alpha"),
-        ({"solver": "eacg"}, "ea-cg"),
-        ({"curvature": "pch1"}, "pch-1"),
-        ({"curvature": "hessian"}, "may be indefinite"),
-        ({"curvature": "expectation"}, "may be indefinite"),
-        ({"max_cg": 0}, "max_cg"),
-        ({"tolerance": -1}, "tolerance"),
-        ({"tolerance": 2}, "tolerance"),
-        ({"rank": 0}, "rank"),
-        ({"solver": "kfi", "rank": 2}, "rank"),
-        ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
-        ({"preconditioner": "jacobi"}, "preconditioner"),
-        ({"solver": "cg", "literal": True}, "literal"),
-        ({"l2": -1}, "l2"),
-    ),
-)
+@pytest.mark.parametrize(("options", "message"), (
+    ({"alpha": 0}, "alpha must be above 0 and below 1"),
+    ({"alpha": 1}, "alpha"),
+    ({"alpha": -0.5}, "alpha"),
+    ({"alpha": np.nan}, "alpha"),
+    ({"solver": "eacg"}, "ea-cg"),
+    ({"curvature": "pch1"}, "pch-1"),
+    ({"curvature": "hessian"}, "may be indefinite"),
+    ({"curvature": "expectation"}, "may be indefinite"),
+    ({"max_cg": 0}, "max_cg"),
+    ({"tolerance": -1}, "tolerance"),
+    ({"tolerance": 2}, "tolerance"),
+    ({"rank": 0}, "rank"),
+    ({"solver": "kfi", "rank": 2}, "rank"),
+    ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
+    ({"preconditioner": "jacobi"}, "preconditioner"),
+    ({"solver": "cg", "literal": True}, "literal"),
+    ({"l2": -1}, "l2")))
 def test_values_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         eacg.direction(*case(0), **options)

@@ -43,13 +43,5 @@ from .solvers import SOLVERS
 
 PAPER = "ea-cg"
 
-__all__ = [
-    "CURVATURES",
-    "EACG",
-    "POSITIVE",
-    "SOLVERS",
-    "bias_curvatures",
-    "direction",
-    "layer_errors",
-    "total_error",
-]
+__all__ = ["CURVATURES", "EACG", "POSITIVE", "SOLVERS", "bias_curvatures", "direction",
+           "layer_errors", "total_error"]

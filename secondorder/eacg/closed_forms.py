@@ -1,5 +1,4 @@
-"""The systems of a layer solved directly: (11b) and ranks above it in closed form, (11a) by
-eigenvectors.
+"""A layer's systems solved directly: (11b) and ranks above in closed form, (11a) by eigenvectors.
 
 Small factorisations are in float64 whatever the network's dtype.
 """
@@ -59,10 +58,9 @@ def _factorised(matrix, weight, damping):
     try:  # of the transpose, whose columns are contiguous, so that nothing is copied
         factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError as error:
-        raise FloatingPointError(
-            "EA-CG: the damped curvature is not positive definite; the curvature has an "
-            f"eigenvalue at or below {-damping / weight:g}"
-        ) from error
+        raise FloatingPointError("EA-CG: the damped curvature is not positive definite; the "
+                                 "curvature has an eigenvalue at or below "
+                                 f"{-damping / weight:g}") from error
 
     def solve(right):
         found = cho_solve(factor, right.astype(matrix.dtype, copy=False), check_finite=False)
@@ -139,8 +137,7 @@ def spectral_solution(B, G, of_A, weight, damping):
 
 
 def eigenvector_solution(B, G, A, weight, damping):
-    """(10b) with (11a), exactly: A = V diag(a) V^T and :func:`spectral_solution` of G V, turned
-    back.
+    """(10b) with (11a): A = V diag(a) V^T, and :func:`spectral_solution` of G V turned back.
 
     Parameters
     ----------

@@ -63,8 +63,9 @@ def ea_cg(widths, iterations):
 
 
 def kfi(widths):
-    """Table 1 for KFI: sum_t n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2, two inverses and
-    two products.
+    """Table 1 for KFI: sum_t n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2.
+
+    Two inverses and two products.
     """
     return sum(n**3 + m**3 + m * m * n + m * n * n for m, n in pairs(widths))
 

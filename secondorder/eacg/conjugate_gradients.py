@@ -1,6 +1,4 @@
-"""Conjugate gradients on arrays of any shape, with the paper's two limits, and in two coefficients
-for (11b).
-"""
+"""Conjugate gradients on arrays with the paper's two limits; for (11b) in two coefficients."""
 
 from typing import NamedTuple
 
@@ -53,16 +51,14 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
     p, rz = z.copy(), np.vdot(r, z)
     whole, iterations = size(right), 0
     if not np.isfinite(whole):  # no residual would be above it, and 0 would pass for a solution
-        raise FloatingPointError(
-            "EA-CG, conjugate gradients: the norm of the right side is not finite"
-        )
+        raise FloatingPointError("EA-CG, conjugate gradients: the norm of the right side is not "
+                                 "finite")
     while iterations < max_cg and size(r) > tolerance * whole:
         Lp = product(p)
         curvature = np.vdot(p, Lp)
         if not np.isfinite(curvature):
-            raise FloatingPointError(
-                f"EA-CG, conjugate gradients: product {iterations + 1} is not finite"
-            )
+            raise FloatingPointError(f"EA-CG, conjugate gradients: product {iterations + 1} is not "
+                                     "finite")
         if curvature <= 0:
             break
         iterations += 1
@@ -78,15 +74,12 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
 
 def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
     """(10b) with (11b): conjugate gradients on arrays as large as the weights."""
-    return solve(
-        lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg, tolerance
-    )
+    return solve(lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg,
+                 tolerance)
 
 
 class Coordinates(NamedTuple):
-    """G = across * (unit matrix) + along m^T / |m| with the unit matrix orthogonal to every u m^T:
-    see below.
-    """
+    """G = across * (unit matrix) + along m^T / |m|, the unit matrix orthogonal to every u m^T."""
 
     across: float
     along: np.ndarray
@@ -108,16 +101,14 @@ def coordinates(G, mean):
 
 
 def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
-    """:func:`rank_one_literal` in two coefficients: (s, w) with D = s G + w m^T, and the same
-    `Solution` data.
+    """:func:`rank_one_literal` in two coefficients, (s, w) with D = s G + w m^T.
 
     Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an
     orthonormal basis of that span, (c, v) with v (n,), the matrix of the system is
 
         c -> damping c,    v -> (weight |m|^2 B + damping I) v,
 
-    so that these are the same iterates as those of the literal form, for one product with B (n, n)
-    an iteration.
+    so that the iterates are those of the literal form, for one product with B (n, n) each.
 
     Returns
     -------

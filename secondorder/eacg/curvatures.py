@@ -1,5 +1,4 @@
-"""Curvature matrices for a batch, by name: PCH, Gauss-Newton, Fisher and their exact counterparts
-([ea-cg] (6), (8)).
+"""Curvature matrices by name: PCH, Gauss-Newton, Fisher and exact ones ([ea-cg] (6), (8)).
 
 Every function gives B^t (n_t, n_t) for the bias of each linear layer, from the input up; the block
 of the weights is E[h h^T] (x) B^t, Eq. (8c).
@@ -13,15 +12,8 @@ from ..checks import check_l2, lookup
 from ..exact.curvature import check_network
 from ..exact.dense import fisher_scores
 from ..randomness import generator
-from .hessians import (
-    clipped_bias_hessians,
-    gauss_newton_step,
-    mean_bias_hessians,
-    mean_of_instances,
-    mean_outer,
-    output_hessians,
-    symmetric,
-)
+from .hessians import (clipped_bias_hessians, gauss_newton_step, mean_bias_hessians,
+                       mean_of_instances, mean_outer, output_hessians, symmetric)
 from .layers import downwards, linear, rules, units
 from .pos_eig import pos_diagonal, pos_eig
 
@@ -83,9 +75,7 @@ def propagated(all_units, top, gamma):
 
 
 def pch(evaluation, all_units, gamma, top_gamma=-1.0):
-    """PCH: (8a) and (8b). gamma = -1 is PCH-1, gamma = 0 is PCH-2; both take absolute values at the
-    top.
-    """
+    """PCH: (8a) and (8b). gamma = -1 is PCH-1, gamma = 0 is PCH-2; at the top both have -1."""
     return propagated(all_units, pch_top(evaluation, top_gamma), gamma)
 
 
@@ -101,9 +91,8 @@ def gauss_newton(evaluation, all_units, top_gamma=-1.0):
     ``top_gamma=1`` leaves it, and the result is indefinite then.
     """
     convex = getattr(evaluation.loss_function, "convex", False)
-    return propagated(
-        all_units, mean_top(evaluation) if convex else pch_top(evaluation, top_gamma), None
-    )
+    return propagated(all_units, mean_top(evaluation) if convex else pch_top(evaluation, top_gamma),
+                      None)
 
 
 def pch_mean(evaluation, all_units, gamma=-1.0):
@@ -117,9 +106,8 @@ def fisher(evaluation, all_units, kind="empirical", rng=None, draws=1):
     """
     if kind == "exact":
         loss = evaluation.loss_function
-        return mean_of_instances(
-            evaluation, all_units, lambda p, y: loss.fisher(p), gauss_newton_step
-        )
+        return mean_of_instances(evaluation, all_units, lambda p, y: loss.fisher(p),
+                                 gauss_newton_step)
     if kind == "empirical":
         return [mean_outer(unit.delta) for unit in linear(all_units)]
     drawn = [_deltas(evaluation, score) for score in fisher_scores(evaluation, kind, rng, draws)]
@@ -127,9 +115,7 @@ def fisher(evaluation, all_units, kind="empirical", rng=None, draws=1):
 
 
 def _deltas(evaluation, score):
-    """Gradients of the bias of every linear layer when `score` (S, C) is the gradient of the
-    outputs.
-    """
+    """Gradients of every linear layer's bias where `score` (S, C) is that of the outputs."""
     chain, saved = evaluation.network.chain, evaluation.saved
     return [unit.delta for unit in linear(units(evaluation, chain.output_gradients(saved, score)))]
 
@@ -147,9 +133,7 @@ def fisher_block_as_printed(h_mu, g_nu):
 
 
 class Curvature(NamedTuple):
-    """How a curvature is made, ``make(evaluation, all_units, rng)``, and whether it is positive
-    semidefinite.
-    """
+    """``make(evaluation, all_units, rng)``, and whether what it makes is positive semidefinite."""
 
     make: object
     positive: bool
@@ -180,10 +164,8 @@ def positive_curvature(name):
         direction to offer.
     """
     if not lookup(CURVATURES, name, "curvature").positive:
-        raise ValueError(
-            f"curvature {name!r} may be indefinite, and the damped system (9) needs a positive "
-            f"semidefinite one: choose from {', '.join(POSITIVE)}"
-        )
+        raise ValueError(f"curvature {name!r} may be indefinite, and the damped system (9) needs a "
+                         f"positive semidefinite one: choose from {', '.join(POSITIVE)}")
     return name
 
 
@@ -225,7 +207,7 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     ValueError
         Unknown curvature, bad x or y.
     TypeError
-        A layer without a rule, or a Fisher matrix of the model for a loss that is not a negative
+        A layer without a rule, or a Fisher matrix of the model for a loss that is no negative
         log-likelihood.
     FloatingPointError
         If outputs or curvature are not finite.

@@ -11,25 +11,10 @@ from .solvers import check_options, solve_bias, solve_weights
 from .systems import System
 
 
-def direction(
-    network,
-    loss,
-    x,
-    y,
-    curvature="pch-1",
-    solver="ea-cg",
-    alpha=0.1,
-    max_cg=50,
-    tolerance=1e-10,
-    l2=0.0,
-    joint=False,
-    rank=1,
-    preconditioner=None,
-    literal=False,
-    rng=None,
-):
-    """Solve the damped systems (10a) and (10b) of every layer, (P,): what is added at learning rate
-    1.
+def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=50,
+              tolerance=1e-10, l2=0.0, joint=False, rank=1, preconditioner=None, literal=False,
+              rng=None):
+    """Solve the damped systems (10a) and (10b) of every layer: what is added at learning rate 1.
 
     Parameters
     ----------
@@ -78,9 +63,8 @@ def direction(
         the direction are not finite; the layer is named.
     """
     l2 = check_l2(l2)
-    options = check_options(
-        solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner, literal
-    )
+    options = check_options(solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner,
+                            literal)
     positive_curvature(curvature)
     rng = generator(rng)
     check_network(network)
@@ -91,8 +75,7 @@ def direction(
 
 
 def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
-    """:func:`direction` at an evaluation, for the gradient (P,) of the objective; also `Report` by
-    layer.
+    """:func:`direction` at an evaluation, for the objective's gradient (P,); and reports by layer.
 
     Returns
     -------
@@ -120,8 +103,7 @@ BY_THE_MEAN = ("ea-cg", "ea-closed")
 
 
 def require_finite_factors(unit, B, options, t):
-    """FloatingPointError, naming linear layer `t` + 1, unless A, B and A (x) B are finite for
-    certain.
+    """FloatingPointError, naming linear layer `t` + 1, unless A, B and A (x) B are surely finite.
 
     In the trace of A: it bounds every entry and eigenvalue, and needs no (m, m) array. A solver
     would take infinite curvature for a direction of 0.
@@ -151,15 +133,8 @@ def layer_direction(unit, B, gradient, options, first, out):
         weights = solve_weights(system, options, first, D)
         return weights, None if g is None else solve_bias(system, g, options, d)
     X = np.concatenate([X, np.ones_like(X[:, :1])], axis=1)
-    system = System(
-        B,
-        X,
-        unit.delta,
-        _beside(layer.weight, layer.bias),
-        _beside(G, g),
-        options.alpha,
-        options.l2,
-    )
+    system = System(B, X, unit.delta, _beside(layer.weight, layer.bias), _beside(G, g),
+                    options.alpha, options.l2)
     both = np.empty_like(system.G)
     report = solve_weights(system, options, first, both)
     D[...], d[...] = both[:, :-1], both[:, -1]

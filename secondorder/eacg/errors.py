@@ -1,6 +1,4 @@
-"""How far a curvature is from the true mean Hessian: the metric of Tables 2-5, and the bound (7) on
-one step of (6).
-"""
+"""How far a curvature is from the true mean Hessian: the metric of Tables 2-5, and bound (7)."""
 
 import numpy as np
 
@@ -46,8 +44,7 @@ def layer_errors(approximate, exact):
 
 
 def total_error(errors):
-    """The last row of Tables 2-5: the root of the sum of squares over the layers, along the last
-    axis.
+    """The last row of Tables 2-5: the root of the sum of squares over the layers (last axis).
 
     Parameters
     ----------
@@ -114,8 +111,7 @@ def monotone_bound(W, H, lipschitz):
 
 
 def recursive_bound(error_above, W, H, slope):
-    """Bound on ||E[H^{t-1}] - (6)||_F when what (6) is fed with is itself off by `error_above` in
-    that norm.
+    """Bound on ||E[H^{t-1}] - (6)||_F where what (6) is fed with is off by `error_above`.
 
     max_r E[h'_r^2] ||W||_2^2 error_above + ||(15)||_F: the Hadamard product with a PSD matrix grows
     no norm by more than its largest diagonal entry.

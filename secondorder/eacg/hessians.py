@@ -1,5 +1,4 @@
-"""Exact curvature layer by layer, one instance at a time, and its mean over a batch ([ea-cg]
-(4a)-(4c), (5)).
+"""Exact curvature by layers, instance by instance, and its mean ([ea-cg] (4a)-(4c), (5)).
 
 H_i^t (n_t, n_t) is the Hessian of instance i's loss in the bias of layer t, which is the Hessian in
 z_i^t; the Hessian in the weights follows from it. Arrays hold one matrix an instance, (S, n_t,
@@ -15,9 +14,7 @@ MAX_BYTES = 2**28  # of the arrays with one matrix an instance
 
 
 def output_hessians(loss, p, y):
-    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k); for classes these are the
-    logits.
-    """
+    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k), the logits for classes."""
     return loss.hessian(p, y)
 
 
@@ -93,19 +90,15 @@ def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX
         ``top(p, y)``: matrices (S', C, C) of a part of the batch.
     step : callable
     max_bytes : int
-        About what the matrices of one part of the batch may take; at least one instance is taken at
-        a time.
+        About what the matrices of one part of the batch may take; a part has at least one instance.
     """
     widest = max(unit.delta.shape[1] for unit in all_units)
     size = max(1, int(max_bytes) // (4 * widest**2 * evaluation.network.dtype.itemsize))
     total = None
     for start in range(0, evaluation.samples, size):
         part = slice(start, start + size)
-        matrices = downwards(
-            [unit.part(part) for unit in all_units],
-            top(evaluation.outputs[part], evaluation.y[part]),
-            step,
-        )
+        matrices = downwards([unit.part(part) for unit in all_units],
+                             top(evaluation.outputs[part], evaluation.y[part]), step)
         sums = [H.sum(axis=0) for H in matrices]
         total = sums if total is None else [a + b for a, b in zip(total, sums)]
     return [symmetric(H / evaluation.samples) for H in total]
@@ -114,9 +107,8 @@ def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX
 def mean_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
     """E_i[H_i^t], the exact mean, for every linear layer; see :func:`mean_of_instances`."""
     loss = evaluation.loss_function
-    return mean_of_instances(
-        evaluation, all_units, lambda p, y: output_hessians(loss, p, y), exact_step, max_bytes
-    )
+    return mean_of_instances(evaluation, all_units, lambda p, y: output_hessians(loss, p, y),
+                             exact_step, max_bytes)
 
 
 def clipped_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):

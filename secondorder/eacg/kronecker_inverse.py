@@ -1,5 +1,4 @@
-"""KFI, the Kronecker-factored inverse of KFAC and KFRA ([ea-cg] (12), (13)), a rival of conjugate
-gradients.
+"""KFI, the Kronecker-factored inverse of KFAC and KFRA, a rival of EA-CG ([ea-cg] (12), (13)).
 
 (A (x) B + alpha I)^-1 is replaced by (A + pi sqrt(alpha) I)^-1 (x) (B + sqrt(alpha) / pi I)^-1.
 Unlike (9) there is no factor 1 - alpha; with a penalty alpha + l2 stands for alpha. pi balances the

@@ -1,8 +1,7 @@
 """Which layers the method takes, and how a curvature matrix passes down through each of them.
 
 A curvature matrix of a batch stands for the mean Hessian of a sample's loss in a layer's output.
-Going down, Eq. (6) and Eq. (8b) split into two rules, one for the affine map and one for the
-activation:
+Going down, Eq. (6) and Eq. (8b) split into a rule for the affine map and one for the activation:
 
     Linear        B <- W^T B W
     Activation    B <- B (.) E[h' h'^T] + diag(c),    c = E[h'' (.) y_bar], corrected by Pos-Eig
@@ -49,9 +48,7 @@ class LinearRule:
 
 @rules.register(Activation)
 class ActivationRule:
-    """B <- B (.) E[h' h'^T] + diag(Pos-Eig(E[h'' (.) y_bar])); gamma = None leaves the diagonal
-    out.
-    """
+    """B <- B (.) E[h' h'^T] + diag(Pos-Eig(E[h'' (.) y_bar])), or no diagonal if gamma is None."""
 
     @staticmethod
     def carry(unit, B, gamma):
@@ -78,8 +75,7 @@ def check_layers(network):
 
 
 def units(evaluation, deltas=None):
-    """The linear and activation layers of an evaluated network from the input up, chains within
-    chains unfolded.
+    """The linear and activation layers of an evaluated network from the input up, chains unfolded.
 
     `deltas` are gradients of the layers' outputs other than the evaluation's own.
 
@@ -92,14 +88,8 @@ def units(evaluation, deltas=None):
     """
     check_layers(evaluation.network)
     evaluation.require_current()
-    return list(
-        _unfolded(
-            evaluation.network.chain,
-            evaluation.saved,
-            evaluation.deltas if deltas is None else deltas,
-            0,
-        )
-    )
+    return list(_unfolded(evaluation.network.chain, evaluation.saved,
+                          evaluation.deltas if deltas is None else deltas, 0))
 
 
 def _unfolded(chain, saved, deltas, start):

@@ -28,8 +28,8 @@ class EACG(Optimizer):
         ``"pch-1"``, ``"pch-2"``, ``"pch-mean"``, ``"clipped"``, ``"gauss-newton"``, ``"fisher"``,
         ``"fisher-sampled"`` or ``"fisher-exact"``; see :func:`bias_curvatures`.
     solver : str
-        ``"ea-cg"``, ``"ea-closed"``, ``"cg"``, ``"exact"``, ``"kfi"`` or ``"kfi-rank-one"``; see
-        :func:`direction`.
+        ``"ea-cg"``, ``"ea-closed"``, ``"cg"``, ``"exact"``, ``"kfi"`` or ``"kfi-rank-one"``, as
+        :func:`direction` explains them.
     alpha : float
         Weight of the identity, above 0 and below 1.
     max_cg : int
@@ -53,7 +53,7 @@ class EACG(Optimizer):
     ValueError
         A curvature that may be indefinite, alpha outside (0, 1), unknown names.
     TypeError
-        A layer without a rule; a Fisher matrix of the model for a loss that is not a negative
+        A layer without a rule; a Fisher matrix of the model for a loss that is no negative
         log-likelihood.
 
     Notes
@@ -68,29 +68,13 @@ class EACG(Optimizer):
 
     state_names = ("buffer", "seed", "draws")
 
-    def __init__(
-        self,
-        network,
-        loss,
-        learning_rate=0.1,
-        l2=0.0,
-        curvature="pch-1",
-        solver="ea-cg",
-        alpha=0.02,
-        max_cg=20,
-        tolerance=1e-2,
-        momentum=0.0,
-        joint=False,
-        rank=1,
-        preconditioner=None,
-        literal=False,
-        rng=None,
-    ):
+    def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
+                 alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0, joint=False, rank=1,
+                 preconditioner=None, literal=False, rng=None):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = positive_curvature(curvature)
-        self.options = check_options(
-            solver, alpha, self.l2, max_cg, tolerance, joint, rank, preconditioner, literal
-        )
+        self.options = check_options(solver, alpha, self.l2, max_cg, tolerance, joint, rank,
+                                     preconditioner, literal)
         self.momentum = number_in(momentum, "momentum", 0, 1)
         check_layers(network)
         if curvature in ("fisher-sampled", "fisher-exact"):
@@ -103,19 +87,11 @@ class EACG(Optimizer):
         if self.curvature == "fisher-sampled":
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
-        direction, reports = direction_at(
-            evaluation,
-            self._gradient(evaluation),
-            self.curvature,
-            self.options,
-            rng,
-            self._array("direction"),
-        )
+        direction, reports = direction_at(evaluation, self._gradient(evaluation), self.curvature,
+                                          self.options, rng, self._array("direction"))
         made = [report for pair in reports for report in pair if report is not None]
-        self.details.update(
-            cg_iterations=sum(report.iterations for report in made),
-            cg_residual=max(report.residual for report in made),
-        )
+        self.details.update(cg_iterations=sum(report.iterations for report in made),
+                            cg_residual=max(report.residual for report in made))
         if not self.momentum:
             return direction
         buffer = np.multiply(self.momentum, self.buffer, out=self._spare("buffer"))

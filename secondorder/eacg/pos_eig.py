@@ -1,5 +1,4 @@
-"""Pos-Eig: a symmetric matrix with its negative eigenvalues multiplied by gamma <= 0 ([ea-cg],
-below Property 1).
+"""Pos-Eig: negative eigenvalues are multiplied by gamma <= 0 ([ea-cg], below Property 1).
 
 gamma = -1 takes absolute values, gamma = 0 drops what is negative. gamma = 1 changes nothing: it
 gives the uncorrected matrix to whoever wants to compare.
@@ -36,8 +35,6 @@ def pos_diagonal(entries, gamma):
 
 
 def pos_eig_of_columns(A, gamma=-1.0):
-    """Q^T diag Q as printed, with Q as `numpy.linalg.eigh` returns it, eigenvectors in columns: the
-    print misread.
-    """
+    """Q^T diag Q as printed, misread: Q as `numpy.linalg.eigh` returns it, vectors in columns."""
     eigenvalues, Q = np.linalg.eigh(A)
     return Q.T @ np.diag(pos_diagonal(eigenvalues, gamma)) @ Q

@@ -52,17 +52,8 @@ class Options:
     literal: bool = False
 
 
-def check_options(
-    solver="ea-cg",
-    alpha=0.1,
-    l2=0.0,
-    max_cg=50,
-    tolerance=1e-10,
-    joint=False,
-    rank=1,
-    preconditioner=None,
-    literal=False,
-):
+def check_options(solver="ea-cg", alpha=0.1, l2=0.0, max_cg=50, tolerance=1e-10, joint=False,
+                  rank=1, preconditioner=None, literal=False):
     """`Options`, or the TypeError or ValueError that names what is wrong with them."""
     lookup(SOLVERS, solver, "solver")
     rank = whole_number(rank, "rank", 1)
@@ -71,22 +62,13 @@ def check_options(
     if rank > 1 and solver not in ("ea-cg", "ea-closed"):
         raise ValueError(f"rank={rank} is for solver='ea-cg' and 'ea-closed', not for {solver!r}")
     if preconditioner is not None and solver not in ("ea-cg", "cg"):
-        raise ValueError(
-            f"preconditioner={preconditioner!r} is for solver='ea-cg' and 'cg', not for {solver!r}"
-        )
+        raise ValueError(f"preconditioner={preconditioner!r} is for solver='ea-cg' and 'cg', not "
+                         f"for {solver!r}")
     if boolean(literal, "literal") and solver != "ea-cg":
         raise ValueError(f"literal=True is for solver='ea-cg', not for {solver!r}")
-    return Options(
-        solver,
-        fraction(alpha, "alpha"),
-        l2,
-        whole_number(max_cg, "max_cg", 1),
-        number_in(tolerance, "tolerance", 0, 1),
-        boolean(joint, "joint"),
-        rank,
-        preconditioner,
-        literal,
-    )
+    return Options(solver, fraction(alpha, "alpha"), l2, whole_number(max_cg, "max_cg", 1),
+                   number_in(tolerance, "tolerance", 0, 1), boolean(joint, "joint"), rank,
+                   preconditioner, literal)
 
 
 class Report(NamedTuple):
@@ -120,22 +102,15 @@ def ea_cg(system, options, first, out):
     """CG on (11b)."""
     if options.rank == 1 and options.preconditioner is None and not options.literal:
         mean = system.mean_input
-        s, w, found = conjugate_gradients.rank_one_coefficients(
-            system.B,
-            system.G,
-            mean,
-            system.weight,
-            system.damping,
-            options.max_cg,
-            options.tolerance,
-        )
+        s, w, found = conjugate_gradients.rank_one_coefficients(system.B, system.G, mean,
+                                                                system.weight, system.damping,
+                                                                options.max_cg, options.tolerance)
         _write_combined(out, s, system.G, w, mean)
         return Report(found.iterations, found.residual)
     if options.rank == 1:
         mean = system.mean_input
-        return _cg(
-            system, options, lambda P: rank_one_product(system.B, P, mean), out, rank_one=True
-        )
+        return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), out,
+                   rank_one=True)
     F = low_rank_factor(system.X, options.rank)
     return _cg(system, options, lambda P: factor_product(system.B, P, F), out, rank_one=False)
 
@@ -151,13 +126,9 @@ def cg(system, options, first, out):
 
 def _cg(system, options, product, out, rank_one):
     weight, damping = system.weight, system.damping
-    found = conjugate_gradients.solve(
-        lambda P: weight * product(P) + damping * P,
-        -system.G,
-        options.max_cg,
-        options.tolerance,
-        _preconditioner(system, options, rank_one),
-    )
+    found = conjugate_gradients.solve(lambda P: weight * product(P) + damping * P, -system.G,
+                                      options.max_cg, options.tolerance,
+                                      _preconditioner(system, options, rank_one))
     out[...] = found.solution
     return Report(found.iterations, found.residual)
 
@@ -166,18 +137,13 @@ def ea_closed(system, options, first, out):
     """(11b), or ranks above it, in closed form."""
     if options.rank == 1:
         mean = system.mean_input
-        s, w = closed_forms.rank_one_coefficients(
-            system.B, system.G, mean, system.weight, system.damping
-        )
+        s, w = closed_forms.rank_one_coefficients(system.B, system.G, mean, system.weight,
+                                                  system.damping)
         _write_combined(out, s, system.G, w, mean)
     else:
-        out[...] = closed_forms.factor_solution(
-            system.B,
-            system.G,
-            low_rank_factor(system.X, options.rank),
-            system.weight,
-            system.damping,
-        )
+        out[...] = closed_forms.factor_solution(system.B, system.G,
+                                                low_rank_factor(system.X, options.rank),
+                                                system.weight, system.damping)
     return DIRECT
 
 
@@ -199,14 +165,8 @@ def kfi_rank_one(system, options, first, out):
     return DIRECT
 
 
-SOLVERS = {
-    "ea-cg": ea_cg,
-    "ea-closed": ea_closed,
-    "cg": cg,
-    "exact": exact,
-    "kfi": kfi,
-    "kfi-rank-one": kfi_rank_one,
-}
+SOLVERS = {"ea-cg": ea_cg, "ea-closed": ea_closed, "cg": cg, "exact": exact, "kfi": kfi,
+           "kfi-rank-one": kfi_rank_one}
 
 
 def solve_weights(system, options, first, out):
@@ -237,12 +197,9 @@ def solve_bias(system, g, options, out):
     """
     if options.solver in ("ea-cg", "cg"):
         B = system.B.astype(np.float64, copy=False)
-        found = conjugate_gradients.solve(
-            lambda p: bias_product(B, p, system.weight, system.damping),
-            -g.astype(np.float64),
-            options.max_cg,
-            options.tolerance,
-        )
+        found = conjugate_gradients.solve(lambda p: bias_product(B, p, system.weight,
+                                                                 system.damping),
+                                          -g.astype(np.float64), options.max_cg, options.tolerance)
         out[...] = found.solution
         return Report(found.iterations, found.residual)
     weight, damping = system.weight, system.damping

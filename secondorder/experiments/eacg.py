@@ -84,9 +84,8 @@ def train_on_digits(method, criterion, seed, epochs=EPOCHS):
     network, (cls, options) = digits_network(seed), METHODS[method]
     loss = CRITERIA[criterion]()
     optimizer, seconds = cls(network, loss, **options), 0.0
-    for x, y in batches(
-        training.inputs, training.targets, np.random.default_rng([seed, 1]), epochs
-    ):
+    for x, y in batches(training.inputs, training.targets, np.random.default_rng([seed, 1]),
+                        epochs):
         started = time.perf_counter()
         optimizer.step(x, y)
         seconds += time.perf_counter() - started
@@ -95,10 +94,8 @@ def train_on_digits(method, criterion, seed, epochs=EPOCHS):
     return {"loss": final, "accuracy": float(accuracy), "seconds": seconds}
 
 
-TRAJECTORIES = {
-    "SGD": (so.Momentum, {"learning_rate": 0.1, "momentum": 0.9}),
-    "EA-CG": (so.EACG, PAPERS | {"learning_rate": 0.1, "alpha": 0.02}),
-}
+TRAJECTORIES = {"SGD": (so.Momentum, {"learning_rate": 0.1, "momentum": 0.9}),
+                "EA-CG": (so.EACG, PAPERS | {"learning_rate": 0.1, "alpha": 0.02})}
 
 
 def errors_on_digits(trajectory, criterion, sizes, epochs, seed):
@@ -113,30 +110,25 @@ def errors_on_digits(trajectory, criterion, sizes, epochs, seed):
     network, (cls, options) = digits_network(seed, sizes), TRAJECTORIES[trajectory]
     loss = CRITERIA[criterion]()
     optimizer, found, norms = cls(network, loss, **options), {name: [] for name in ERRORS_OF}, []
-    for x, y in batches(
-        training.inputs, training.targets, np.random.default_rng([seed, 1]), epochs
-    ):
+    for x, y in batches(training.inputs, training.targets, np.random.default_rng([seed, 1]),
+                        epochs):
         made = errors_at(network.evaluate(loss, x, y), ERRORS_OF)
         norms.append(made.pop("norm"))
         for name, values in made.items():
             found[name].append(values)
         optimizer.step(x, y)
     means = {name: np.mean(values, axis=0) for name, values in found.items()}
-    return {
-        "errors": means,
-        "totals": {name: float(errors.total_error(values)) for name, values in means.items()},
-        "norm": float(errors.total_error(np.mean(norms, axis=0))),
-    }
+    return {"errors": means,
+            "totals": {name: float(errors.total_error(values)) for name, values in means.items()},
+            "norm": float(errors.total_error(np.mean(norms, axis=0)))}
 
 
 def errors_at(evaluation, names):
     """Layer-wise errors of curvatures at one evaluation, and the norms of the true blocks."""
     units = layers.units(evaluation)
     exact = curvatures.CURVATURES["hessian"].make(evaluation, units, None)
-    made = {
-        name: errors.layer_errors(curvatures.CURVATURES[name].make(evaluation, units, None), exact)
-        for name in names
-    }
+    made = {name: errors.layer_errors(curvatures.CURVATURES[name].make(evaluation, units, None),
+                                      exact) for name in names}
     return made | {"norm": np.array([np.linalg.norm(H) for H in exact])}
 
 
@@ -240,26 +232,15 @@ def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
 def planned(experiment, seeds):
     """Name -> (function, arguments) of every run of an experiment."""
     if experiment == "training":
-        return {
-            f"training-{criterion}-{method}-seed{seed}": (
-                train_on_digits,
-                (method, criterion, seed),
-            )
-            for criterion in CRITERIA
-            for method in METHODS
-            for seed in seeds
-        }
+        return {f"training-{criterion}-{method}-seed{seed}": (train_on_digits,
+                                                              (method, criterion, seed))
+                for criterion in CRITERIA for method in METHODS for seed in seeds}
     if experiment == "errors":
-        return {
-            f"errors-{'-'.join(map(str, sizes))}-{criterion}-{trajectory}-seed{seed}": (
-                errors_on_digits,
-                (trajectory, criterion, sizes, epochs, seed),
-            )
-            for sizes, epochs in ((SIZES, 30), (DEEPER, 60))
-            for criterion in CRITERIA
-            for trajectory in TRAJECTORIES
-            for seed in seeds[:3]
-        }
+        return {f"errors-{'-'.join(map(str, sizes))}-{criterion}-{trajectory}-seed{seed}": (
+                    errors_on_digits,
+                    (trajectory, criterion, sizes, epochs, seed),
+                ) for sizes, epochs in ((SIZES, 30), (DEEPER, 60)) for criterion in CRITERIA
+                for trajectory in TRAJECTORIES for seed in seeds[:3]}
     if experiment == "cifar":
         pairs = [("sgd", "")] + [(c, s) for c in eacg.POSITIVE for s in eacg.SOLVERS]
         return {

@@ -48,13 +48,17 @@ class Case(NamedTuple):
 
     def top(self):
         """H_i^k, (S, C, C)."""
-        return hessians.output_hessians(
-            self.evaluation.loss_function, self.evaluation.outputs, self.evaluation.y
-        )
+        return hessians.output_hessians(self.evaluation.loss_function, self.evaluation.outputs,
+                                        self.evaluation.y)
 
     def exact(self):
         """H_i^t of all layers."""
         return hessians.bias_hessians(self.units, self.top())
+
+    @property
+    def name(self):
+        """Activation and loss."""
+        return f"{self.activation}, {self.loss}"
 
     @property
     def depth(self):
@@ -67,27 +71,15 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
     net = mlp(sizes, activation=activation, init=scale, rng=rng)
     x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)
-    return Case(
-        activation,
-        loss,
-        tuple(sizes),
-        net,
-        net.theta.copy(),
-        x,
-        y,
-        evaluation,
-        layers.units(evaluation),
-    )
+    return Case(activation, loss, tuple(sizes), net, net.theta.copy(), x, y, evaluation,
+                layers.units(evaluation))
 
 
-def variety(
-    rng, activations=("sigmoid", "tanh", "softplus", "sin"), losses=tuple(LOSSES), **options
-):
+def variety(rng, activations=("sigmoid", "tanh", "softplus", "sin"), losses=tuple(LOSSES),
+            **options):
     """A case for every activation, the losses taking turns."""
-    return [
-        case(rng, activation, losses[k % len(losses)], **options)
-        for k, activation in enumerate(activations)
-    ]
+    return [case(rng, activation, losses[k % len(losses)], **options)
+            for k, activation in enumerate(activations)]
 
 
 def psd(rng, n, rank=None):

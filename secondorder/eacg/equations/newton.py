@@ -1,6 +1,4 @@
-"""Equations (1)-(3), Property 1 and Pos-Eig: Newton's method, and what becomes of negative
-curvature.
-"""
+"""Equations (1)-(3), Property 1, Pos-Eig: Newton's method, and negative curvature corrected."""
 
 import numpy as np
 from scipy.special import logsumexp
@@ -39,39 +37,24 @@ def minimiser(gradient, second, n=4):
     return x
 
 
-@equation(
-    PAPER,
-    "1",
-    statement="A convex and twice differentiable function is to be minimised.",
-    formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
-    kind="definition",
-    verdict="definition",
-)
+@equation(PAPER, "1", statement="A convex and twice differentiable function is to be minimised.",
+          formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})", kind="definition",
+          verdict="definition")
 def equation_1(rng):
     value, gradient, second = strictly_convex(rng)
     x, others = minimiser(gradient, second), rng.normal(size=(50, 4))
     return [
-        AtMost(
-            "f at the minimiser against f elsewhere", value(x), [value(other) for other in others]
-        ),
-        AtMost(
-            "0 against the least eigenvalue of the Hessian",
-            0.0,
-            [np.linalg.eigvalsh(second(other))[0] for other in others],
-        ),
+        AtMost("f at the minimiser against f elsewhere", value(x),
+               [value(other) for other in others]),
+        AtMost("0 against the least eigenvalue of the Hessian", 0.0,
+               [np.linalg.eigvalsh(second(other))[0] for other in others]),
         Case(theta=x),
     ]
 
 
-@equation(
-    PAPER,
-    "2",
-    statement="At the minimiser the gradient is zero.",
-    formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
-    kind="claim",
-    verdict="conditional",
-    condition=CONVEX,
-)
+@equation(PAPER, "2", statement="At the minimiser the gradient is zero.",
+          formula=r"\nabla f(\boldsymbol{\theta}^*) = 0", kind="claim", verdict="conditional",
+          condition=CONVEX)
 def equation_2(rng):
     value, gradient, second = strictly_convex(rng)
     x = minimiser(gradient, second)
@@ -84,31 +67,20 @@ def equation_2(rng):
     around = [monkey(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, 6, 50)]
     return [
         Equal("gradient at the minimiser against 0", gradient(x), np.zeros(4), 1e-12, scale=1.0),
-        AtMost(
-            "f where the gradient is zero against f elsewhere",
-            value(x),
-            [value(x + s) for s in steps],
-        ),
-        Equal(
-            "gradient of a monkey saddle in the origin against 0",
-            zero,
-            np.zeros(2),
-            1e-12,
-            scale=1.0,
-        ),
+        AtMost("f where the gradient is zero against f elsewhere", value(x),
+               [value(x + s) for s in steps]),
+        Equal("gradient of a monkey saddle in the origin against 0", zero, np.zeros(2), 1e-12,
+              scale=1.0),
         Counterexample(AtMost("its value there against its values around", 0.0, around)),
         Case(theta=x),
     ]
 
 
 @equation(
-    PAPER,
-    "3",
+    PAPER, "3",
     statement="The gradient after a step d, to first order: setting it to zero is Newton's system.",
     formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d}^j = 0",
-    kind="approximation",
-    verdict="holds",
-    implements=(hessian_vector_product_at,),
+    kind="approximation", verdict="holds", implements=(hessian_vector_product_at,)
 )
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
@@ -116,13 +88,7 @@ def equation_3(rng):
     places = np.arange(case.theta.size)
 
     def gradient(theta):
-        return np.mean(
-            [
-                reference.gradient(lambda p: reference.loss(case, s, p), theta, places)
-                for s in range(len(case.x))
-            ],
-            axis=0,
-        )
+        return reference.gradients(case, places, theta).mean(axis=0)
 
     first, product = gradient(case.theta), hessian_vector_product_at(case.evaluation, d)
     steps = 0.02 * 2.0 ** -np.arange(5)
@@ -131,13 +97,8 @@ def equation_3(rng):
     difference = (gradient(case.theta + e * d) - gradient(case.theta - e * d)) / (2 * e)
     return [
         Equal("Hessian times d against a difference of gradients", product, difference, 1e-5),
-        Rate(
-            "gradient after a step minus (3), against its length",
-            steps,
-            left,
-            order=2,
-            tolerance=0.15,
-        ),
+        Rate("gradient after a step minus (3), against its length", steps, left, order=2,
+             tolerance=0.15),
         Case(theta=case.theta, d=d),
     ]
 
@@ -162,10 +123,8 @@ def newton(rng):
     reached = net.theta - np.linalg.solve(H, gradient)
     least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], target, rcond=None)[0].T
     wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
-    return [
-        Equal("one step with eta = 1 against least squares", reached, wanted, 1e-12),
-        Case(theta=reached, H=H),
-    ]
+    return [Equal("one step with eta = 1 against least squares", reached, wanted, 1e-12),
+            Case(theta=reached, H=H)]
 
 
 @equation(
@@ -193,32 +152,14 @@ def property_1(rng):
 
     ends = rng.normal(size=(100, 2, negative.shape[1]))
     chords = [(model(a) + model(b)) / 2 for a, b in ends]
-    along = [
-        sum(
-            np.mean(
-                [
-                    reference.hessian(
-                        lambda e: reference.loss(case, s, case.theta + e[0] * v), np.zeros(1), (0,)
-                    )
-                    for s in range(len(case.x))
-                ],
-                axis=0,
-            ).ravel()
-        )
-        for v in negative.T
-    ]
+    samples = range(len(case.x))
+    along = [np.mean([reference.hessian(lambda e: reference.loss(case, s, case.theta + e[0] * v),
+                                        np.zeros(1), (0,)) for s in samples]) for v in negative.T]
     return [
-        AtMost(
-            "middle of a chord against the function there",
-            chords,
-            [model((a + b) / 2) for a, b in ends],
-        ),
-        Equal(
-            "second derivative along the eigenvectors, by differences, against the eigenvalues",
-            along,
-            eigenvalues[eigenvalues < -1e-6],
-            1e-7,
-        ),
+        AtMost("middle of a chord against the function there", chords,
+               [model((a + b) / 2) for a, b in ends]),
+        Equal("second derivative along the eigenvectors, by differences, against the eigenvalues",
+              along, eigenvalues[eigenvalues < -1e-6], 1e-7),
         Property("there are negative eigenvalues", negative.shape[1] > 0),
         Case(H=H, V=negative),
     ]
@@ -243,37 +184,19 @@ def property_1(rng):
 def pos_eig_(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A, claims = V @ np.diag(eigenvalues) @ V.T, []
-    for gamma, kept in (
-        (-1.0, [2, 0.5, 0, 1, 3]),
-        (0.0, [0, 0, 0, 1, 3]),
-        (-0.3, [0.6, 0.15, 0, 1, 3]),
-    ):
+    for gamma, kept in ((-1.0, [2, 0.5, 0, 1, 3]),
+                        (0.0, [0, 0, 0, 1, 3]),
+                        (-0.3, [0.6, 0.15, 0, 1, 3])):
         wanted = V @ np.diag(kept) @ V.T
         claims += [
             Equal(f"gamma = {gamma:g}", pos_eig.pos_eig(A, gamma), wanted, 1e-13),
-            Equal(
-                f"gamma = {gamma:g}, a diagonal",
-                pos_eig.pos_diagonal(eigenvalues, gamma),
-                np.array(kept, dtype=float),
-                1e-15,
-            ),
-            Equal(
-                f"gamma = {gamma:g}: Q^T diag Q with eigenvectors in rows",
-                V @ np.diag(kept) @ V.T,
-                pos_eig.pos_eig(A, gamma),
-                1e-13,
-            ),
-            Printed(
-                Equal(
-                    f"gamma = {gamma:g}: the same with eigenvectors in columns",
-                    pos_eig.pos_eig_of_columns(A, gamma),
-                    wanted,
-                    1e-13,
-                )
-            ),
+            Equal(f"gamma = {gamma:g}, a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
+                  np.array(kept, dtype=float), 1e-15),
+            Equal(f"gamma = {gamma:g}: Q^T diag Q with eigenvectors in rows",
+                  V @ np.diag(kept) @ V.T, pos_eig.pos_eig(A, gamma), 1e-13),
+            Printed(Equal(f"gamma = {gamma:g}: the same with eigenvectors in columns",
+                          pos_eig.pos_eig_of_columns(A, gamma), wanted, 1e-13)),
         ]
-    return [
-        *claims,
-        Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),
-        Case(A=A, V=V),
-    ]
+    return [*claims,
+            Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),
+            Case(A=A, V=V)]

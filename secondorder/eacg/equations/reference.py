@@ -1,6 +1,4 @@
-"""Losses, gradients and Hessians without the package's passes: plain formulas, complex steps,
-differences, loops.
-"""
+"""Losses and their derivatives without the package's passes: formulas, complex steps, loops."""
 
 import numpy as np
 
@@ -88,24 +86,32 @@ def hessian(f, theta, places):
     return np.array(rows)
 
 
+def gradients(case, places, theta=None):
+    """Gradients of the instances' losses in `places`, (S, n), by complex steps."""
+    theta = case.theta if theta is None else theta
+    return np.array([gradient(lambda moved: loss(case, s, moved), theta, places)
+                     for s in range(len(case.x))])
+
+
+def hessians(case, places):
+    """Hessians of the instances' losses in `places`, (S, n, n), by differences."""
+    return np.array([hessian(lambda moved: loss(case, s, moved), case.theta, places)
+                     for s in range(len(case.x))])
+
+
 def bias_hessians(case, t):
     """H_i^t (S, n_t, n_t) by differences."""
-    return np.array(
-        [
-            hessian(lambda theta: loss(case, s, theta), case.theta, bias_places(case, t))
-            for s in range(len(case.x))
-        ]
-    )
+    return hessians(case, bias_places(case, t))
 
 
 def bias_gradients(case, t):
     """g_i^t (S, n_t) by complex steps."""
-    return np.array(
-        [
-            gradient(lambda theta: loss(case, s, theta), case.theta, bias_places(case, t))
-            for s in range(len(case.x))
-        ]
-    )
+    return gradients(case, bias_places(case, t))
+
+
+def all_places(case, t):
+    """Where Vec([W^t b^t]) stands in theta."""
+    return np.concatenate([weight_places(case, t), bias_places(case, t)])
 
 
 def kron(A, B):

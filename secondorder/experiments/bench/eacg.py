@@ -9,9 +9,8 @@ from . import products
 from .problems import Setting
 from .registry import Work, case
 
-CIFAR_10 = Setting(
-    "3072-1024-512-256-128-64-32-16-10", batch=500, dtype="float32", activation="sigmoid"
-)
+CIFAR_10 = Setting("3072-1024-512-256-128-64-32-16-10", batch=500, dtype="float32",
+                   activation="sigmoid")
 SMALLEST = Setting("32-32-32-10", batch=25, activation="sigmoid")
 RATE = 1e-6  # so that the network stays the same, step after step
 ALPHA = 0.02
@@ -25,11 +24,8 @@ def _step(problem, **options):
     sgd = so.SGD(problem.new_network(), loss, RATE)
     net, samples = optimizer.network, len(x)
     gradient = products.forward(net, samples) + products.backward(net, samples)
-    return Work(
-        lambda: optimizer.step(x, y),
-        products=gradient + _curvature(net, samples),
-        rivals={"step of SGD": lambda: sgd.step(x, y)},
-    )
+    return Work(lambda: optimizer.step(x, y), products=gradient + _curvature(net, samples),
+                rivals={"step of SGD": lambda: sgd.step(x, y)})
 
 
 def _curvature(net, samples):
@@ -59,12 +55,9 @@ def ten_literal_iterations(problem):
     return _step(problem, solver="ea-cg", max_cg=10, tolerance=0.0, literal=True)
 
 
-@case(
-    "EA-CG system of a layer",
-    Setting("768-256-10", batch=100, dtype="float32", activation="sigmoid"),
-    Setting("3072-1024-10", batch=100, dtype="float32", activation="sigmoid"),
-    smallest=None,
-)
+@case("EA-CG system of a layer",
+      Setting("768-256-10", batch=100, dtype="float32", activation="sigmoid"),
+      Setting("3072-1024-10", batch=100, dtype="float32", activation="sigmoid"), smallest=None)
 def layer_system(problem):
     """The first layer's weights in closed form, beside twenty literal conjugate gradients."""
     (m, n), *_ = products.widths(problem.network)
@@ -82,13 +75,9 @@ def layer_system(problem):
         return conjugate_gradients.rank_one_literal(B, mean, G, 1 - ALPHA, ALPHA, LITERAL, 0.0)
 
     def short():
-        s, w, _ = conjugate_gradients.rank_one_coefficients(
-            B, G, mean, 1 - ALPHA, ALPHA, LITERAL, 0.0
-        )
+        s, w, _ = conjugate_gradients.rank_one_coefficients(B, G, mean, 1 - ALPHA, ALPHA, LITERAL,
+                                                            0.0)
         return closed_forms.combined(s, G, w, mean)
 
-    return Work(
-        closed,
-        products=[products.Product(n, m, 1), products.Product(n, 1, m)],
-        rivals={"20 literal iterations": literal, "20 in two coefficients": short},
-    )
+    return Work(closed, products=[products.Product(n, m, 1), products.Product(n, 1, m)],
+                rivals={"20 literal iterations": literal, "20 in two coefficients": short})
