@@ -10,6 +10,7 @@ import inspect
 import numbers
 import os
 import pathlib
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -171,6 +172,27 @@ def shape(value, name):
     return tuple(whole_number(n, name, 1) for n in sizes)
 
 
+def widths(value, name):
+    """Return the widths of a network's layers as a list, of two numbers at least."""
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a sequence of integers, got {value!r}")
+    value = list(value)
+    if len(value) < 2:
+        raise ValueError(f"{name} needs at least an input and an output width, got {value}")
+    return value
+
+
+def network_dtype(value, names):
+    """Return `value` as a dtype; ValueError unless its name is one of `names`."""
+    try:
+        name = np.dtype(value).name
+    except TypeError:
+        name = None
+    if name not in names:
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {value!r}")
+    return np.dtype(name)
+
+
 def path(value, name):
     """Return `value` as a Path; TypeError unless it is a text or a path."""
     if not isinstance(value, (str, os.PathLike)):
@@ -238,6 +260,15 @@ def fitting(value, target, name, note=""):
         raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
     if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
         raise TypeError(f"{name} must hold {target.dtype}, got {value.dtype}")
+    return value
+
+
+def initial_values(value, shape):
+    """Return what an initialiser made as an array of finite real numbers of this shape."""
+    value = np.asarray(value)
+    if value.dtype.kind not in "biuf" or value.shape != shape or not np.isfinite(value).all():
+        raise ValueError(f"init must return finite real numbers of shape {shape}, got "
+                         f"{value.dtype} of shape {value.shape}")
     return value
 
 
@@ -310,6 +341,42 @@ def labels(target, shape):
     return target
 
 
+def class_targets(target, shape, dtype, owner):
+    """Return targets that tell classes apart: labels (S,), or weights (S, C) in `dtype`."""
+    target = plain_array(target, "targets")
+    if shape[1] < 2:
+        raise ValueError(f"{type(owner).__name__} tells classes apart and needs two or more "
+                         f"outputs, got {shape[1]}")
+    if target.ndim == 1:
+        return labels(target, shape)
+    if target.shape != tuple(shape):
+        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
+                         f"integer labels of shape ({shape[0]},) or weights of shape "
+                         f"{tuple(shape)}")
+    target = targets(target, shape, dtype, owner)
+    if (target < 0).any():
+        raise ValueError("class weights must not be negative")
+    return target
+
+
+def result_of(loss, name, array, shape, dtype):
+    """Raise unless what a loss returned has this shape and the dtype of the network."""
+    if getattr(array, "shape", None) != shape:
+        raise ValueError(f"{loss!r}: {name} must have shape {shape}, one row per sample, got "
+                         f"{np.shape(array)}")
+    if array.dtype != dtype:
+        raise TypeError(f"{loss!r}: {name} must hold {dtype} like the network, got {array.dtype}")
+
+
+def like(value, target, what):
+    """Return `value`; TypeError unless it is an array of the shape and dtype of `target`."""
+    is_array = isinstance(value, np.ndarray)
+    if is_array and value.shape == target.shape and value.dtype == target.dtype:
+        return value
+    found = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
+    raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {found}")
+
+
 def rows(p, *others):
     """Raise unless outputs p are an array (S, C) and all `others`, targets or vectors that go with
     them, are arrays of the same shape: a smaller one would be broadcast."""
@@ -332,12 +399,37 @@ LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diago
                "prepare_target")
 
 
-def check_loss(loss):
-    """Return `loss`; TypeError unless it is an instance with all passes of a loss, which tells what
-    it lacks."""
-    missing = [name for name in LOSS_PASSES if not callable(getattr(loss, name, None))]
-    if isinstance(loss, type) or missing:
-        some = not isinstance(loss, type) and len(missing) < len(LOSS_PASSES)
+def instance_with(value, methods, expected):
+    """Return `value`; TypeError, which tells what it lacks, unless it is an instance with these
+    methods. `expected` says what is wanted."""
+    missing = [name for name in methods if not callable(getattr(value, name, None))]
+    if isinstance(value, type) or missing:
+        some = not isinstance(value, type) and len(missing) < len(methods)
         lacks = f", which lacks {', '.join(missing)}" if some else ""
-        raise TypeError(f"loss must be a Loss instance such as SquaredError(), got {loss!r}{lacks}")
-    return loss
+        raise TypeError(f"{expected}, got {value!r}{lacks}")
+    return value
+
+
+def check_loss(loss):
+    """Return `loss`; TypeError unless it is an instance with all passes of a loss."""
+    return instance_with(loss, LOSS_PASSES, "loss must be a Loss instance such as SquaredError()")
+
+
+def layers(value, layer_class):
+    """Return layers as a tuple: instances of `layer_class`, at least one, and none twice, neither
+    here nor inside another."""
+    if not isinstance(value, Iterable):
+        raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
+    value = tuple(value)
+    if not value:
+        raise ValueError("layers: at least one layer is needed")
+    seen = set()
+    for outer in value:
+        if not isinstance(outer, layer_class):
+            raise TypeError(f"layers: expected Layer instances, got {outer!r}")
+        for layer in outer.sublayers():
+            if id(layer) in seen:
+                raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
+                                 "not shared between places, use a copy (layer.copy())")
+            seen.add(id(layer))
+    return value

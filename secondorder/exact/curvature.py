@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, require_bytes
 from ..nets import Network, Workspace
-from ..nets.workspace import fresh, given
+from ..nets.workspace import call, fresh
 
 
 def check_vector(network, v, name="v"):
@@ -83,8 +83,7 @@ def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh, out=None):
     with np.errstate(over="ignore", invalid="ignore"):
         tangents = chain.input_tangents(saved, None, v, new)
         loss, outputs, y = evaluation.loss_function, evaluation.outputs, evaluation.y
-        times = loss.hessian_product
-        y_bar_tangent = times(outputs, y, tangents[-1], **given(times, new=new))
+        y_bar_tangent = call(loss.hessian_product, outputs, y, tangents[-1], new=new)
         _, found = chain.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent,
                                                new.lending(theta_bar=product), needs_input=False)
     _keep(product, found)

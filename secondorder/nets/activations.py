@@ -11,7 +11,7 @@ pointwise formula).
 
 import numpy as np
 
-from ..checks import LARGE, lookup, number_in
+from ..checks import LARGE, instance_with, lookup, number_in
 from .overriding import Follows
 from .workspace import fresh
 
@@ -310,9 +310,6 @@ def activation_function(activation):
     """
     if isinstance(activation, str):
         return lookup(ACTIVATIONS, activation, "activation")()
-    if isinstance(activation, type) or not all(callable(getattr(activation, n, None))
-                                               for n in ("value", "slope", "curvature")):
-        raise TypeError(f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with "
-                        f"value(x), slope(x) and "
-                        f"curvature(x), got {activation!r}")
-    return activation
+    return instance_with(activation, ("value", "slope", "curvature"),
+                         f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with "
+                         "value(x), slope(x) and curvature(x)")

@@ -31,8 +31,7 @@ from .overriding import Follows
 
 
 class Parameters(dict):
-    """Parameters by name. Once a network holds them, setting one copies into the array that is
-    there."""
+    """Parameters by name; once they are in a network, setting one copies into its array."""
 
     bound = False
 
@@ -55,6 +54,11 @@ class Layer(Follows):
     trainable : bool
         A layer that is not trainable keeps its parameters out of ``network.theta``.
 
+    Attributes
+    ----------
+    children : sequence of Layer
+        The layers inside this one, if it is made of others; their parameters follow its own.
+
     Notes
     -----
     A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
@@ -64,6 +68,7 @@ class Layer(Follows):
     """
 
     input_shape = None
+    children = ()
     follows = {"input_gradient": ("backward",), "parameter_gradient": ("backward",)}
     _owner = None
 
@@ -76,24 +81,21 @@ class Layer(Follows):
 
     @property
     def trainable(self):
-        """Whether the parameters belong to ``network.theta``; settled once the layer is in a
-        network."""
+        """Whether the parameters belong to ``network.theta``; settled in a network."""
         return self._trainable
 
     @trainable.setter
     def trainable(self, value):
         if self.owner() is not None:
             raise ValueError(f"{self!r} is in a network already, whose theta was laid out with "
-                             f"trainable={self._trainable}; set "
-                             "trainable before the network is made")
+                             f"trainable={self._trainable}; set it before the network is made")
         self._trainable = boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter called `name` that starts as a copy of the array `value` (whole numbers
-        become float64)."""
+        """Add a parameter that starts as a copy of `value`; whole numbers become float64."""
         if not hasattr(self, "parameters"):
             raise TypeError(f"{type(self).__name__} must call super().__init__() before it "
-                            f"declares parameters")
+                            "declares parameters")
         value = np.array(value, order="C")
         if value.dtype.kind not in "fcbiu":
             raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
@@ -106,12 +108,15 @@ class Layer(Follows):
 
     @property
     def size(self):
-        """Number of trainable parameters."""
-        return sum(value.size for value in self.parameters.values()) if self.trainable else 0
+        """Number of trainable parameters, those of layers inside included."""
+        return self._own_size + sum(child.size for child in self.children)
+
+    @property
+    def _own_size(self):
+        return sum(value.size for value in self.parameters.values()) if self._trainable else 0
 
     def split(self, vector):
-        """Cut a flat vector (size,) or (..., size) into views shaped like the parameters, in their
-        order."""
+        """Cut a flat vector (..., size) into views shaped like the layer's own parameters."""
         pieces, start = [], 0
         for value in self.parameters.values():
             stop = start + value.size
@@ -122,10 +127,11 @@ class Layer(Follows):
     def sublayers(self):
         """This layer and all layers inside it."""
         yield self
+        for child in self.children:
+            yield from child.sublayers()
 
     def bind(self, theta, owner):
-        """Move the trainable parameters into the flat vector `theta` (size,), keeping their
-        values."""
+        """Move the trainable parameters into the flat vector `theta` (size,), with their values."""
         for layer in self.sublayers():
             layer._owner = weakref.ref(owner)
         if self.trainable:
@@ -134,26 +140,26 @@ class Layer(Follows):
                 view[...] = self.parameters[name]
                 self.parameters[name] = view
         self.parameters.bound = True
+        start = self._own_size
+        for child in self.children:
+            child.bind(theta[start:start + child.size], owner)
+            start += child.size
 
     def convert(self, dtype):
         """Give the parameters another dtype (used by the network, before it binds them)."""
         self.parameters.bound = False  # a layer whose network is gone is free again
         for name, value in self.parameters.items():
             self.parameters[name] = np.array(value, dtype=dtype, order="C")
-
-    def _unbound(self):
-        """The parameters as copies that belong to no network."""
-        return Parameters((name, value.copy()) for name, value in self.parameters.items())
+        for child in self.children:
+            child.convert(dtype)
 
     def owner(self):
         """The network that this layer belongs to, or None."""
         return self._owner() if self._owner is not None else None
 
     def __getstate__(self):
-        state = self.__dict__.copy()
-        state["_owner"] = None
-        state["parameters"] = self._unbound()
-        return state
+        unbound = Parameters((name, value.copy()) for name, value in self.parameters.items())
+        return self.__dict__ | {"_owner": None, "parameters": unbound}
 
     def copy(self):
         """An independent copy that belongs to no network."""
@@ -166,8 +172,7 @@ class Layer(Follows):
 
     @property
     def keeps_shape(self):
-        """Whether the output has the shape of the input whatever that is: so unless `output_shape`
-        says otherwise."""
+        """Whether the output has the shape of any input: unless `output_shape` is overridden."""
         return type(self).output_shape is Layer.output_shape
 
     # -- the seven passes -------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-"""Initial parameter values. An initialiser is a function ``f(shape, fan_in, fan_out, rng) ->
-array`` of that shape.
+"""Initial parameter values: an initialiser is a function ``f(shape, fan_in, fan_out, rng)``.
 
 ``"uniform"``  weights and biases uniform in +-1/sqrt(fan_in) (PyTorch's default for linear layers)
 ``"xavier"``   weights uniform in +-sqrt(6 / (fan_in + fan_out)), biases 0
@@ -8,7 +7,7 @@ a number a     weights and biases uniform in +-a
 
 import numpy as np
 
-from ..checks import function_of, lookup, number_in
+from ..checks import function_of, initial_values, lookup, number_in
 
 
 def uniform_fan_in(shape, fan_in, fan_out, rng):
@@ -47,3 +46,8 @@ def initialiser(init):
     if isinstance(init, (int, float)) and not isinstance(init, bool):
         return uniform(init)
     return lookup(INITIALISERS, init, "init")
+
+
+def draw(init, shape, fan_in, fan_out, rng):
+    """An array of this shape from what :func:`initialiser` takes."""
+    return initial_values(initialiser(init)(shape, fan_in, fan_out, rng), shape)

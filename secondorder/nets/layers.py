@@ -1,5 +1,4 @@
-"""The explicit layers `Linear` and `Activation`; `base` says what a layer is and which passes it
-has."""
+"""The layers `Linear` and `Activation`; `base` says what a layer is and which passes it has."""
 
 from typing import NamedTuple
 
@@ -7,10 +6,10 @@ import numpy as np
 
 from ..checks import boolean, whole_number
 from ..randomness import generator
-from . import initialisers
 from .activations import activation_function
 from .base import Layer
-from .workspace import fresh, given
+from .initialisers import draw
+from .workspace import call, fresh
 
 
 class LinearSaved(NamedTuple):
@@ -45,24 +44,12 @@ class Linear(Layer):
         super().__init__(trainable)
         self.in_features = whole_number(in_features, "in_features", 1)
         self.out_features = whole_number(out_features, "out_features", 1)
-        bias = boolean(bias, "bias")
         self.input_shape = (self.in_features,)
-        draw, rng = initialisers.initialiser(init), generator(rng)
-        shapes = {"weight": (self.out_features, self.in_features)} | ({"bias": (self.out_features,)}
-                                                                      if bias else {})
-        for name, shape in shapes.items():
-            self.declare(name, self._drawn(draw(shape, self.in_features, self.out_features, rng),
-                                           shape))
-
-    @staticmethod
-    def _drawn(values, shape):
-        """What an initialiser returned, if it is of use."""
-        values = np.asarray(values)
-        if (values.dtype.kind not in "biuf" or values.shape != shape
-            or not np.isfinite(values).all()):
-            raise ValueError(f"init must return finite real numbers of shape {shape}, got "
-                             f"{values.dtype} of shape {values.shape}")
-        return values
+        sizes, rng = (self.out_features, self.in_features), generator(rng)
+        has_bias = boolean(bias, "bias")
+        self.declare("weight", draw(init, sizes, *sizes[::-1], rng))
+        if has_bias:
+            self.declare("bias", draw(init, sizes[:1], *sizes[::-1], rng))
 
     @property
     def weight(self):
@@ -83,8 +70,7 @@ class Linear(Layer):
         self.assign("bias", value)
 
     def _unpack(self, vector):
-        """weight-shaped and bias-shaped pieces of a flat vector; the second is None without
-        bias."""
+        """The pieces of a flat vector for weight and bias; the second is None without bias."""
         return (self.split(vector) + (None,))[:2]
 
     def output_shape(self, input_shape):
@@ -116,8 +102,8 @@ class Linear(Layer):
 
     def backward(self, saved, y_bar):
         """Both halves; named by class, so that a subclass may work its own halves out from this."""
-        return Linear.input_gradient(self, saved,
-                                     y_bar), Linear.parameter_gradient(self, saved, y_bar)
+        x_bar = Linear.input_gradient(self, saved, y_bar)
+        return x_bar, Linear.parameter_gradient(self, saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar, new=fresh):
         """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
@@ -136,13 +122,12 @@ class Linear(Layer):
         return self._unpack(theta_tangent)
 
     def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
-        """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i, with theta_tangent = (V,
-        c)"""
+        """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i; theta_tangent = (V, c)"""
         V, c = self._moving(theta_tangent)
         terms = [] if x_tangent is None else [(x_tangent, self.weight.T)]
         terms += [] if V is None else [(saved.input, V.T)]
-        y_tangent = _sum_of_products(terms, new("tangent", saved.output.shape, saved.output.dtype),
-                                     new)
+        y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
+        _sum_of_products(terms, y_tangent, new)
         if c is not None:
             y_tangent += c
         return y_tangent
@@ -177,8 +162,8 @@ class Linear(Layer):
         return self.weight.T @ H_y @ self.weight
 
     def __repr__(self):
-        notes = ("" if "bias" in self.parameters
-                 else ", bias=False") + ("" if self.trainable else ", trainable=False")
+        notes = "" if "bias" in self.parameters else ", bias=False"
+        notes += "" if self.trainable else ", trainable=False"
         return f"{type(self).__name__}({self.in_features}, {self.out_features}{notes})"
 
 
@@ -195,8 +180,7 @@ def _sum_of_products(terms, out, new):
 
 
 class ActivationSaved(NamedTuple):
-    """What `Activation.forward` leaves behind: input, output, slope (first derivative), curvature
-    (second), all like x."""
+    """What `Activation.forward` leaves behind: slope and curvature are s' and s'', all like x."""
 
     input: np.ndarray
     output: np.ndarray
@@ -221,7 +205,7 @@ class Activation(Layer):
         """y_sj = s(x_sj), with slope_sj = s'(x_sj) and curvature_sj = s''(x_sj)"""
         f = self.function
         if hasattr(f, "jet"):
-            y, slope, curvature = f.jet(x, **given(f.jet, new=new))
+            y, slope, curvature = call(f.jet, x, new=new)
         else:
             y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
         return y, ActivationSaved(x, y, slope, curvature)
@@ -261,8 +245,8 @@ class Activation(Layer):
         x_bar_tangent = new("input_gradient_tangent", y_bar.shape, saved.output.dtype)
         np.multiply(y_bar_tangent, saved.slope, out=x_bar_tangent)
         if x_tangent is not None:
-            bend = np.multiply(y_bar, saved.curvature,
-                               out=new("part", y_bar.shape, saved.output.dtype))
+            bend = new("part", y_bar.shape, saved.output.dtype)
+            np.multiply(y_bar, saved.curvature, out=bend)
             bend *= x_tangent
             x_bar_tangent += bend
         return x_bar_tangent, np.empty(0, dtype=y_bar.dtype)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import checks
 from ..randomness import generator
-from .workspace import fresh, given
+from .workspace import call, fresh
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -144,7 +144,7 @@ class DiagonalLoss(Loss):
     def hessian_product(self, p, target, v, new=fresh):
         """f_ii v_si"""
         checks.rows(p, v)
-        diagonal = self.hessian_diagonal(p, target, **given(self.hessian_diagonal, new=new))
+        diagonal = call(self.hessian_diagonal, p, target, new=new)
         return np.multiply(diagonal, v, out=new("loss product", v.shape, v.dtype))
 
 
@@ -219,24 +219,13 @@ class _ClassTargets(Loss):
     probabilities)."""
 
     def prepare_target(self, target, shape, dtype, new=fresh):
-        target = checks.plain_array(target, "targets")
-        if shape[1] < 2:
-            raise ValueError(f"{type(self).__name__} tells classes apart and needs two or more "
-                             f"outputs, got {shape[1]}")
-        if target.ndim == 1:
-            checks.labels(target, shape)
-            one_hot = new("targets", tuple(shape), dtype)
-            one_hot[...] = 0
-            one_hot[np.arange(len(target)), target] = 1
-            return one_hot
-        if target.shape != tuple(shape):
-            raise ValueError(f"targets of {type(self).__name__} have shape {target.shape}, "
-                             f"expected integer labels of shape "
-                             f"({shape[0]},) or weights of shape {tuple(shape)}")
-        target = super().prepare_target(target, shape, dtype)
-        if (target < 0).any():
-            raise ValueError("class weights must not be negative")
-        return target
+        target = checks.class_targets(target, shape, dtype, self)
+        if target.ndim == 2:
+            return target
+        one_hot = new("targets", tuple(shape), dtype)
+        one_hot[...] = 0
+        one_hot[np.arange(len(target)), target] = 1
+        return one_hot
 
     def _weights(self, p, target, *others):
         """Targets as rows (S, C), after a look at all shapes."""

@@ -1,19 +1,17 @@
-"""`Network`: a chain of layers over one flat parameter vector. `Evaluation`: what one forward and
-backward pass leave behind."""
+"""`Network`: layers over one flat parameter vector. `Evaluation`: what its passes leave behind."""
 
 import copy
-from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
 from .. import checks
-from ..checks import all_finite, batch, check_loss, fitting, instance_of
+from ..checks import all_finite, batch, check_loss, fitting, instance_of, result_of
 from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
-from .workspace import fresh, given
+from .workspace import call, fresh
 
 DTYPES = ("float64", "float32", "complex128")
 
@@ -52,13 +50,7 @@ class Network:
     """
 
     def __init__(self, layers, dtype="float64", input_shape=None):
-        try:
-            name = np.dtype(dtype).name
-        except TypeError:
-            name = repr(dtype)
-        if name not in DTYPES:
-            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-        self.dtype = np.dtype(name)
+        self.dtype = checks.network_dtype(dtype, DTYPES)
         self.chain = Chain(layers)
         for layer in self.chain.sublayers():
             if layer.owner() is not None:
@@ -79,17 +71,12 @@ class Network:
         self.chain.bind(self._theta, self)
 
     def __getstate__(self):
-        state = self.__dict__.copy()
-        del state["_theta"]  # the layers carry the values
-        return state
+        # without theta: the layers carry the values
+        return {name: value for name, value in self.__dict__.items() if name != "_theta"}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
         self._bind()
-
-    def __copy__(self):
-        # a shallow copy would take the layers' views away from the original
-        return copy.deepcopy(self)
 
     # -- parameters --------------------------------------------------------------------------------
 
@@ -121,8 +108,8 @@ class Network:
 
     def vector(self, v, name="v"):
         """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
-        return fitting(v, self._theta, name,
-                       ": one entry per parameter").astype(self.dtype, copy=False)
+        v = fitting(v, self._theta, name, ": one entry per parameter")
+        return v.astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
         """Return `result` (..., P) if it is finite.
@@ -133,11 +120,15 @@ class Network:
             Names the first layer in whose parameters something overflowed.
         """
         if not all_finite(result):
-            for i, (layer, where) in enumerate(zip(self.layers, self.slices)):
-                if not np.isfinite(result[..., where]).all():
-                    raise FloatingPointError(f"{what} in the parameters of layer {i}, {layer!r}, "
-                                             f"is not finite")
+            raise FloatingPointError(f"{what} in the parameters of "
+                                     f"{self.where_not_finite(result)}, is not finite")
         return result
+
+    def where_not_finite(self, result):
+        """Name of the first layer in whose parameters `result` (..., P) is not finite."""
+        places = enumerate(zip(self.layers, self.slices))
+        return next(f"layer {i}, {layer!r}" for i, (layer, where) in places
+                    if not np.isfinite(result[..., where]).all())
 
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""
@@ -147,6 +138,8 @@ class Network:
     def copy(self):
         """An independent copy."""
         return copy.deepcopy(self)
+
+    __copy__ = copy  # a shallow one would take the layers' views away from the original
 
     def astype(self, dtype):
         """An independent copy with parameters of another dtype."""
@@ -168,8 +161,7 @@ class Network:
         return batch(x, self.input_shape, self.dtype)
 
     def forward(self, x, workspace=None):
-        """Return the outputs (S, C) and the list of what each layer saved, in arrays of a
-        `Workspace` if one is given.
+        """Return the outputs (S, C) and the list of what each layer saved.
 
         Raises
         ------
@@ -184,23 +176,20 @@ class Network:
     def _forward(self, x, new=fresh):
         """`forward` for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
-            p, saved = self.chain.forward(x, **given(self.chain.forward, new=new))
-        if p.dtype != self.dtype:
-            i, found = self._first(saved, lambda output: output.dtype != self.dtype)
-            raise TypeError(f"{found} must hold {self.dtype} like the network, got "
-                            f"{p.dtype if i is None else saved[i].output.dtype}")
-        if not all_finite(p):
-            _, found = self._first(saved, lambda output: not np.isfinite(output).all())
-            raise FloatingPointError(f"{found} are not finite")
+            p, saved = call(self.chain.forward, x, new=new)
+        if p.dtype != self.dtype or not all_finite(p):
+            self._name_fault(p, saved)
         return p, saved
 
-    def _first(self, saved, wrong):
-        """Index and name of the first layer whose outputs are wrong; None and a general name if no
-        layer shows it."""
-        for i, (layer, kept) in enumerate(zip(self.layers, saved)):
-            if wrong(getattr(kept, "output", np.zeros(0, self.dtype))):
-                return i, f"the outputs of layer {i}, {layer!r},"
-        return None, "the outputs of the network"
+    def _name_fault(self, p, saved):
+        """Raise for the first outputs that have another dtype or are not finite."""
+        outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(kept, "output", None))
+                   for i, (layer, kept) in enumerate(zip(self.layers, saved))]
+        for name, y in [*outputs, ("the outputs of the network", p)]:
+            if y is not None and y.dtype != self.dtype:
+                raise TypeError(f"{name} must hold {self.dtype} like the network, got {y.dtype}")
+            if y is not None and not np.isfinite(y).all():
+                raise FloatingPointError(f"{name} are not finite")
 
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
@@ -261,38 +250,27 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        self.network, self.loss_function = instance_of(network, Network,
-                                                       "network"), check_loss(loss)
-        self.workspace = workspace
+        self.network = instance_of(network, Network, "network")
+        self.loss_function, self.workspace = check_loss(loss), workspace
         self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         if len(network.output_shape) != 1:
-            raise ValueError(f"losses act on outputs of shape (S, C), but the network ends in "
-                             f"shape {network.output_shape}")
-        prepare, shape = loss.prepare_target, (self.samples, *network.output_shape)
-        self.y = _own(prepare(y, shape, network.dtype, **given(prepare, new=self.new)), y,
-                      workspace)
+            raise ValueError("losses act on outputs of shape (S, C), but the network ends in shape "
+                             f"{network.output_shape}")
+        shape = (self.samples, *network.output_shape)
+        target = call(loss.prepare_target, y, shape, network.dtype, new=self.new)
+        self.y = _own(target, y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.outputs, self.saved = network._forward(self.x, self.new)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = loss.value(self.outputs, self.y, **given(loss.value, new=self.new))
-        self._require_form("value", self.losses, (self.samples,))
+            self.losses = call(loss.value, self.outputs, self.y, new=self.new)
+        result_of(loss, "value", self.losses, (self.samples,), network.dtype)
         if not np.isfinite(self.losses).all():
             bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
             raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
                                      f"{self.losses[bad]} although the outputs are finite")
-
-    def _require_form(self, name, array, shape):
-        """TypeError or ValueError unless what the loss returned has this shape and the network's
-        dtype."""
-        if getattr(array, "shape", None) != shape:
-            raise ValueError(f"{self.loss_function!r}: {name} must have shape {shape}, one row per "
-                             f"sample, got {np.shape(array)}")
-        if array.dtype != self.network.dtype:
-            raise TypeError(f"{self.loss_function!r}: {name} must hold {self.network.dtype} like "
-                            f"the network, got {array.dtype}")
 
     def _parameters(self):
         return [self.network.theta, *self.network.fixed_parameters()]
@@ -307,9 +285,8 @@ class Evaluation:
         With a workspace nothing is compared: such an evaluation is its maker's own, for one step
         only.
         """
-        if self._point is None:
-            return
-        if not all(map(np.array_equal, self._point, self._parameters())):
+        known = self._point is not None
+        if known and not all(map(np.array_equal, self._point, self._parameters())):
             raise RuntimeError("the network's parameters have changed since this evaluation; call "
                                "network.evaluate again")
 
@@ -317,9 +294,8 @@ class Evaluation:
     def deltas(self):
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            gradient = self.loss_function.gradient
-            y_bar = gradient(self.outputs, self.y, **given(gradient, new=self.new))
-            self._require_form("gradient", y_bar, self.outputs.shape)
+            y_bar = call(self.loss_function.gradient, self.outputs, self.y, new=self.new)
+            result_of(self.loss_function, "gradient", y_bar, self.outputs.shape, self.network.dtype)
             return self.network.chain.output_gradients(self.saved, y_bar, self.new)
 
     @cached_property
@@ -334,8 +310,8 @@ class Evaluation:
     @cached_property
     def gradient(self):
         total = self.gradient_sum
-        gradient = np.divide(total, self.samples,
-                             out=self.new("gradient", total.shape, total.dtype))
+        gradient = self.new("gradient", total.shape, total.dtype)
+        np.divide(total, self.samples, out=gradient)
         return self.network.require_finite(_read_only(gradient), "the gradient")
 
     def objective_gradient(self, l2):
@@ -360,14 +336,13 @@ def _read_only(array):
 
 
 def _own(array, source, workspace):
-    """The array, as a copy if it is the caller's own, so that a later change of his data changes
-    nothing here.
+    """The array; a copy if it is the caller's own, whose later changes then change nothing here.
 
     With a workspace the evaluation lives for one step only, and nothing is copied.
     """
-    shared = workspace is None and isinstance(source,
-                                              np.ndarray) and np.may_share_memory(array, source)
-    return array.copy() if shared else array
+    if workspace is None and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
+        return array.copy()
+    return array
 
 
 def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None,
@@ -398,12 +373,7 @@ def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", 
     >>> net.size
     2410
     """
-    if not isinstance(sizes, Iterable):
-        raise TypeError(f"sizes must be a sequence of integers, got {sizes!r}")
-    sizes = list(sizes)
-    if len(sizes) < 2:
-        raise ValueError(f"sizes needs at least an input and an output width, got {sizes}")
-    rng = generator(rng)
+    sizes, rng = checks.widths(sizes, "sizes"), generator(rng)
     hidden, last = activation_function(activation), activation_function(output)
     layers = []
     for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import checks
 from .base import Layer
 
 
@@ -31,8 +32,8 @@ class Reshape(Layer):
 
     def __init__(self, input_shape, output_shape):
         super().__init__(trainable=False)
-        self.input_shape = _shape(input_shape, "input_shape")
-        self.made_shape = _shape(output_shape, "output_shape")
+        self.input_shape = checks.shape(input_shape, "input_shape")
+        self.made_shape = checks.shape(output_shape, "output_shape")
         if math.prod(self.input_shape) != math.prod(self.made_shape):
             raise ValueError(f"input_shape {self.input_shape} and output_shape {self.made_shape} "
                              "have different numbers of entries")
@@ -78,14 +79,3 @@ class Reshape(Layer):
 
     def __repr__(self):
         return f"{type(self).__name__}({self.input_shape}, {self.made_shape})"
-
-
-def _shape(value, name):
-    """A shape as a tuple of positive integers."""
-    sizes = value if isinstance(value, (tuple, list)) else (value,)
-    for n in sizes:
-        if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
-            raise TypeError(f"{name} must hold integers, got {value!r}")
-    if not sizes or min(sizes) < 1:
-        raise ValueError(f"{name} must hold positive integers, got {value!r}")
-    return tuple(int(n) for n in sizes)

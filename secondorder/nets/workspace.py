@@ -107,8 +107,7 @@ def _parameters(function):
         return frozenset()
 
 
-def given(method, **options):
-    """Those of the options that a function or method accepts by name; what is left out it does not
-    know of."""
+def call(method, *arguments, **options):
+    """Call a function or method with those of the options that it accepts by name."""
     accepted = _parameters(getattr(method, "__func__", method))
-    return {name: value for name, value in options.items() if name in accepted}
+    return method(*arguments, **{k: value for k, value in options.items() if k in accepted})

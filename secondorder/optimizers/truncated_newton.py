@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from ..nets import Workspace
-from ..nets.workspace import given
+from ..nets.workspace import call
 from .base import Optimizer, norm
 from .conjugate_gradients import conjugate_gradients, dot
 
@@ -106,8 +106,8 @@ class TruncatedNewton(Optimizer):
         new = self._workspace.of(self)
         found = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
         size = norm(g)
-        self.details.update(cg_iterations=found.iterations, residual=norm(found.residual) / size
-                            if size else 0.0,
+        residual = norm(found.residual) / size if size else 0.0
+        self.details.update(cg_iterations=found.iterations, residual=residual,
                             negative_curvature=found.negative_curvature, damping=damping)
         if found.negative_curvature and found.iterations == 1:
             return self._steepest(g, found.curvature - damping)
@@ -119,9 +119,12 @@ class TruncatedNewton(Optimizer):
         arrays = {"l2": self.l2, "new": new, "out": self._array("product")}
         if self.curvature == "hessian":
             return hessian_vector_product_at(evaluation, v, **arrays)
-        times, e = evaluation.loss_function.hessian_product, evaluation
-        return gauss_newton_product_at(
-            e, v, lambda tangent: times(e.outputs, e.y, tangent, **given(times, new=new)), **arrays)
+
+        def curved(tangent):
+            product = evaluation.loss_function.hessian_product
+            return call(product, evaluation.outputs, evaluation.y, tangent, new=new)
+
+        return gauss_newton_product_at(evaluation, v, curved, **arrays)
 
     def check_state(self, state):
         super().check_state(state)
@@ -198,8 +201,8 @@ class TruncatedNewton(Optimizer):
         start[...], new = network.theta, self._trials.of(network.chain)
         try:
             np.add(start, s, out=network.theta)
-            outputs, value = network._forward(evaluation.x, new)[0], self.loss.value
-            losses = value(outputs, evaluation.y, **given(value, new=new))
+            outputs, _ = network._forward(evaluation.x, new)
+            losses = call(self.loss.value, outputs, evaluation.y, new=new)
             after = losses.mean(dtype=np.float64).item() + self.penalty()
         # the outputs or the loss overflow: as bad as a step can be
         except (FloatingPointError, OverflowError):

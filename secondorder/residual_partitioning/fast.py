@@ -14,7 +14,7 @@ from .. import kernels
 from ..checks import boolean, check_l2, lookup, real_array
 from ..exact.curvature import check_network, evaluate
 from ..nets import Activation, Chain, Linear, Reshape, Skip
-from ..nets.workspace import fresh, given
+from ..nets.workspace import call, fresh
 from .rule import Options, Rule, rules
 
 # value: clip at zero instead of taking the absolute value
@@ -91,7 +91,7 @@ def _pairwise(loss, p, y, u, new=fresh):
 
 
 def _hessian_diagonal(loss, p, y, new):
-    return loss.hessian_diagonal(p, y, **given(loss.hessian_diagonal, new=new))
+    return call(loss.hessian_diagonal, p, y, new=new)
 
 
 OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _pairwise}
