@@ -1,6 +1,7 @@
 """EA-CG's experiments in short: every method runs, results are kept, errors are as defined."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import secondorder as so
 from secondorder import eacg, plots
 from secondorder.experiments import eacg as experiments
+from secondorder.experiments import processes
 from test_eacg_curvatures import case
 
 
@@ -72,3 +74,38 @@ def test_plans(experiment):
 def test_wide_inputs_in_short(solver):
     made = experiments.wide_inputs(solver, batch=4, sizes=(500, 8, 4))
     assert np.isfinite(made["loss"]) and made["square_matrix_bytes"] == 4 * 500**2
+
+
+def of_this_process():
+    return {"process": os.getpid()}
+
+
+@pytest.mark.parametrize("experiment", ("training", "cifar", "memory"))
+def test_runs_that_report_memory_have_a_process_of_their_own(experiment, tmp_path, monkeypatch):
+    plan = {name: (of_this_process, ()) for name in "ab"}
+    monkeypatch.setattr(experiments, "planned", lambda name, seeds: plan)
+    made = experiments.run_all(experiment, tmp_path, [0], say=lambda text: None)
+    used = {one["process"] for one in made.values()}
+    assert len(used - {os.getpid()}) == (2 if experiment in ("cifar", "memory") else 0)
+
+
+def test_the_peak_is_that_since_it_was_forgotten():
+    held = np.ones(30_000_000)  # 240 MB
+    high = processes.peak_bytes()
+    del held
+    processes.forget_peak()
+    low = processes.peak_bytes()
+    kept = np.ones(10_000_000)
+    assert high >= 240e6 and low < high - 200e6 and processes.peak_bytes() >= low + 70e6
+    assert kept.size
+
+
+def test_a_pair_on_cifar_in_short(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.random((40, 12), dtype=np.float32), rng.integers(0, 10, 40)
+    monkeypatch.setattr(experiments, "cifar", lambda: (x, y))
+    monkeypatch.setattr(experiments, "CIFAR_10", (12, 8, 10))
+    for curvature, solver in (("sgd", ""), ("pch-1", "ea-closed")):
+        made = experiments.train_on_cifar(curvature, solver, "bounded", batch=20)
+        assert len(made["losses"]) == 8 and made["last"] < made["first"]
+        assert made["steps_of_sgd"] > 0 and made["peak_bytes"] > 1e6

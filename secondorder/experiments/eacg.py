@@ -13,7 +13,6 @@ goes on where it stood.
 
 import argparse
 import json
-import resource
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from secondorder import eacg, files
 from secondorder.eacg import curvatures, errors, layers
 from secondorder.eacg.complexity import CIFAR_10, IMAGENET_10
 from secondorder.experiments import environment
+from secondorder.experiments.processes import forget_peak, in_a_process, peak_bytes
 
 SIZES, DEEPER = (64, 32, 16, 10), (64, 48, 32, 24, 16, 10)
 BATCH = 100
@@ -176,28 +176,41 @@ def cifar(samples=2000, seed=0):
 
 
 def train_on_cifar(curvature, solver, criterion, steps=8, batch=500, alpha=0.02, rate=0.1):
-    """Some steps of one pair on the paper's network: losses, seconds a step beside SGD, memory."""
+    """Some steps of one pair on the paper's network: losses, memory, seconds a step beside SGD.
+
+    The memory is that of the process while it makes these steps; the seconds are of steps that
+    follow, one of SGD on a network of its own after every one of the pair.
+    """
     x, y = cifar()
     loss = CRITERIA[criterion]()
     network = so.mlp(CIFAR_10, activation="sigmoid", init="xavier", rng=0, dtype="float32")
+    sgd = so.SGD(network.copy(), loss, rate)
     if curvature == "sgd":
         optimizer = so.SGD(network, loss, rate / alpha)
     else:
         options = {"curvature": curvature, "solver": solver, "alpha": alpha, "max_cg": 10}
         optimizer = so.EACG(network, loss, rate, rng=0, **options)
-    losses, seconds, first = [], [], network.evaluate(loss, x, y).loss
-    for step in range(steps):
-        rows = slice(step * batch % len(x), step * batch % len(x) + batch)
-        started = time.perf_counter()
-        losses.append(optimizer.step(x[rows], y[rows])["loss"])
-        seconds.append(time.perf_counter() - started)
+    first = network.evaluate(loss, x, y).loss
+    parts = [slice(start, start + batch) for start in range(0, len(x), batch)] * steps
+    forget_peak()
+    losses = [optimizer.step(x[part], y[part])["loss"] for part in parts[:steps]]
+    peak, last = peak_bytes(), network.evaluate(loss, x, y).loss
+    seconds = [[_seconds(method.step, x[part], y[part]) for method in (optimizer, sgd)]
+               for part in parts[:steps]]
     return {
         "losses": losses,
         "first": first,
-        "last": network.evaluate(loss, x, y).loss,
-        "seconds_a_step": float(np.median(seconds[1:] if len(seconds) > 1 else seconds)),
-        "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "last": last,
+        "seconds_a_step": float(np.median([ours for ours, _ in seconds])),
+        "steps_of_sgd": float(np.median([ours / other for ours, other in seconds[1:]])),
+        "peak_bytes": peak,
     }
+
+
+def _seconds(function, *arguments):
+    started = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - started
 
 
 def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
@@ -205,26 +218,26 @@ def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
     rng = np.random.default_rng(0)
     x, y = rng.random((batch, sizes[0]), dtype=np.float32), rng.integers(0, sizes[-1], batch)
     network = so.mlp(sizes, activation="sigmoid", init="xavier", rng=0, dtype="float32")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if solver == "sgd":
         optimizer = so.SGD(network, so.SoftmaxCrossEntropy(), 1e-3)
     else:
         optimizer = so.EACG(network, so.SoftmaxCrossEntropy(), 1e-3, solver=solver, max_cg=5)
-    seconds = []
-    for _ in range(2):
-        started = time.perf_counter()
-        info = optimizer.step(x, y)
-        seconds.append(time.perf_counter() - started)
+    forget_peak()
+    before = peak_bytes()
+    seconds = [_seconds(optimizer.step, x, y) for _ in range(2)]
     return {
         "parameters": network.size,
         "parameter_bytes": network.theta.nbytes,
         "square_matrix_bytes": 4 * sizes[0] ** 2,
-        "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-        "peak_bytes_before_the_steps": 1024 * before,
+        "peak_bytes": peak_bytes(),
+        "bytes_before_the_steps": before,
         "seconds": seconds,
-        "loss": info["loss"],
+        "loss": network.evaluate(so.SoftmaxCrossEntropy(), x, y).loss,
     }
 
+
+SLOW = ("pch-mean", "clipped")  # instance by instance
+OF_THE_MODEL = ("fisher-exact", "fisher-sampled")  # not for the bounded criterion
 
 # -- sweeps ---------------------------------------------------------------------------------------
 
@@ -232,26 +245,20 @@ def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
 def planned(experiment, seeds):
     """Name -> (function, arguments) of every run of an experiment."""
     if experiment == "training":
-        return {f"training-{criterion}-{method}-seed{seed}": (train_on_digits,
-                                                              (method, criterion, seed))
+        return {f"training-{criterion}-{method}-seed{seed}":
+                (train_on_digits, (method, criterion, seed))
                 for criterion in CRITERIA for method in METHODS for seed in seeds}
     if experiment == "errors":
-        return {f"errors-{'-'.join(map(str, sizes))}-{criterion}-{trajectory}-seed{seed}": (
-                    errors_on_digits,
-                    (trajectory, criterion, sizes, epochs, seed),
-                ) for sizes, epochs in ((SIZES, 30), (DEEPER, 60)) for criterion in CRITERIA
+        return {f"errors-{'-'.join(map(str, sizes))}-{criterion}-{trajectory}-seed{seed}":
+                (errors_on_digits, (trajectory, criterion, sizes, epochs, seed))
+                for sizes, epochs in ((SIZES, 30), (DEEPER, 60)) for criterion in CRITERIA
                 for trajectory in TRAJECTORIES for seed in seeds[:3]}
     if experiment == "cifar":
         pairs = [("sgd", "")] + [(c, s) for c in eacg.POSITIVE for s in eacg.SOLVERS]
-        return {
-            f"cifar-{criterion}-{curvature}-{solver}": (
-                train_on_cifar,
-                (curvature, solver, criterion, 2 if curvature in ("pch-mean", "clipped") else 8),
-            )
-            for criterion in CRITERIA
-            for curvature, solver in pairs
-            if not (criterion == "bounded" and curvature in ("fisher-exact", "fisher-sampled"))
-        }
+        return {f"cifar-{criterion}-{curvature}-{solver}":
+                (train_on_cifar, (curvature, solver, criterion, 2 if curvature in SLOW else 8))
+                for criterion in CRITERIA for curvature, solver in pairs
+                if not (criterion == "bounded" and curvature in OF_THE_MODEL)}
     return {f"memory-{solver}": (wide_inputs, (solver,)) for solver in ("sgd", *eacg.SOLVERS)}
 
 
@@ -279,7 +286,10 @@ def run_all(experiment, out, seeds, only="", budget=np.inf, say=print):
             if time.perf_counter() - started > budget:
                 say("the budget is used up; run it again to go on")
                 break
-            made = {"name": name, "environment": environment(), **function(*arguments)}
+            # memory is that of a process, so that each of these has its own
+            alone = experiment in ("cifar", "memory")
+            made = in_a_process(function, *arguments) if alone else function(*arguments)
+            made = {"name": name, "environment": environment(), **made}
             files.write_json(path, made)
         found[name] = json.loads(path.read_text(encoding="utf-8"))
         say(f"{name}: {_short(found[name])}")
