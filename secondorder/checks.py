@@ -136,8 +136,10 @@ def one_of(names, name, what):
 
 
 def instance_of(value, cls, name):
-    """Return `value`; TypeError unless it is an instance of `cls`."""
+    """Return `value`; TypeError unless it is an instance of `cls` (of one of them, if it is a
+    tuple: the message names the first)."""
     if not isinstance(value, cls):
+        cls = cls[0] if isinstance(cls, tuple) else cls
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
         raise TypeError(f"{name} must be {article} {cls.__name__}, got {value!r}")
     return value

@@ -375,7 +375,7 @@ class Standardisation(NamedTuple):
         return self._fitting(values) * self.deviation + self.mean
 
     def _fitting(self, values):
-        values = plain_array(values, "values")
+        values = real_array(values, "values")
         if values.ndim != 2 or values.shape[1] != len(self.mean):
             raise ValueError(f"values: expected shape (N, {len(self.mean)}), given {values.shape}")
         return values

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .checks import plain_array, whole_number
+
 _DEFAULT_RELATIVE_ERROR = 1e-9
 
 
@@ -26,8 +28,18 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     -------
     str
         One line a finding; the first line counts the entries that differ.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sides that are no numbers, an allowed difference below 0, names that are no pair.
     """
-    left, right = np.asarray(left), np.asarray(right)
+    left, right = _numbers(left, "left"), _numbers(right, "right")
+    if isinstance(names, str) or np.shape(names) != (2,):
+        raise TypeError(f"names must be a pair of texts, got {names!r}")
+    if error is not None and (_numbers(error, "error") < 0).any():
+        raise ValueError(f"error must not be negative, got {error!r}")
+    limit = whole_number(limit, "limit", 0)
     if left.shape != right.shape:
         return _describe_shapes(left, right, names)
     if left.size == 0:
@@ -51,6 +63,13 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
         lines.append(f"  ... and {int(wrong.sum()) - limit} more")
     lines += [f"  hint: {hint}" for hint in hints(left, right, allowed, names)]
     return "\n".join(lines)
+
+
+def _numbers(side, name):
+    side = plain_array(side, name)
+    if side.dtype.kind not in "biufc":
+        raise TypeError(f"{name} must hold numbers, got {side.dtype}")
+    return side
 
 
 def entry_line(index, left, right, names=("computed", "reference")):

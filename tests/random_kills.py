@@ -41,7 +41,7 @@ def kill(command, folder, number, delay):
     process = start(command, folder)
     time.sleep(delay)
     process.send_signal(number)
-    err = process.communicate(timeout=120)[1]
+    err = process.communicate(timeout=900)[1]
     return process.returncode, err
 
 

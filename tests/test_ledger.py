@@ -190,6 +190,7 @@ def test_printed_shape_wants_different_shapes():
     ({"implements": ()}, "implements must name"),
     ({"implements": ("double",)}, "takes named functions"),
     ({"implements": (lambda x: x,)}, "takes named functions"),
+    ({"implements": (ledger.Stated(3, "0"),)}, "takes named functions"),
     ({"verdict": "erratum"}, "corrected must be"),
     ({"corrected": "x"}, "corrected is for erratum"),
     ({"verdict": "conditional"}, "condition must be"),

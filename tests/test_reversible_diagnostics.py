@@ -75,7 +75,7 @@ def test_linear_cka(rng):
 
 def test_debiased_cka_of_independent_representations_is_small(rng):
     found = [[room.linear_cka(rng.normal(size=(20, 100)), rng.normal(size=(20, 100)),
-                              debiased=d) for d in (0, 1)] for _ in range(20)]
+                              debiased=d) for d in (False, True)] for _ in range(20)]
     biased, debiased = np.mean(found, axis=0)
     assert biased > 0.7 and abs(debiased) < 0.05
 

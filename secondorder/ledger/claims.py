@@ -63,7 +63,7 @@ class PrintedShape:
 
     def __init__(self, what, left_shape, right_shape):
         self.what = claim_text(what)
-        self.left_shape, self.right_shape = tuple(left_shape), tuple(right_shape)
+        self.left_shape, self.right_shape = _shape(what, left_shape), _shape(what, right_shape)
 
     @property
     def ok(self):
@@ -77,6 +77,12 @@ class PrintedShape:
     def outcome(self):
         """What is demanded and which shapes were met."""
         return f"{self.requirement()}: {self.left_shape} against {self.right_shape}"
+
+
+def _shape(what, shape):
+    if not isinstance(shape, (tuple, list)):
+        raise VerificationError(f"{what}: a shape is a tuple of numbers, got {shape!r}")
+    return tuple(shape)
 
 
 class Property:

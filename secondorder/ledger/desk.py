@@ -7,7 +7,7 @@ import textwrap
 
 import numpy as np
 
-from ..checks import whole_number
+from ..checks import boolean, whole_number
 from ..mismatch import entry_line
 from . import registry
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
@@ -43,7 +43,7 @@ def show(paper, label, seed=0, verbose=False):
     ValueError
         Unknown paper or label (with the close match).
     """
-    entry = registry.REGISTRY.select(paper, label)[0]
+    entry, verbose = registry.REGISTRY.select(paper, label)[0], boolean(verbose, "verbose")
     result = run_equation(entry, whole_number(seed, "seed", 0))
     outcome = "as it should be" if result.ok else "NOT as it should be"
     lines = [f"[{entry.paper}] {heading(entry.labels)}",

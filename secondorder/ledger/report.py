@@ -8,10 +8,11 @@ import inspect
 import shutil
 import textwrap
 
+from ..checks import instance_of, whole_number
 from . import registry
 from .claims import Case
 from .comparisons import RELATIVE_TO, VerificationError
-from .equations import run_equation
+from .equations import Result, run_equation
 from .labels import heading
 from .registry import VERDICTS, Condition, qualified_name
 
@@ -35,7 +36,9 @@ def table(results, width=None):
     -------
     str
     """
-    width = shutil.get_terminal_size((160, 24)).columns if width is None else width
+    width = shutil.get_terminal_size((160, 24)).columns if width is None \
+        else whole_number(width, "width", 1)
+    results = _checked(results)
     blocks = []
     for paper in dict.fromkeys(result.paper for result in results):
         mine = [result for result in results if result.paper == paper]
@@ -48,6 +51,7 @@ def table(results, width=None):
 
 def summary(results):
     """One line: labels, checks, verdicts and failures, time."""
+    results = _checked(results)
     counts = {verdict: sum(result.verdict == verdict for result in results) for verdict in VERDICTS}
     names = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
              "erratum": ("erratum", "errata"), "definition": ("definition", "definitions")}
@@ -58,6 +62,12 @@ def summary(results):
     checks = f"{len(results)} check{'s' * (len(results) != 1)}"
     return (f"{checks} of {labels} label{'s' * (labels != 1)}: {', '.join(parts) or 'nothing'}; "
             f"{failed} failed; {seconds:.1f} s")
+
+
+def _checked(results):
+    """A list of results, as `run` returns it."""
+    return [instance_of(result, Result, "an entry of results")
+            for result in instance_of(results, list, "results")]
 
 
 def _rows(results, width):

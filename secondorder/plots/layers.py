@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..checks import instance_of, real_array
 from .style import axes_of, style
 
 
@@ -20,7 +21,19 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        No series of finite real numbers, none above 0, of another length than `steps`.
     """
+    steps = real_array(steps, "steps")
+    if steps.ndim != 1:
+        raise ValueError(f"steps has shape {steps.shape}, expected (n,)")
+    errors = _series(errors, steps.shape)
+    norm = None if norm is None else real_array(norm, "norm", steps.shape)
+    if not any((values > 0).any() for values in errors.values()):
+        raise ValueError("errors: none is above 0, which a logarithmic axis needs")
     ax = axes_of(ax)
     for number, (name, values) in enumerate(errors.items()):
         colour, marker = style(number)
@@ -49,8 +62,13 @@ def errors_by_layer(errors, ax=None, title=None):
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        No series of finite real numbers.
     """
-    ax = axes_of(ax)
+    errors, ax = _series(errors), axes_of(ax)
     width = 0.8 / len(errors)
     for number, (name, values) in enumerate(errors.items()):
         places = 1 + np.arange(len(values)) + width * (number - (len(errors) - 1) / 2)
@@ -62,3 +80,15 @@ def errors_by_layer(errors, ax=None, title=None):
     ax.grid(alpha=0.3, axis="y")
     ax.legend(fontsize=8)
     return ax
+
+
+def _series(errors, shape=None):
+    """The errors as arrays (n,) by name, each of the shape that is given."""
+    if not instance_of(errors, dict, "errors"):
+        raise ValueError("errors is an empty dictionary: there is nothing to draw")
+    series = {name: real_array(values, f"errors[{name!r}]", shape)
+              for name, values in errors.items()}
+    wrong = next((name for name, values in series.items() if values.ndim != 1), None)
+    if wrong is not None:
+        raise ValueError(f"errors[{wrong!r}] has shape {series[wrong].shape}, expected (n,)")
+    return series

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import plain_array, positive_number, whole_number
+from ..checks import boolean, instance_of, plain_array, positive_number, whole_number
 from ..nets import Network
 from .spectra import spectrum
 from .style import BLACK, axes_of, figure_of
@@ -18,10 +18,8 @@ def parameter_blocks(network):
     list of (str, int, int)
         Name (``W1``, ``b1``, ``W2``, ... by affine layer), first index, index after the last.
     """
-    if not isinstance(network, Network):
-        raise TypeError(f"network must be a Network, got {network!r}")
     blocks, start, number = [], 0, 0
-    for layer in network.layers:
+    for layer in instance_of(network, Network, "network").layers:
         for part in layer.sublayers():
             if not part.trainable or not part.parameters:
                 continue
@@ -66,6 +64,7 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orde
     """
     matrix = _checked(matrix, network, "matrix")
     limit, orders = _limit([matrix], limit), whole_number(orders, "orders", 1)
+    colour_bar = boolean(colour_bar, "colour_bar")
     image = _draw(matrix, network, axes_of(ax), title, limit, orders)
     if colour_bar:
         _colour_bar(image, limit, orders, ax=image.axes)
@@ -122,9 +121,9 @@ def _checked(matrix, network, name):
     square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.size
     if not square or not np.isfinite(matrix).all():
         raise ValueError(f"{name}: expected a finite square matrix, given shape {matrix.shape}")
-    if network is not None and len(matrix) != parameter_blocks(network)[-1][2]:
-        size = network.size
-        raise ValueError(f"{name}: shape {matrix.shape} for a network of {size} parameters")
+    if network is not None and len(matrix) != instance_of(network, Network, "network").size:
+        raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} "
+                         "parameters")
     matrix = matrix.astype(float)
     skew = np.abs(matrix - matrix.T).max()
     if skew > SYMMETRIC * np.abs(matrix).max():

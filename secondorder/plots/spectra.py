@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import real_array
+from ..checks import number_in, real_array
 from .style import BLACK, BLUE, VERMILION, axes_of, drawn, style
 
 EIGENVALUES = "eigenvalues"
@@ -36,6 +36,7 @@ def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
         If the eigenvalues are not finite real numbers of shape (P,).
     """
     several = eigenvalues if isinstance(eigenvalues, dict) else {label: eigenvalues}
+    zero = None if zero is None else number_in(zero, "zero", 0, np.inf)
     checked = {name: _checked(values) for name, values in several.items()}
     if not checked:
         raise ValueError("eigenvalues: there is no spectrum to draw")

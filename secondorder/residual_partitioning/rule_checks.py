@@ -17,6 +17,7 @@ from ..checks import whole_number
 from ..exact import hessian
 from ..nets import Activation, Linear, Network, Reshape, SoftmaxCrossEntropy
 from ..nets.workspace import fresh
+from ..randomness import generator
 from ..verify.derivatives import layer as check_passes
 from ..verify.derivatives import sample_shape
 from ..verify.findings import Recorder
@@ -72,7 +73,7 @@ def rule(layer, input_shape=None, samples=2, draws=3, rng=0, tolerance=1e-9):
                          str(passes),
                          "mend the layer first: what its rule must bound is made of its passes"):
         return recorder.report
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     for _ in range(draws):
         case = _Case(layer, recorder, shape, samples, rng)
         if not (case.runs() and case.bounds()):

@@ -4,8 +4,9 @@ of one step on its own batch.
 
 import numpy as np
 
-from ..checks import real_array, require_bytes
+from ..checks import boolean, instance_of, real_array, real_number, require_bytes
 from ..exact.curvature import check_network
+from ..nets import Network
 from .kernel import tangent_kernel
 
 
@@ -40,20 +41,32 @@ def ntk(network, x, max_bytes=2**30):
 def ntk_product(network, x, v):
     """The tangent kernel times v (S, C) without the kernel: J (J^T v), one backward and one forward
     pass.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`ntk`; also a `v` of another shape.
     """
     check_network(network)
     x = network.check_input(x)
     _, saved = network.forward(x)
-    v = np.asarray(v, dtype=network.dtype)
+    v = real_array(v, "v", (len(x), *network.output_shape)).astype(network.dtype)
     return network.chain.tangent(saved, None, network.chain.parameter_gradient(saved, v))
 
 
 def kernel_similarity(K, other):
     """Cosine of two kernels (or of their products with one vector), <K, K'> / (|K| |K'|): 1 for
     kernels of one shape.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Different shapes, a kernel that is zero or not finite, something else than real numbers.
     """
-    K, other = np.asarray(K, dtype=float), np.asarray(other, dtype=float)
+    K, other = (real_array(k, name).astype(float) for name, k in (("K", K), ("other", other)))
     _require_same(K, other)
+    if not (K.any() and other.any()):
+        raise ValueError("the cosine of a kernel that is zero everywhere is not defined")
     return float(np.vdot(K, other) / (np.linalg.norm(K) * np.linalg.norm(other)))
 
 
@@ -86,6 +99,7 @@ def linear_cka(a, b, debiased=False):
     TypeError
         Something else than real numbers.
     """
+    debiased = boolean(debiased, "debiased")
     a, b = (real_array(r, name).astype(float) for name, r in (("a", a), ("b", b)))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
         raise ValueError(f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and "
@@ -127,7 +141,7 @@ def weight_change(network, start):
     -------
     list of (float, float)
     """
-    start = network.vector(start, "start")
+    start = instance_of(network, Network, "network").vector(start, "start")
     found = []
     for layer, where in zip(network.layers, network.slices):
         for piece in _pieces(layer, where):
@@ -148,7 +162,16 @@ def _pieces(layer, where):
 
 
 def percent_change(before, after):
-    """100 (after - before) / before: what a step does to the loss of its own batch."""
+    """100 (after - before) / before: what a step does to the loss of its own batch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No finite numbers; `before` is 0.
+    """
+    before, after = real_number(before, "before"), real_number(after, "after")
+    if before == 0:
+        raise ValueError("before is 0, so that a change in percent is not defined")
     return 100 * (after - before) / before
 
 

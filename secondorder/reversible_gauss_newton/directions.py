@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
-from ..checks import check_l2
+from ..checks import check_l2, instance_of
 from ..nets import SquaredError
 from ..nets.workspace import fresh
 from .gram import gram_inverse, singular_value_floor
@@ -123,7 +123,14 @@ def rank_message(found):
 
 
 def update(network, loss, x, y, options):
-    """`Update` for a batch; `direction` without the penalty, and with what it found on the way."""
+    """`Update` for a batch; `direction` without the penalty, and with what it found on the way.
+
+    Raises
+    ------
+    TypeError, ValueError, FloatingPointError
+        As :func:`direction`; `options` must be :class:`Options`.
+    """
+    instance_of(options, Options, "options")
     options.check_network(network)
     if options.recompute:
         return update_at(RunningEvaluation(network, loss, x, y), options)

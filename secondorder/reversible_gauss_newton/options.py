@@ -54,6 +54,9 @@ class Options:
         boolean(self.measure_defect, "measure_defect")
         if isinstance(self.block_weights, str):
             one_of(WEIGHTS, self.block_weights, "block_weights")
+        elif real_array(self.block_weights, "block_weights").ndim != 1:
+            raise ValueError("block_weights must be a name or one number for each block, got "
+                             f"{self.block_weights!r}")
         if self.inverse == "moore-penrose":
             self._require_kernel_options()
         object.__setattr__(self, "rng", generator(self.rng))

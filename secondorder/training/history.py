@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import did_you_mean
+from ..checks import did_you_mean, instance_of
 
 
 class Record(dict):
@@ -31,7 +31,10 @@ class History:
     """
 
     def __init__(self, method, records=(), stopped=None):
-        self.method, self.records, self.stopped = method, list(records), stopped
+        self.method = instance_of(method, str, "method")
+        self.stopped = None if stopped is None else instance_of(stopped, str, "stopped")
+        self.records = [instance_of(record, dict, "an entry of records")
+                        for record in instance_of(records, (list, tuple), "records")]
 
     @property
     def names(self):
