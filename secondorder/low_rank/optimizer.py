@@ -5,7 +5,8 @@ far.
 import numpy as np
 
 from ..checks import boolean, one_of, positive_number
-from ..optimizers.base import Wrapper, norm
+from ..optimizers.base import norm
+from ..optimizers.wrapper import Wrapper
 from ..optimizers.first_order import SGD
 from .coupling import coupled_rates, layer_products
 from .curvature import FORMS, directional_curvature_at, sample_curvatures_at

@@ -1,11 +1,12 @@
 """Optimizers: one contract, the first-order methods, truncated Newton, schedules of the learning
 rate."""
 
-from .base import Optimizer, Wrapper
+from .base import Optimizer
 from .conjugate_gradients import CGResult, conjugate_gradients
 from .first_order import SGD, Adadelta, Adagrad, Adam, Momentum
 from .schedules import Constant, ExponentialDecay
 from .truncated_newton import TruncatedNewton
+from .wrapper import Wrapper
 
 __all__ = ["CGResult", "SGD", "Adadelta", "Adagrad", "Adam", "Constant", "ExponentialDecay",
            "Momentum", "Optimizer", "TruncatedNewton", "Wrapper", "conjugate_gradients"]

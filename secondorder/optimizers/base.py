@@ -2,19 +2,19 @@
 
 import contextlib
 import math
-import numbers
 
 import numpy as np
 
-from ..checks import all_finite, check_l2, check_loss, instance_of, positive_number, whole_number
+from ..checks import all_finite, check_l2, check_loss, instance_of, like, positive_number
 from ..nets import Evaluation, Network, Workspace
 from ..nets.overriding import Follows
+from .memory import Memory
 from .schedules import schedule_of
 from .settings import Remembered
 
+
 def norm(v):
-    """Euclidean norm of a vector as a float; summed in float64, so that squares of float32 entries
-    do not overflow."""
+    """Euclidean norm of a vector as a float, summed in float64, where squares do not overflow."""
     return math.sqrt(_kernels().squares(v))
 
 
@@ -33,7 +33,7 @@ def _alike(one, other):
         np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
-class Optimizer(Remembered, Follows):
+class Optimizer(Remembered, Memory, Follows):
     """Base of all optimizers: a method bound to one network and one loss.
 
     The objective is the mean loss of a batch plus (l2 / 2) |theta|^2, biases included. One step is
@@ -109,15 +109,13 @@ class Optimizer(Remembered, Follows):
     their own.
     """
 
-    state_names = ()
-    base = None
     depends_on_rate = False
     follows = {"_fused": ("direction", "_direction", "change")}
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
         if network.dtype.kind != "f":
-            raise ValueError(f"network must hold real parameters to be trained, got "
+            raise ValueError("network must hold real parameters to be trained, got "
                              f"{network.dtype}")
         self.network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
         self.learning_rate = learning_rate
@@ -138,8 +136,7 @@ class Optimizer(Remembered, Follows):
     # -- what can be asked at an evaluation --------------------------------------------------------
 
     def evaluate(self, x, y):
-        """`Evaluation` of the network on a batch: x (S, *input_shape), y in the form that the loss
-        takes."""
+        """`Evaluation` of the network on a batch: x (S, *input_shape), y as the loss takes it."""
         return self.network.evaluate(self.loss, x, y)
 
     def gradient(self, evaluation):
@@ -187,8 +184,7 @@ class Optimizer(Remembered, Follows):
     # -- a method's own parts ----------------------------------------------------------------------
 
     def _direction(self, evaluation):
-        """The method's own part of `direction`, without checks; see the notes of
-        :class:`Optimizer`."""
+        """The method's own part of `direction`, without checks; see the notes of the class."""
         raise TypeError(f"{type(self).__name__} does not define _direction(evaluation)")
 
     def change(self, evaluation, direction, rate):
@@ -196,8 +192,7 @@ class Optimizer(Remembered, Follows):
         return np.multiply(direction, rate, out=self._array("change"))
 
     def observe(self, evaluation, change):
-        """Be told the `change` (P,) that a wrapper makes of this method's direction, just before it
-        is made."""
+        """Be told the `change` (P,) that a wrapper is about to make of this method's direction."""
 
     def _propose(self, evaluation):
         """The direction at an evaluation that is known to fit: what `step` and wrappers ask for."""
@@ -218,15 +213,6 @@ class Optimizer(Remembered, Follows):
     def _array(self, name):
         """A (P,) array of this optimizer's own, the same one at every call."""
         return self._workspace.of(self)(name, self.network.theta.shape, self.network.dtype)
-
-    def _spare(self, name):
-        """An array like the attribute `name`, to write its successor into; see *Memory* in
-        :class:`Optimizer`."""
-        mine, spare = getattr(self, name), self._spares.get(name)
-        in_use = spare is mine or (self._before is not None and spare is self._before[name])
-        if spare is None or in_use or spare.shape != mine.shape or spare.dtype != mine.dtype:
-            spare = np.empty_like(mine)
-        return spare
 
     # -- one step ----------------------------------------------------------------------------------
 
@@ -322,13 +308,6 @@ class Optimizer(Remembered, Follows):
                 "learning_rate": rate}
         return info, kernels.number(peaks[0], theta.dtype)
 
-    def _methods(self):
-        """This method, the one that it wraps, and so on."""
-        method = self
-        while method is not None:
-            yield method
-            method = method.base
-
     def _reports(self):
         """The method's own numbers, and those of the method that it wraps under that one's name."""
         if self.base is None:
@@ -336,45 +315,16 @@ class Optimizer(Remembered, Follows):
         return self.details | {type(self.base).__name__: self.base._reports()}
 
     @contextlib.contextmanager
-    def _transaction(self):
-        """Memory, of wrapped methods too, is put back if the block fails. One inside another is
-        part of it."""
-        if self._before is not None:
-            yield
-            return
-        methods = list(self._methods())
-        for method in methods:
-            method._before = {name: getattr(method, name) for name in method.state_names}
-        try:
-            yield
-            for method in methods:
-                method._spares.update((name, value) for name, value in method._before.items()
-                                      if isinstance(value, np.ndarray)
-                                      and value is not getattr(method, name))
-        except BaseException:
-            for method in methods:
-                for name, value in method._before.items():
-                    setattr(method, name, value)
-            raise
-        finally:
-            for method in methods:
-                method._before = None
-
-    def __getstate__(self):
-        return self.__dict__ | {"_spares": {}}
-
-    @contextlib.contextmanager
     def _overflow_named(self):
-        """Python's floats raise OverflowError where arrays give inf; to a caller both are one kind
-        of trouble."""
+        """Python's floats raise OverflowError where arrays give inf: one trouble to a caller."""
         try:
             yield
         except OverflowError as error:
             # "Numerical result out of range"; a number may stand before it
             what = " ".join(map(str, error.args[-1:]))
             raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: overflow in "
-                                     f"plain numbers: {what}"
-                                     "; the parameters are left as they were") from error
+                                     f"plain numbers: {what}; the parameters are left as they "
+                                     "were") from error
 
     def _require_own(self, evaluation):
         if not isinstance(evaluation, Evaluation):
@@ -389,194 +339,15 @@ class Optimizer(Remembered, Follows):
         evaluation.require_current()
 
     def _checked(self, direction):
-        theta = self.network.theta
-        is_array = isinstance(direction, np.ndarray)
-        if is_array and direction.shape == theta.shape and direction.dtype == theta.dtype:
-            return direction
-        found = (f"{direction.dtype} array {direction.shape}" if is_array
-                 else type(direction).__name__)
-        raise TypeError(f"the direction of {type(self).__name__} must be a {theta.dtype} array "
-                        f"{theta.shape}, got {found}")
+        return like(direction, self.network.theta, f"the direction of {type(self).__name__}")
 
     def _require_finite(self, theta, direction):
-        if all_finite(theta):
-            return
-        what = "the new parameters" if np.isfinite(direction).all() else "the direction"
-        for i, (layer, where) in enumerate(zip(self.network.layers, self.network.slices)):
-            if not np.isfinite(theta[where]).all():
-                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of "
-                                         f"layer {i}, {layer!r}, would not be finite; the "
-                                         "parameters are left as they were")
-
-    # -- memory ------------------------------------------------------------------------------------
-
-    def state_dict(self):
-        """What has to be kept, beside the parameters and the settings, to go on bit for bit.
-
-        Returns
-        -------
-        dict
-            ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of
-            a method that wraps another, that one's state as ``base``.
-        """
-        state = {"method": type(self).__name__, "steps": self.steps}
-        for name in self.state_names:
-            value = getattr(self, name)
-            state[name] = value.copy() if isinstance(value, np.ndarray) else value
-        return state if self.base is None else state | {"base": self.base.state_dict()}
-
-    def load_state_dict(self, state):
-        """Take over what `state_dict` of an optimizer of the same class, for a network of the same
-        size, returned.
-
-        Parameters
-        ----------
-        state : mapping
-            Numbers may be arrays without axes, as they come back from ``numpy.load``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it comes from another method, or a name, shape, dtype or number does not fit; nothing
-            is changed then.
-        """
-        self._take(self._accepted(state))
-
-    def _accepted(self, state):
-        """The state, checked, with plain numbers in place of arrays without axes; that of the base
-        likewise."""
-        try:
-            state = {name: _as_kept(getattr(self, name, None), state[name]) for name in state}
-        except (TypeError, IndexError):
-            raise TypeError(f"state must be what state_dict() returned, got {state!r}") from None
-        self.check_state(state)
-        return state if self.base is None else state | {"base": self.base._accepted(state["base"])}
-
-    def _take(self, state):
-        for name in self.state_names:
-            value = state[name]
-            setattr(self, name, value.copy() if isinstance(value, np.ndarray) else value)
-        self.steps = int(state["steps"])
-        if self.base is not None:
-            self.base._take(state["base"])
-
-    def check_state(self, state):
-        """Raise ValueError or TypeError unless `state` fits; a method that demands more of its
-        numbers extends this."""
-        expected = {"method", "steps", *self.state_names} | (set() if self.base is None
-                                                             else {"base"})
-        if set(state) != expected:
-            raise ValueError(f"state: expected the entries {sorted(expected)}, got "
-                             f"{sorted(map(str, state))}")
-        if state["method"] != type(self).__name__:
-            raise ValueError(f"state: belongs to {state['method']}, not to {type(self).__name__}")
-        whole_number(state["steps"], "state: steps", 0)
-        for name in self.state_names:
-            _require_alike(name, getattr(self, name), state[name])
+        if not all_finite(theta):
+            what = "the new parameters" if np.isfinite(direction).all() else "the direction"
+            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of "
+                                     f"{self.network.where_not_finite(theta)}, would not be "
+                                     "finite; the parameters are left as they were")
 
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"
         return f"{type(self).__name__}({settings})  # {self.steps} steps taken"
-
-
-class Wrapper(Optimizer):
-    """A method that takes the direction of another, its base, and decides how far to go along it.
-
-    A subclass overrides ``change(evaluation, direction, rate)``: `direction` is the base's, `rate`
-    the one that the base's schedule gives for this step, and what it returns, of any length, is
-    what is added to the parameters. The base's own `change` (its rate, its halvings) is not called;
-    instead the base is told the change that is made (`observe`), so that a method that learns from
-    its steps, as `TruncatedNewton` does, goes on learning.
-
-    Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once
-    and shared. With every step of the wrapper the base's count of steps advances, and with it its
-    schedule; its reports stand in what `step` returns as a dict under its class name, its state in
-    `state_dict` under ``base``. A step that fails leaves parameters and both methods' memory as
-    they were. A wrapper may have memory of its own (`state_names`), and may be wrapped again.
-
-    Parameters
-    ----------
-    base : Optimizer
-
-    Raises
-    ------
-    TypeError
-        If `base` is not an optimizer.
-
-    Examples
-    --------
-    >>> import numpy as np, secondorder as so
-    >>> class Halved(Wrapper):
-    ...     def change(self, evaluation, direction, rate):
-    ...         self.details["part"] = 0.5
-    ...         return 0.5 * rate * direction
-    >>> net, rng = so.mlp([3, 2], rng=0), np.random.default_rng(0)
-    >>> optimizer = Halved(so.TruncatedNewton(net, so.SquaredError(), l2=0.1))
-    >>> info = optimizer.step(rng.normal(size=(20, 3)), rng.normal(size=(20, 2)))
-    >>> info["part"], info["TruncatedNewton"]["damping"], optimizer.base.steps
-    (0.5, 1.0, 1)
-    """
-
-    def __init__(self, base):
-        self.base = instance_of(base, Optimizer, "base")
-        super().__init__(base.network, base.loss, base.schedule, base.l2)
-
-    @property
-    def l2(self):
-        """Strength of the penalty: the base's."""
-        return self.base.l2
-
-    @l2.setter
-    def l2(self, value):
-        self.base.l2 = value
-
-    @property
-    def learning_rate(self):
-        """Rate that the base's schedule gives for the next step; assign a number or a schedule to
-        change it."""
-        return self.base.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value):
-        self.base.learning_rate = value
-
-    @property
-    def schedule(self):
-        """The base's schedule of learning rates."""
-        return self.base.schedule
-
-    @property
-    def depends_on_rate(self):
-        return self.base.depends_on_rate
-
-    def _direction(self, evaluation):
-        return self.base._propose(evaluation)
-
-    def observe(self, evaluation, change):
-        self.base.observe(evaluation, change)
-
-    def __repr__(self):
-        return f"{type(self).__name__}({self.base!r})"
-
-
-def _as_kept(mine, theirs):
-    """`theirs` as a number where it is an array without axes and `mine` is no array."""
-    lone = isinstance(theirs, np.ndarray) and theirs.ndim == 0 and not isinstance(mine, np.ndarray)
-    return theirs.item() if lone else theirs
-
-
-def _require_alike(name, mine, theirs):
-    """Raise unless both are arrays of one shape and dtype, or both numbers; None is an array that
-    is made later."""
-    is_array = isinstance(theirs, np.ndarray)
-    is_number = isinstance(theirs, (numbers.Real, np.bool_))
-    if mine is None and (theirs is None or is_array or is_number):
-        return
-    if not isinstance(mine, np.ndarray):
-        if not is_number:
-            raise ValueError(f"state: {name} must be a number, got {theirs!r}")
-    elif not is_array:
-        raise ValueError(f"state: {name} must be an array, got {theirs!r}")
-    elif mine.shape != theirs.shape or mine.dtype != theirs.dtype:
-        raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
-                         f"expected {mine.shape} and {mine.dtype}")
