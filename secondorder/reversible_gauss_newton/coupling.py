@@ -60,11 +60,12 @@ class Coupling(Layer):
         self.moves, self.half = moves, int(width) // 2
         first, second = slice(0, self.half), slice(self.half, 2 * self.half)
         self.moved, self.kept = (first, second) if moves == "first" else (second, first)
-        fixed = ([] if bottleneck is None else [Linear(self.half, bottleneck, bias=False,
-                                                       trainable=False, init=fixed_init, rng=rng)])
-        features = self.half if bottleneck is None else bottleneck
-        self.inner = Chain([*fixed, Activation(activation),
-                            Linear(features, self.half, bias=bias, init=init, rng=rng)])
+        layers = [] if bottleneck is None else [
+            Linear(self.half, bottleneck, bias=False, trainable=False, init=fixed_init, rng=rng)]
+        layers += [Activation(activation),
+                   Linear(bottleneck or self.half, self.half, bias=bias, init=init, rng=rng)]
+        self.inner = Chain(layers)
+        self.children = (self.inner,)
         self.input_shape = (2 * self.half,)
 
     # -- parameters ------------------------------------------------------------------------------
@@ -83,21 +84,6 @@ class Coupling(Layer):
     def fixed(self):
         """The linear layer with V, or None."""
         return self.layers[0] if len(self.layers) == 3 else None
-
-    @property
-    def size(self):
-        return self.inner.size
-
-    def sublayers(self):
-        yield self
-        yield from self.inner.sublayers()
-
-    def bind(self, theta, owner):
-        super().bind(theta[:0], owner)
-        self.inner.bind(theta, owner)
-
-    def convert(self, dtype):
-        self.inner.convert(dtype)
 
     # -- forward and back ------------------------------------------------------------------------
 
