@@ -137,16 +137,6 @@ def dot(a, b):
     return total
 
 
-@summing
-def weighted_squares(w, v):
-    """sum_i w_i v_i^2, in float64."""
-    total = 0.0
-    for i in range(v.size):
-        x = np.float64(v[i])
-        total += np.float64(w[i]) * (x * x)
-    return total
-
-
 @compiled
 def bits_of_extremes(v):
     """Bit patterns of the smallest and the largest |v_i|, as integers.
@@ -296,7 +286,8 @@ def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1,
 
 # -- whole steps -----------------------------------------------------------------------------------
 # theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not
-# to be finite can be undone. `total` (P,) is the gradient of the sum of the losses. What is
+# to be finite can be undone. `total` (P,) is the gradient of the sum of the losses; `backup` may be
+# the same array, as each of its entries is read before it is written. What is
 # reported goes to `sums` (3,) float64, |g|^2, |theta|^2 before the step and |d|^2, and to `peaks`
 # (3,) int64, bit patterns of the largest |d|, |theta| after the step, and entry of the new memory.
 # NumPy twin of each: `step_numpy` around the twin of the method's update.
@@ -307,20 +298,26 @@ BLOCK = 1024
 @compiled
 def objective_gradient(total, theta, samples, l2, gradient):
     """gradient = total / samples + l2 theta"""
+    weight = total.dtype.type(1) / samples  # as a product: a division costs several
     for i in range(total.size):
-        gradient[i] = total[i] / samples + l2 * theta[i]
+        gradient[i] = total[i] * weight + l2 * theta[i]
 
 
-@compiled
+@summing
 def move(theta, backup, gradient, direction, memory, rate, sums, peaks):
     """theta += rate direction, for one block, and what is reported of it."""
-    sums[0] += squares(gradient)
-    sums[1] += squares(theta)
-    sums[2] += squares(direction)
+    of_gradient = of_theta = of_direction = 0.0
     for i in range(theta.size):
         old = theta[i]
+        g, t, d = np.float64(gradient[i]), np.float64(old), np.float64(direction[i])
+        of_gradient += g * g
+        of_theta += t * t
+        of_direction += d * d
         backup[i] = old
         theta[i] = old + rate * direction[i]
+    sums[0] += of_gradient
+    sums[1] += of_theta
+    sums[2] += of_direction
     peaks[0] = max(peaks[0], bits_of_extremes(direction)[1])
     peaks[1] = max(peaks[1], bits_of_extremes(theta)[1])
     peaks[2] = max(peaks[2], bits_of_extremes(memory)[1])
@@ -332,7 +329,7 @@ def step_numpy(direction_of, total, theta, samples, l2, rate):
 
     Returns the new parameters, `sums` and the three largest sizes.
     """
-    gradient = total / samples + l2 * theta
+    gradient = total * (1 / samples) + l2 * theta
     direction, memory = direction_of(gradient)
     moved = theta + rate * direction
     sums = [np.sum(v.astype(np.float64) ** 2) for v in (gradient, theta, direction)]
@@ -447,8 +444,9 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
     `partition_numpy`.
     """
     zero = gradient.dtype.type(0)
+    weight = gradient.dtype.type(1) / samples
     for i in range(gradient.size):
-        c = curvature_sum[i] / samples
+        c = curvature_sum[i] * weight
         curvature[i] = c
         c = c + damping
         q = -gradient[i] / (c + shrink)
@@ -457,30 +455,31 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
 
 def partition_numpy(gradient, curvature_sum, curvature, direction, samples, damping, shrink):
     """Twin of `partition`."""
-    curvature[...] = curvature_sum / samples
+    curvature[...] = curvature_sum * (1 / samples)
     damped = curvature + damping
     with np.errstate(divide="ignore", invalid="ignore"):
         direction[...] = np.where(damped > 0, -gradient / (damped + shrink), 0)
 
 
 @compiled
-def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, curvature,
-                   damping, shrink,
-                   reports, ends):
+def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, damping,
+                   shrink, reports, ends):
     """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as
     `partition_reports` has them."""
-    g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    g, c = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
+    d = np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
         stop = min(start + BLOCK, total.size)
-        gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
-        c = curvature[start:stop]
+        gradient, curvature, direction = g[:stop - start], c[:stop - start], d[:stop - start]
+        at = theta[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
-        partition(gradient, curvature_sum[start:stop], c, direction, samples, damping, shrink)
-        partition_reports(gradient, c, direction, damping, reports, ends)
-        move(at, backup[start:stop], gradient, direction, c, rate, sums, peaks)
+        partition(gradient, curvature_sum[start:stop], curvature, direction, samples, damping,
+                  shrink)
+        partition_reports(gradient, curvature, direction, damping, reports, ends)
+        move(at, backup[start:stop], gradient, direction, curvature, rate, sums, peaks)
 
 
-@compiled
+@summing
 def partition_reports(gradient, curvature, direction, damping, reports, ends):
     """Add to `reports` sum g d, sum curvature d^2 and the number of parameters without curvature
     (damping included).
@@ -488,11 +487,16 @@ def partition_reports(gradient, curvature, direction, damping, reports, ends):
     `ends` holds the bit patterns of the smallest and the largest curvature so far; it starts as
     `NO_ENDS`.
     """
-    reports[0] += dot(gradient, direction)
-    reports[1] += weighted_squares(curvature, direction)
+    slope = bend = 0.0
+    for i in range(gradient.size):
+        d = np.float64(direction[i])
+        slope += np.float64(gradient[i]) * d
+        bend += np.float64(curvature[i]) * (d * d)
     zero, idle = curvature.dtype.type(0), 0
     for i in range(curvature.size):
         idle += curvature[i] + damping == zero
+    reports[0] += slope
+    reports[1] += bend
     reports[2] += idle
     low, high = bits_of_extremes(curvature)
     ends[0], ends[1] = min(ends[0], low), max(ends[1], high)

@@ -311,7 +311,7 @@ class Evaluation:
     def gradient(self):
         total = self.gradient_sum
         gradient = self.new("gradient", total.shape, total.dtype)
-        np.divide(total, self.samples, out=gradient)
+        np.multiply(total, total.dtype.type(1) / self.samples, out=gradient)
         return self.network.require_finite(_read_only(gradient), "the gradient")
 
     def objective_gradient(self, l2):

@@ -293,13 +293,18 @@ class Optimizer(Remembered, Memory, Follows):
         was undone.
         """
         kernels, network = _kernels(), self.network
-        theta, backup = network.theta, self._array("backup")
+        theta, total = network.theta, evaluation.gradient_sum
+        # nobody else sees what is in this method's own arrays: the parameters may go where the
+        # gradient was
+        own_arrays = evaluation.workspace is self._workspace
+        backup = total if own_arrays else self._array("backup")
         sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-        step(evaluation.gradient_sum, theta, backup,
+        step(total, theta, backup,
              *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate), sums, peaks, *own)
         if not (np.isfinite(sums).all()
                 and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
             theta[...] = backup
+            del evaluation.gradient_sum  # to be made again
             return None, math.nan
         gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
         objective = evaluation.loss + (self.l2 / 2 * size * size if self.l2 else 0.0)

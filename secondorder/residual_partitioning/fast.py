@@ -359,7 +359,7 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
     evaluation.require_current()
     network = evaluation.network
     us, carried, curvature = sums(evaluation, output, options)
-    curvature = curvature / evaluation.samples
+    curvature = curvature * (curvature.dtype.type(1) / evaluation.samples)
     network.require_finite(curvature, "residual partitioning: the curvature")
     value, gradient = evaluation.loss, evaluation.gradient + l2 * network.theta
     if l2:

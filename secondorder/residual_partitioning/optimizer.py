@@ -98,10 +98,10 @@ class ResidualPartitioning(Optimizer):
         return direction
 
     def _fused(self, evaluation, rate):
-        total, curvature = sums(evaluation, self.output, self.options)[2], self._array("curvature")
+        total = sums(evaluation, self.output, self.options)[2]
         numbers = kernels.scalars(total.dtype, self.damping, self._shrink(rate))
         reports, ends = np.zeros(3), kernels.NO_ENDS.copy()
-        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, total, curvature,
+        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, total,
                                      *numbers, reports, ends)
         if found is not None:
             self._report(rate, reports, ends, found["direction_norm"] ** 2, peak)
