@@ -397,6 +397,8 @@ def _form(value):
 
 # -- objects that are known by what they can do ----------------------------------------------------
 
+PROMISES = {"convex": ("that is convex in the outputs", ""),
+            "diagonal_hessian": ("whose Hessian in the outputs is diagonal", "that of ")}
 LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal",
                "prepare_target")
 
@@ -415,6 +417,13 @@ def instance_with(value, methods, expected):
 def check_loss(loss):
     """Return `loss`; TypeError unless it is an instance with all passes of a loss."""
     return instance_with(loss, LOSS_PASSES, "loss must be a Loss instance such as SquaredError()")
+
+
+def promised(loss, flag, what, instead=""):
+    """Raise ValueError unless a loss has a flag that `what` needs; `instead` ends the message."""
+    if not getattr(loss, flag, False):
+        kind, of = PROMISES[flag]
+        raise ValueError(f"{what} needs a loss {kind}; {of}{loss!r} is not{instead}")
 
 
 def layers(value, layer_class):

@@ -335,7 +335,7 @@ def test_what_does_not_fit_is_refused_when_the_optimizer_is_made(rng):
         ResidualPartitioning(Network([Linear(2, 3, rng=rng), Skip([Shift()])]), so.SquaredError())
     with pytest.raises(ValueError, match="output='diagonal' needs"):
         ResidualPartitioning(so.mlp([2, 3], rng=rng), so.SoftmaxCrossEntropy(), output="diagonal")
-    with pytest.raises(ValueError, match="needs a network of real numbers, got complex128"):
+    with pytest.raises(ValueError, match="needs real numbers, got complex128"):
         bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)),
               np.zeros((2, 3)))
 

@@ -71,8 +71,7 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
     Y_dot, Y_ddot : (S, out) arrays
     partition : Partition
     """
-    y = input_with_bias(layer, y)
-    w = layer.weight
+    y, w = input_with_bias(layer, y), layer.weight
     return AffineBound(
         W_dot=np.einsum("si,sj->ij", Y_dot, y),
         W_ddot=np.einsum("si,sij->ij", Y_ddot, ratio(y[:, None, :] ** 2, partition.eps)),

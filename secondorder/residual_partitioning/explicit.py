@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import lookup
+from ..checks import lookup, promised
 from ..nets import Activation
 from . import coefficients
 from . import partitions as choose
@@ -41,15 +41,14 @@ def partitions_of(evaluation, rng=None):
         If a layer is neither `Linear` nor `Activation`; it is named.
     """
     layers, saved = evaluation.network.layers, evaluation.saved
-    found = []
-    for layer, seen, u in zip(layers, saved, total_gradients(layers, saved)):
+
+    def partition(layer, y, u):
         if isinstance(layer, Activation):
-            found.append(None)
-        elif rng is None:
-            found.append(choose.optimal(layer, seen.input, u))
-        else:
-            found.append(choose.arbitrary(layer, seen.input, u, rng))
-    return found
+            return None
+        return choose.optimal(layer, y, u) if rng is None else choose.arbitrary(layer, y, u, rng)
+
+    return [partition(layer, seen.input, u)
+            for layer, seen, u in zip(layers, saved, total_gradients(layers, saved))]
 
 
 def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_curvature="abs"):
@@ -118,18 +117,13 @@ def output_quadratics(evaluation, u, output_phi):
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     f_i = loss.gradient(p, y) / evaluation.samples
     f_ii = loss.hessian_diagonal(p, y) / evaluation.samples
-    if isinstance(output_phi, str):
-        lookup({"optimal": None}, output_phi, "output_phi")
     if output_phi is None:
-        if not loss.diagonal_hessian:
-            raise ValueError(f"output_phi=None needs a loss whose Hessian in the outputs is "
-                             f"diagonal; that of {loss!r} is not, so the result would not be a "
-                             f"bound; use 'optimal' or fractions")
+        promised(loss, "diagonal_hessian", "output_phi=None", "; use 'optimal' or fractions")
         return coefficients.output(f_i, np.abs(f_ii), 1.0)
-    if not loss.convex:
-        raise ValueError("output_phi='optimal' and fractions need a loss that is convex in the "
-                         f"outputs; {loss!r} is not")
+    promised(loss, "convex", "output_phi='optimal' or fractions")
     if isinstance(output_phi, str):
-        return coefficients.output(f_i, f_ii, choose.optimal_output(f_ii, u))
-    choose.check_output(output_phi, f_ii, u)
-    return coefficients.output(f_i, f_ii, output_phi)
+        phi = lookup({"optimal": choose.optimal_output}, output_phi, "output_phi")(f_ii, u)
+    else:
+        phi = output_phi
+        choose.check_output(phi, f_ii, u)
+    return coefficients.output(f_i, f_ii, phi)

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..checks import boolean, check_l2, lookup, real_array
+from ..checks import boolean, check_l2, lookup, promised, real_array
 from ..exact.curvature import check_network, evaluate
 from ..nets import Activation, Chain, Linear, Reshape, Skip
 from ..nets.workspace import call, fresh
 from .rule import Options, Rule, rules
 
-# value: clip at zero instead of taking the absolute value
-NEGATIVE_CURVATURE = {"abs": False, "max": True}
+NEGATIVE_CURVATURE = {"abs": False, "max": True}  # whether to clip at zero
 
 
 @dataclass(frozen=True)
@@ -109,17 +108,14 @@ def output_rule(loss, output):
         If the rule is unknown or gives no bound for this loss.
     """
     lookup(OUTPUTS, output, "output")
-    diagonal, convex = (getattr(loss, flag, False) for flag in ("diagonal_hessian", "convex"))
+    if output == "auto" and getattr(loss, "diagonal_hessian", False):
+        return "diagonal"
     if output == "auto":
-        return "diagonal" if diagonal else "jensen" if convex else "pairwise"
-    if output == "diagonal" and not diagonal:
-        raise ValueError("output='diagonal' needs a loss whose Hessian in the outputs is diagonal; "
-                         "that of "
-                         f"{loss!r} is not, so the result would not be a bound; use 'jensen' or "
-                         f"'pairwise'")
-    if output == "jensen" and not convex:
-        raise ValueError(f"output='jensen' needs a loss that is convex in the outputs; {loss!r} is "
-                         f"not; use 'pairwise'")
+        return "jensen" if getattr(loss, "convex", False) else "pairwise"
+    if output == "diagonal":
+        promised(loss, "diagonal_hessian", "output='diagonal'", "; use 'jensen' or 'pairwise'")
+    if output == "jensen":
+        promised(loss, "convex", "output='jensen'", "; use 'pairwise'")
     return output
 
 
@@ -146,13 +142,13 @@ class LinearRule(Rule):
     def forward(layer, saved, u, new):
         size_of_input = size_of_weight = u_out = None
         if u is not None:
-            size_of_weight = np.abs(layer.weight,
-                                    out=new("|W|", layer.weight.shape, layer.weight.dtype))
-            u_out = np.matmul(u, size_of_weight.T,
-                              out=new("u", saved.output.shape, saved.output.dtype))
+            size_of_weight = new("|W|", layer.weight.shape, layer.weight.dtype)
+            np.abs(layer.weight, out=size_of_weight)
+            u_out = new("u", saved.output.shape, saved.output.dtype)
+            np.matmul(u, size_of_weight.T, out=u_out)
         if layer.trainable:
-            size_of_input = np.abs(saved.input,
-                                   out=new("|x|", saved.input.shape, saved.input.dtype))
+            size_of_input = new("|x|", saved.input.shape, saved.input.dtype)
+            np.abs(saved.input, out=size_of_input)
             own = size_of_input.sum(axis=1, keepdims=True)
             if layer.bias is not None:
                 own += 1
@@ -240,8 +236,8 @@ class ChainRule(Rule):
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
         us, inner = kept
-        carried, curvature = down(layer, saved, inner, us, layer.output_gradients(saved, g, new), Z,
-                                  options, new)
+        deltas = layer.output_gradients(saved, g, new)
+        carried, curvature = down(layer, saved, inner, us, deltas, Z, options, new)
         return carried[0], curvature
 
 
@@ -264,18 +260,15 @@ class SkipRule(Rule):
 
 
 def check_layers(network):
-    """TypeError, naming the first layer that has no rule; ValueError if the network computes with
-    complex numbers."""
+    """TypeError, naming the first layer that has no rule; ValueError for complex networks."""
     if network.dtype.kind == "c":
-        raise ValueError(f"residual partitioning needs a network of real numbers, got "
-                         f"{network.dtype}")
+        raise ValueError(f"residual partitioning needs real numbers, got {network.dtype}")
     for layer in network.chain.sublayers():
         rules(layer)
 
 
 def up(chain, saved, u, new=fresh):
-    """Total gradients at the inputs of all layers of a chain and at its output, and what each rule
-    kept."""
+    """Total gradients at all layers' inputs and the chain's output, and what each rule kept."""
     us, kept = [u], []
     for layer, layer_saved in zip(chain.layers, saved):
         u, own = rules(layer).forward(layer, layer_saved, u, new.of(layer))
@@ -285,8 +278,7 @@ def up(chain, saved, u, new=fresh):
 
 
 def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
-    """Carry Z through a chain; return Z at the inputs of all layers and at the output, and the flat
-    curvature sums.
+    """Carry Z through a chain; return Z at all inputs and the output, and the curvature sums.
 
     `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature
     straight to its place.
@@ -369,8 +361,7 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
 
 
 def checked(network, loss, output, negative_curvature, cross):
-    """The `Options` and the output rule for a network and a loss, or the errors of
-    :func:`bound`."""
+    """The `Options` and the output rule for a network and a loss, or :func:`bound`'s errors."""
     check_network(network)
     check_layers(network)
     clip = lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
@@ -378,8 +369,7 @@ def checked(network, loss, output, negative_curvature, cross):
 
 
 def sums(evaluation, output, options):
-    """One pass up and one down: u and Z at all inputs and the output, and the curvature summed over
-    samples, (P,)."""
+    """One pass up and one down: u and Z at all inputs and the output, and curvature sums (P,)."""
     chain, new = evaluation.network.chain, evaluation.new
     # what is not finite is refused later, with the layer's name
     with np.errstate(over="ignore", invalid="ignore"):

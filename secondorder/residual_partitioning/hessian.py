@@ -50,7 +50,7 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
         nearest_class(layer, rules.registry, "bounded_hessian")
     H = gauss_newton(network, loss, x, y, l2=l2, max_bytes=max_bytes)
     at = network.chain, evaluation.saved, evaluation.deltas, None
-    places = curved_places(*at, None)
+    places = list(curved_places(*at, None))
     rows = [0, *accumulate(place.saved.input.size for place in places)]
     if not places:
         return H
@@ -80,20 +80,19 @@ class Place(NamedTuple):
 
 
 def curved_places(chain, saved, bars, x_tangent, theta_tangent, start=0):
-    """All layers that may bend, nested ones too, as a list of :class:`Place`."""
-    found = []
+    """All layers that may bend, nested ones too, one :class:`Place` after the other."""
     tangents = chain.input_tangents(saved, x_tangent, theta_tangent)
     for layer, kept, bar, tangent, where in zip(chain.layers, saved, bars, tangents, chain.slices):
-        piece = None if theta_tangent is None else theta_tangent[where]
         if isinstance(layer, (Chain, Skip)):
             inner, inside = (layer, kept) if isinstance(layer, Chain) else (layer.inner, kept.inner)
-            found.extend(curved_places(inner, inside, inner.output_gradients(inside, bar), tangent,
-                                       piece, start + where.start))
+            piece = None if theta_tangent is None else theta_tangent[where]
+            bars_inside = inner.output_gradients(inside, bar)
+            yield from curved_places(inner, inside, bars_inside, tangent, piece,
+                                     start + where.start)
         elif nearest_class(layer, rules.registry, "bounded_hessian") not in STRAIGHT:
             tangent = np.zeros_like(kept.input) if tangent is None else tangent
-            found.append(Place(layer, kept, bar, tangent,
-                               slice(start + where.start, start + where.stop)))
-    return found
+            place = slice(start + where.start, start + where.stop)
+            yield Place(layer, kept, bar, tangent, place)
 
 
 def input_bends(place, J):

@@ -91,8 +91,7 @@ def optimal(layer, y, u):
     Partition
     """
     terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    p = simplex_optimum(terms)
-    return Partition(p[:, :, : y.shape[1] + 1], p[:, :, y.shape[1] + 1:])
+    return Partition(*np.split(simplex_optimum(terms), [y.shape[1] + 1], axis=2))
 
 
 def arbitrary(layer, y, u, rng):
@@ -111,7 +110,7 @@ def arbitrary(layer, y, u, rng):
     terms = np.concatenate(affine_terms(layer, y, u), axis=2)
     draws = rng.gamma(1.0, size=terms.shape) + 1e-3
     p = simplex_optimum(draws * (terms != 0))
-    return Partition(p[:, :, : y.shape[1] + 1], p[:, :, y.shape[1] + 1:])
+    return Partition(*np.split(p, [y.shape[1] + 1], axis=2))
 
 
 def optimal_output(f_ii, u):

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import promised
 from ..nets import Activation
 from .coefficients import flatten
 from .partitions import ratio
@@ -53,14 +54,11 @@ def algorithm_1_as_printed(evaluation, learning_rate=1.0):
     u = total_gradients(network.layers, saved)
     for layer in network.layers:
         if not (layer.trainable or isinstance(layer, Activation)):
-            raise ValueError(f"Algorithm 1 as printed updates every affine layer; {layer!r} is not "
-                             f"trained")
-    if not evaluation.loss_function.convex:
-        raise ValueError("Algorithm 1 as printed takes roots of the loss's second derivatives and "
-                         "needs a loss that is "
-                         f"convex in the outputs; {evaluation.loss_function!r} is not")
-    f_ii = evaluation.loss_function.hessian_diagonal(evaluation.outputs, evaluation.y)
-    Y_dot = evaluation.loss_function.gradient(evaluation.outputs, evaluation.y)
+            raise ValueError("Algorithm 1 as printed updates every affine layer; "
+                             f"{layer!r} is not trained")
+    loss, at = evaluation.loss_function, (evaluation.outputs, evaluation.y)
+    promised(loss, "convex", "Algorithm 1 as printed, with its roots of second derivatives,")
+    f_ii, Y_dot = loss.hessian_diagonal(*at), loss.gradient(*at)
     r = np.sqrt(f_ii)
     Y_ddot = ratio(r * np.sum(u[-1] * r, axis=1, keepdims=True), u[-1])
     W_dot, W_ddot = [], []
