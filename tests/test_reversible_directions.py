@@ -201,6 +201,19 @@ def test_named_weights(rng):
           direction(net, SQUARED, x, y, block_weights=[0, 0, 1]), 1e-12)
 
 
+def test_a_block_that_is_dead_has_no_shortest_share(rng):
+    net = network(rng, activation="relu", bottleneck=24)
+    x, y = batch(rng, net)
+    net.blocks[1].first.fixed.weight = np.zeros((24, 3))  # relu(0) = 0: nothing to fit with
+    net.blocks[1].second.fixed.weight = np.zeros((24, 3))
+    with pytest.warns(RankWarning, match="block 2"):
+        found = direction(net, SQUARED, x, y, block_weights="shortest")
+    with pytest.warns(RankWarning):
+        uniform = direction(net, SQUARED, x, y)
+    np.testing.assert_array_equal(found, uniform)
+    assert np.linalg.norm(found) > 0 and not found[net.blocks[1].W1.size * 2:][:144].any()
+
+
 @pytest.mark.parametrize("readout", ("orthonormal", "first", "given"))
 @pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
 def test_readouts_and_the_sum_of_the_losses(readout, inverse, rng):
