@@ -328,6 +328,13 @@ def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkey
         eacg.direction(net, so.SquaredError(), x, y)
 
 
+@pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))
+def test_complex_networks_are_refused(function):
+    net, criterion, x, y = case(0)
+    with pytest.raises(ValueError, match="real parameters, got complex128"):
+        function(net.astype("complex128"), criterion, x, y)
+
+
 @pytest.mark.parametrize("curvature", ("pch-1", "fisher-sampled"))
 def test_a_seed_is_checked_whether_or_not_anything_is_drawn(curvature):
     net, criterion, x, y = case(0)

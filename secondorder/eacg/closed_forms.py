@@ -6,7 +6,7 @@ Small factorisations are in float64 whatever the network's dtype.
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .conjugate_gradients import coordinates
+from .conjugate_gradients import along_mean
 from .hessians import mean_outer
 
 
@@ -100,7 +100,7 @@ def rank_one_coefficients(B, G, mean, weight, damping):
     -------
     (float, (n,) array)
     """
-    _, along, length = coordinates(G, mean)
+    along, length = along_mean(G, mean)
     s = -1.0 / damping
     if not length:
         return s, np.zeros(len(G))

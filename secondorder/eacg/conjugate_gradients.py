@@ -86,6 +86,12 @@ class Coordinates(NamedTuple):
     length: float
 
 
+def along_mean(G, mean):
+    """G m / |m| (n,) and |m| for G (n, m) and the mean input, in float64; 0 where that is zero."""
+    length = size(mean.astype(np.float64))
+    return (G @ mean).astype(np.float64) / length if length else np.zeros(len(G)), length
+
+
 def coordinates(G, mean):
     """Split G (n, m) into its part along the mean input and the rest; only the rest's norm is kept.
 
@@ -94,8 +100,7 @@ def coordinates(G, mean):
     G : (n, m) array
     mean : (m,) array
     """
-    length = size(mean.astype(np.float64))
-    along = (G @ mean).astype(np.float64) / length if length else np.zeros(len(G))
+    along, length = along_mean(G, mean)
     rest = np.vdot(G, G) - np.vdot(along, along)
     return Coordinates(float(np.sqrt(max(rest, 0.0))), along, length)
 

@@ -175,6 +175,13 @@ def curvatures_at(evaluation, curvature, rng=None, all_units=None):
     return make(evaluation, units(evaluation) if all_units is None else all_units, rng)
 
 
+def check_real_network(network):
+    """TypeError or ValueError unless it is a network with trainable parameters that are real."""
+    check_network(network)
+    if network.dtype.kind != "f":
+        raise ValueError(f"network must hold real parameters, got {network.dtype}")
+
+
 def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     """Curvature matrices of the biases, (n_t, n_t) for every linear layer from the input up ([ea-
     cg] (6), (8a)-(8b)).
@@ -205,7 +212,7 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     Raises
     ------
     ValueError
-        Unknown curvature, bad x or y.
+        Unknown curvature, bad x or y, complex parameters.
     TypeError
         A layer without a rule, or a Fisher matrix of the model for a loss that is no negative
         log-likelihood.
@@ -214,7 +221,7 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     """
     lookup(CURVATURES, curvature, "curvature")
     l2, rng = check_l2(l2), generator(rng)
-    check_network(network)
+    check_real_network(network)
     found = curvatures_at(network.evaluate(loss, x, y), curvature, rng)
     found = [symmetric(B) for B in finite(found)]  # they are, but for rounding
     for B in found:

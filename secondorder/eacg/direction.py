@@ -3,9 +3,8 @@
 import numpy as np
 
 from ..checks import check_l2
-from ..exact.curvature import check_network
 from ..randomness import generator
-from .curvatures import curvatures_at, finite, positive_curvature
+from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
 from .layers import linear, units
 from .solvers import check_options, solve_bias, solve_weights
 from .systems import System
@@ -67,7 +66,7 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
                             literal)
     positive_curvature(curvature)
     rng = generator(rng)
-    check_network(network)
+    check_real_network(network)
     evaluation = network.evaluate(loss, x, y)
     gradient = evaluation.gradient + l2 * network.theta
     found, _ = direction_at(evaluation, gradient, curvature, options, rng)
