@@ -115,11 +115,12 @@ def test_memory_is_bounded_by_parts_of_the_batch():
     for max_bytes in (1, 4 * 36 * 8 * 3):
         parts = hessians.mean_bias_hessians(evaluation, units, max_bytes)
         assert all(relative(a, b) < 1e-14 for a, b in zip(parts, whole))
-    seen = []
-    hessians.mean_of_instances(evaluation, units,
-                               lambda p, y: (seen.append(len(p)), criterion.hessian(p, y))[1],
-                               max_bytes=4 * 36 * 8 * 3)
-    assert seen == [3, 3, 3, 2]
+    for max_bytes, sizes in ((1, [1] * 11), (4 * 36 * 8 * 3, [3, 3, 3, 2])):
+        seen = []
+        hessians.mean_of_instances(evaluation, units,
+                                   lambda p, y: (seen.append(len(p)), criterion.hessian(p, y))[1],
+                                   max_bytes=max_bytes)
+        assert seen == sizes
 
 
 # -- approximations --------------------------------------------------------------------------------

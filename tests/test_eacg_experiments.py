@@ -9,7 +9,7 @@ import pytest
 import secondorder as so
 from secondorder import eacg, plots
 from secondorder.experiments import eacg as experiments
-from secondorder.experiments import processes
+from secondorder.experiments import eacg_report, processes
 from test_eacg_curvatures import case
 
 
@@ -109,3 +109,22 @@ def test_a_pair_on_cifar_in_short(monkeypatch):
         made = experiments.train_on_cifar(curvature, solver, "bounded", batch=20)
         assert len(made["losses"]) == 8 and made["last"] < made["first"]
         assert made["steps_of_sgd"] > 0 and made["peak_bytes"] > 1e6
+
+
+def test_tables_of_what_was_found(tmp_path):
+    runs = {
+        "training-bounded-pch-1 KFI-seed3": {"loss": 0.02, "accuracy": 0.9},
+        "training-bounded-pch-1 KFI-seed4": {"loss": 0.04, "accuracy": 1.0},
+        "errors-4-3-bounded-SGD-seed0": {"totals": dict.fromkeys(experiments.ERRORS_OF, 0.25)},
+        "cifar-bounded-pch-1-cg": {"first": 2.0, "last": 1.5, "steps_of_sgd": 3.25,
+                                   "peak_bytes": 5 * 2**20},
+        "memory-cg": {"parameter_bytes": 2**29, "peak_bytes": 2**31, "seconds": [9.0, 4.0]},
+    }
+    for number, (name, made) in enumerate(runs.items()):
+        kept = tmp_path / f"{name.partition('-')[0]}-{number}.json"
+        kept.write_text(json.dumps(made | {"name": name}))
+    rows = [line.split() for line in eacg_report.report(tmp_path).splitlines() if line]
+    assert rows[1] == "bounded-pch-1 KFI 2 0.0300 (0.0141) 0.950 (0.071)".split()
+    assert rows[3] == ["4-3-bounded-SGD", "1", *["0.2500"] * 6]
+    assert rows[5] == "bounded-pch-1-cg 3.25 5 2.0000 -> 1.5000".split()
+    assert rows[7] == "cg 0.50 2.00 4.0".split()

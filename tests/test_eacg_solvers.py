@@ -147,6 +147,15 @@ def test_stops_at_the_relative_residual_and_at_the_limit():
         assert before.residual > tolerance and before.iterations == found.iterations - 1
 
 
+def test_no_product_is_made_for_a_right_side_of_zero():
+    def product(p):
+        raise AssertionError("a product was made")
+
+    for tolerance in (0.0, 1e-3):
+        found = conjugate_gradients.solve(product, np.zeros((3, 2)), 5, tolerance)
+        assert not found.solution.any() and found[1:] == (0, 0.0)
+
+
 def test_preconditioner_saves_iterations():
     net, criterion, x, y = case(3, sizes=(20, 16, 10, 4), samples=60)
     evaluation = net.evaluate(criterion, x, y)
@@ -274,12 +283,13 @@ def test_types_are_refused(options):
 
 
 @pytest.mark.parametrize("smallest", (1.0, 1e-9))
-def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest):
+@pytest.mark.parametrize("scale", (1.0, 1e-12))
+def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale):
     """Refined where that is enough, in float64 where the system is too badly conditioned."""
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.normal(size=(90, 90)))[0]
     B = ((Q * np.geomspace(smallest, 100, 90)) @ Q.T).astype(np.float32)
-    B, right = (B + B.T) / 2, rng.normal(size=(90, 2))
+    B, right = (B + B.T) / 2, scale * rng.normal(size=(90, 2))
     wanted = np.linalg.solve(0.9 * B.astype(np.float64) + 1e-4 * np.eye(90), right)
     found = closed_forms.damped_solve(B, right, 0.9, 1e-4)
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
