@@ -334,7 +334,7 @@ def labels(target, shape):
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
     if target.shape != (samples,):
         raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per "
-                         f"sample")
+                         "sample")
     wrong = np.flatnonzero((target < 0) | (target >= classes))
     if len(wrong):
         bad = int(wrong[0])

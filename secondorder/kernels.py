@@ -258,8 +258,7 @@ def adadelta_numpy(gradient, square, change, new_square, new_change, direction, 
 
 @compiled
 def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2,
-         scale1, scale2,
-         epsilon):
+         scale1, scale2, epsilon):
     """Adam: new moments and `direction` (P,) from `gradient` and the moments so far; rest = 1 -
     beta.
 
@@ -276,8 +275,7 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
 
 
 def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2,
-               rest2, scale1, scale2,
-               epsilon):
+               rest2, scale1, scale2, epsilon):
     """Twin of `adam`."""
     new_first[...] = beta1 * first + rest1 * gradient
     new_second[...] = beta2 * second + rest2 * (gradient * gradient)
@@ -377,8 +375,7 @@ def adagrad_step(total, theta, backup, samples, l2, rate, sums, peaks, square, n
 
 @compiled
 def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, change, new_square,
-                  new_change,
-                  rho, rest, epsilon):
+                  new_change, rho, rest, epsilon):
     """A step of Adadelta."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -387,15 +384,13 @@ def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, 
         new = new_square[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         adadelta(gradient, square[start:stop], change[start:stop], new, new_change[start:stop],
-                 direction, rho, rest,
-                 epsilon)
+                 direction, rho, rest, epsilon)
         move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
 @compiled
 def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, second, new_first,
-              new_second, beta1,
-              rest1, beta2, rest2, scale1, scale2, epsilon):
+              new_second, beta1, rest1, beta2, rest2, scale1, scale2, epsilon):
     """A step of Adam."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -404,8 +399,7 @@ def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, secon
         new = new_second[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         adam(gradient, first[start:stop], second[start:stop], new_first[start:stop], new, direction,
-             beta1, rest1,
-             beta2, rest2, scale1, scale2, epsilon)
+             beta1, rest1, beta2, rest2, scale1, scale2, epsilon)
         move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
 
 

@@ -105,7 +105,7 @@ def _markdown(options):
         return 0
     top = Path(secondorder.__file__).parent.parent
     if not (top / "pyproject.toml").is_file():
-        raise ValueError(f"--write is for a checkout of the repository, not for the installed "
+        raise ValueError("--write is for a checkout of the repository, not for the installed "
                          f"package in {top}")
     for paper, page in pages.items():
         room = ledger.PAPERS[paper].rpartition(".")[0]

@@ -53,7 +53,7 @@ WITH_VALUE = {
     "--output": {"default": "identity",
                  "help": "activation after the last layer (default: identity)"},
     "--loss": {"help": f"{', '.join(LOSSES)} (default: cross-entropy for classes, else "
-                       f"squared-error)"},
+                       "squared-error)"},
     "--optimizer": {"default": "adam", "help": f"{', '.join(OPTIMIZERS)} (default: adam)"},
     "--set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
               "help": "an option of the optimizer; repeatable"},

@@ -128,7 +128,7 @@ def taylor_slope(remainders, steps):
     """
     remainders, steps = np.asarray(remainders, dtype=float), np.asarray(steps, dtype=float)
     if remainders.shape != steps.shape or steps.size < 2:
-        raise ValueError(f"need at least two steps and as many remainders, got shapes "
+        raise ValueError("need at least two steps and as many remainders, got shapes "
                          f"{steps.shape} and {remainders.shape}")
     if not (np.isfinite(remainders).all() and (remainders > 0).all()):
         raise ValueError(f"remainders must be positive and finite, got {remainders}")

@@ -50,7 +50,7 @@ def _array(what, side, value):
     if not np.isfinite(array).all():
         count = int((~np.isfinite(array)).sum())
         raise VerificationError(f"{what}: the {side} side has {count} non-finite of {array.size} "
-                                f"entries")
+                                "entries")
     return array
 
 
@@ -162,8 +162,7 @@ class Equal(Comparison):
         tolerance = _tolerance(what, tolerance)
         if scale is None and tolerance >= 1:
             raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by "
-                                    f"almost "
-                                    "anything; name the scale of the predicted error")
+                                    "almost anything; name the scale of the predicted error")
         left, right = _array(what, "left", left), _array(what, "right", right)
         if left.shape != right.shape:
             raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right "

@@ -181,9 +181,9 @@ def markdown(paper):
     counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS}
     lines = [f"# {paper}: every equation, executed", "",
              f"Written by `secondorder verify {paper} --markdown`; change the checks in "
-             f"`equations` instead.",
+             "`equations` instead.",
              f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one "
-             f"with its "
+             "with its "
              "numbers.", "", "| verdict | displays |", "|---|---|",
              *(f"| {verdict} | {count} |" for verdict, count in counts.items()), "", RELATIVE_TO]
     conditions = dict.fromkeys(one for entry in entries for one in entry.conditions

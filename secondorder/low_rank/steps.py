@@ -67,11 +67,9 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     usable = np.isfinite(a) & np.isfinite(h) & np.isfinite(length) & (length > 0)
     a, h, length = (np.where(usable, value, 1.0) for value in (a, h, length))
     down = descent_root(-np.abs(a), h, length, sigma, largest)
-    up = {
-        "skip": np.zeros_like(a),
-        "flip": -down,
-        "minimum": _far_minimum(a, h, length, sigma, largest),
-    }[ascent]
+    up = {"skip": np.zeros_like(a),
+          "flip": -down,
+          "minimum": _far_minimum(a, h, length, sigma, largest)}[ascent]
     rate = np.where(usable, np.where(a > 0, up, down), 0.0)
     return float(rate) if rate.ndim == 0 else rate
 
@@ -105,9 +103,8 @@ def _root_parts(a, h, c, sign):
     zero = np.int64(-(10**6))
     scale = np.maximum(np.where(m_h > 0, e_h, zero), np.where(root > 0, e_root, zero))
     scale = np.where(scale == zero, 0, scale)
-    part_h, part_q = (
-        np.ldexp(m, np.maximum(e - scale, -2000)) for m, e in ((m_h, e_h), (root, e_root))
-    )
+    part_h, part_q = (np.ldexp(m, np.maximum(e - scale, -2000))
+                      for m, e in ((m_h, e_h), (root, e_root)))
     if sign > 0:
         return part_h, np.hypot(part_h, part_q), scale
     return part_h, np.sqrt(np.maximum((part_h - part_q) * (part_h + part_q), 0)), scale

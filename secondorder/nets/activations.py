@@ -75,9 +75,8 @@ def _floating(x):
 
 def _suits_loops(x):
     """Whether the compiled lines of `kernels` take an array: large, real, in one piece."""
-    return (
-        x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4 and x.flags.c_contiguous
-    )
+    return (x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4
+            and x.flags.c_contiguous)
 
 
 def _flat(*arrays):

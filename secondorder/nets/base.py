@@ -109,11 +109,8 @@ class Layer(Follows):
     @property
     def size(self):
         """Number of trainable parameters, those of layers inside included."""
-        return self._own_size + sum(child.size for child in self.children)
-
-    @property
-    def _own_size(self):
-        return sum(value.size for value in self.parameters.values()) if self._trainable else 0
+        own = sum(value.size for value in self.parameters.values()) if self._trainable else 0
+        return own + sum(child.size for child in self.children) if self.children else own
 
     def split(self, vector):
         """Cut a flat vector (..., size) into views shaped like the layer's own parameters."""
@@ -140,7 +137,7 @@ class Layer(Follows):
                 view[...] = self.parameters[name]
                 self.parameters[name] = view
         self.parameters.bound = True
-        start = self._own_size
+        start = self.size - sum(child.size for child in self.children)
         for child in self.children:
             child.bind(theta[start:start + child.size], owner)
             start += child.size

@@ -109,7 +109,7 @@ class Loss:
     def fisher(self, p):
         """E[score score^T] under the model's own distribution of targets, (S, C, C)."""
         raise TypeError(f"{type(self).__name__} is not the negative log-likelihood of a model of "
-                        f"the targets, so it has no "
+                        "the targets, so it has no "
                         "exact or sampled Fisher matrix; kind='empirical' needs no model")
 
     def sample_targets(self, p, rng):

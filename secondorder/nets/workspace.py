@@ -110,4 +110,6 @@ def _parameters(function):
 def call(method, *arguments, **options):
     """Call a function or method with those of the options that it accepts by name."""
     accepted = _parameters(getattr(method, "__func__", method))
-    return method(*arguments, **{k: value for k, value in options.items() if k in accepted})
+    if not accepted.issuperset(options):
+        options = {name: value for name, value in options.items() if name in accepted}
+    return method(*arguments, **options)

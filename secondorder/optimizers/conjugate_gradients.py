@@ -82,12 +82,12 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
         pp = dot(p, p)
         if not np.isfinite(pp):
             raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the direction "
-                                     f"overflows")
+                                     "overflows")
         Ap = checks.fitting(product(p), b, "product(v)")
         pAp = dot(p, Ap)
         if not np.isfinite(pAp):
             raise FloatingPointError(f"conjugate gradients, iteration {iteration}: the curvature "
-                                     f"product is not finite")
+                                     "product is not finite")
         curvature = pAp / pp
         if pAp <= 0:
             return CGResult(x, r, iteration, True, curvature)

@@ -122,8 +122,7 @@ def _checked(matrix, network, name):
     if not square or not np.isfinite(matrix).all():
         raise ValueError(f"{name}: expected a finite square matrix, given shape {matrix.shape}")
     if network is not None and len(matrix) != instance_of(network, Network, "network").size:
-        raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} "
-                         "parameters")
+        raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} parameters")
     matrix = matrix.astype(float)
     skew = np.abs(matrix - matrix.T).max()
     if skew > SYMMETRIC * np.abs(matrix).max():

@@ -150,7 +150,7 @@ def check_output(phi, f_ii, u):
     """
     if np.shape(phi) != u.shape:
         raise ValueError(f"output_phi has shape {np.shape(phi)}, expected {u.shape}: one fraction "
-                         f"a sample and output")
+                         "a sample and output")
     check_fractions(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")
 
 

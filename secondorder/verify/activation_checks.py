@@ -65,7 +65,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
 def _require_methods(function):
     if isinstance(function, type):
         raise TypeError(f"function must be an instance, got the class {function.__name__}: call it "
-                        f"first")
+                        "first")
     missing = [name for name in METHODS if not callable(getattr(function, name, None))
                or getattr(type(function), name, None) is getattr(ActivationFunction, name)]
     if missing:
@@ -134,7 +134,7 @@ class _ActivationChecks:
             low, high = (f([end for region in (self.core, *self.tails) for end in region])
                          for f in (min, max))
             self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
-                               f"interval=)")
+                               "interval=)")
         if all(usable):
             self._jet()
             self._flags()

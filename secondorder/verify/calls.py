@@ -44,7 +44,7 @@ def check_none(checks, name, args):
             for label, left, right in zip(RESULTS[name], got, expected):
                 _compare(checks, name,
                          f"{label} with {said} against zeros in {'their' if count > 1 else 'its'} "
-                         f"place",
+                         "place",
                          left, right, ("None", "zeros"), "a tangent that is None means zero")
 
 

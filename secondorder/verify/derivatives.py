@@ -68,7 +68,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     _require_passes(layer)
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
         raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak "
-                         f"shows")
+                         "shows")
     shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
     recorder = Recorder(_name(layer), tolerance)
     rng = generator(rng)
@@ -88,7 +88,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         reach = [np.abs(subject.x).max(),
                  *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
         recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with "
-                      f"sizes=)")
+                      "sizes=)")
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 

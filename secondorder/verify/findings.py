@@ -121,7 +121,7 @@ class Report:
                 lines += ["", *("\n".join(map(str, shown)).splitlines())]
                 if len(mine) > len(shown):
                     lines.append(f"{name}: and {len(mine) - len(shown)} more in this pass (see "
-                                 f"report.findings)")
+                                 "report.findings)")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def _headline(self):
@@ -154,7 +154,7 @@ class Report:
         """
         if not self.curves:
             raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped "
-                             f"before any derivative")
+                             "before any derivative")
         from ..plots.style import axes_of, style  # only here: what is checked knows no pictures
 
         ax = axes_of(ax)

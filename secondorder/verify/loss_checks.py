@@ -131,7 +131,7 @@ class LossChecks:
                        for name, shape in shapes.items()}
         if not self.usable["value"]:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are held "
-                               f"against value")
+                               "against value")
             return
         kept = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)

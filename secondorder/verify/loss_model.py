@@ -44,7 +44,7 @@ def _check_far(checks, name, method, where, p):
                 return checks.recorder.fact(name, f"finite for {where}", True, "")
             if _size_before_overflow(method, p) > _HUGE:
                 checks.recorder.note(f"{name} is too large for float64 at outputs of 1000 and was "
-                                     f"not judged there")
+                                     "not judged there")
                 return False
         except Exception as problem:  # whatever a user's method raises is the finding
             return checks.recorder.fact(name, "runs far out", False,
@@ -85,7 +85,7 @@ def check_model(checks):
     if fisher != sampler:
         has, lacks = ("fisher", "sample_targets") if fisher else ("sample_targets", "fisher")
         checks.recorder.note(f"{has} is defined and {lacks} is not: they could not be held against "
-                             f"each other")
+                             "each other")
     if right and draws and checks.usable["gradient"] and not checks.recorder.wrong("gradient"):
         _attempt(checks, "fisher", _check_expectation)
 

@@ -49,29 +49,10 @@ from .registry import Work, case, registered
 from .runs import Effort, measure, table
 
 # files of this folder that register cases, in the order of the table
-CASES = (
-    "curvature",
-    "steps",
-    "low_rank",
-    "reversible_gauss_newton",
-    "eacg",
-)
+CASES = ("curvature", "steps", "low_rank", "reversible_gauss_newton", "eacg")
 
-__all__ = [
-    "CASES",
-    "Effort",
-    "Problem",
-    "Setting",
-    "Work",
-    "case",
-    "contest",
-    "load",
-    "measure",
-    "products",
-    "ratio",
-    "registered",
-    "table",
-]
+__all__ = ["CASES", "Effort", "Problem", "Setting", "Work", "case", "contest", "load", "measure",
+           "products", "ratio", "registered", "table"]
 
 
 def load():

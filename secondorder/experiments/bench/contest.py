@@ -4,9 +4,8 @@ import statistics
 import time
 
 
-def contest(
-    contenders, blocks=9, seconds=0.1, pause=0.02, clock=time.perf_counter, sleep=time.sleep
-):
+def contest(contenders, blocks=9, seconds=0.1, pause=0.02, clock=time.perf_counter,
+            sleep=time.sleep):
     """Time functions against each other.
 
     In every block each contender has its turn: a call that is not counted, then calls for

@@ -16,11 +16,8 @@ def directional_curvature(problem):
     """g . grad F and g^T H g by one tangent, evaluated before."""
     net, loss, x, y = problem
     evaluation, v = _evaluated(problem)
-    return Work(
-        lambda: directional_curvature_at(evaluation, v),
-        products=_products(net, len(x)),
-        rivals={"two-jet": lambda: so.exact.two_jet(net, loss, x, y, v)},
-    )
+    return Work(lambda: directional_curvature_at(evaluation, v), products=_products(net, len(x)),
+                rivals={"two-jet": lambda: so.exact.two_jet(net, loss, x, y, v)})
 
 
 @case("directional curvature, explicit eta", Setting("64-4x32-10", batch=32, activation="relu"),
@@ -30,11 +27,9 @@ def explicit_eta(problem):
     evaluation, v = _evaluated(problem)
     if len(problem.x) * max(problem.setting.sizes[1:]) ** 2 > LARGEST:
         raise MemoryError("the eta of one pair of layers would be too large")
-    return Work(
-        lambda: by_explicit_eta(evaluation, v),
-        products=_eta_products(problem.setting.sizes, len(problem.x)),
-        rivals={"one tangent": lambda: directional_curvature_at(evaluation, v)},
-    )
+    return Work(lambda: by_explicit_eta(evaluation, v),
+                products=_eta_products(problem.setting.sizes, len(problem.x)),
+                rivals={"one tangent": lambda: directional_curvature_at(evaluation, v)})
 
 
 @case("step of CubicRegularization(SGD)", DEEP)
@@ -44,11 +39,9 @@ def cubic_step(problem):
     alone, around = base, so.CubicRegularization(so.SGD(problem.new_network(), problem.loss))
     net, samples = problem.network, len(problem.x)
     gradient = products.forward(net, samples) + products.backward(net, samples)
-    return Work(
-        lambda: around.step(problem.x, problem.y),
-        products=gradient + _products(net, samples),
-        rivals={"step of SGD": lambda: alone.step(problem.x, problem.y)},
-    )
+    return Work(lambda: around.step(problem.x, problem.y),
+                products=gradient + _products(net, samples),
+                rivals={"step of SGD": lambda: alone.step(problem.x, problem.y)})
 
 
 def _evaluated(problem):
@@ -61,11 +54,8 @@ def _evaluated(problem):
 def _eta_products(sizes, samples):
     """W^k eta^(k-1,r) of every sample, for every pair of layers r < k."""
     widths = sizes[1:]
-    return [
-        products.Product(widths[k], widths[k - 1], widths[r], count=samples)
-        for r in range(len(widths) - 1)
-        for k in range(r + 1, len(widths))
-    ]
+    return [products.Product(widths[k], widths[k - 1], widths[r], count=samples)
+            for r in range(len(widths) - 1) for k in range(r + 1, len(widths))]
 
 
 def _products(net, samples):

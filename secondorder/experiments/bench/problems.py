@@ -36,9 +36,8 @@ class Setting:
             pairs = [part.rpartition("x") for part in self.widths.split("-")]
             return [int(width) for times, _, width in pairs for _ in range(int(times or 1))]
         except ValueError:
-            raise ValueError(
-                f"expected widths such as 64-32-10 or 64-3x32-10, given {self.widths!r}"
-            ) from None
+            raise ValueError("expected widths such as 64-32-10 or 64-3x32-10, given "
+                             f"{self.widths!r}") from None
 
     def changed(self, **changes):
         """The setting with what is given here and is not None.
@@ -47,9 +46,8 @@ class Setting:
         -------
         Setting
         """
-        return replace(
-            self, **{name: value for name, value in changes.items() if value is not None}
-        )
+        return replace(self,
+                       **{name: value for name, value in changes.items() if value is not None})
 
     def __str__(self):
         return f"{self.widths} {self.activation}, {self.loss}, batch {self.batch}, {self.dtype}"
@@ -86,9 +84,8 @@ class Problem:
         -------
         Network
         """
-        return so.mlp(
-            self.setting.sizes, activation=self.setting.activation, rng=0, dtype=self.setting.dtype
-        )
+        return so.mlp(self.setting.sizes, activation=self.setting.activation, rng=0,
+                      dtype=self.setting.dtype)
 
     def __iter__(self):
         return iter((self.network, self.loss, self.x, self.y))

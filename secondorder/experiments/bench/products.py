@@ -118,8 +118,5 @@ def outer_products(network, samples):
 def dense_hessian(network, samples):
     """Upper triangle: for every unit, its inputs times its layer's and all later parameters."""
     sizes = [layer.size for layer in network.layers if isinstance(layer, Linear)]
-    return [
-        Product(n_in + 1, samples, sum(sizes[k:]), "left")
-        for k, (n_in, n_out) in enumerate(widths(network))
-        for _ in range(n_out)
-    ]
+    return [Product(n_in + 1, samples, sum(sizes[k:]), "left")
+            for k, (n_in, n_out) in enumerate(widths(network)) for _ in range(n_out)]

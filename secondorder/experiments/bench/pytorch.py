@@ -22,13 +22,10 @@ class Twin:
         self.problem = problem
         network, setting = problem.network, problem.setting
         if setting.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"against PyTorch: activation must be one of {', '.join(ACTIVATIONS)}, "
-                f"got {setting.activation!r}"
-            )
-        self.activation = getattr(torch.nn.functional, setting.activation, None) or getattr(
-            torch, setting.activation
-        )
+            raise ValueError("against PyTorch: activation must be one of "
+                             f"{', '.join(ACTIVATIONS)}, got {setting.activation!r}")
+        self.activation = (getattr(torch.nn.functional, setting.activation, None)
+                           or getattr(torch, setting.activation))
         self.classes = setting.loss == "cross-entropy"
         self.x, self.y = torch.from_numpy(problem.x), torch.from_numpy(problem.y)
         self.shapes = [layer.weight.shape for layer in network.layers if isinstance(layer, Linear)]
@@ -87,9 +84,8 @@ class Twin:
     def _pieces(self, v, parameters):
         pieces, start = [], 0
         for parameter in parameters:
-            pieces.append(
-                self.torch.from_numpy(v[start : start + parameter.numel()]).view(parameter.shape)
-            )
+            piece = self.torch.from_numpy(v[start : start + parameter.numel()])
+            pieces.append(piece.view(parameter.shape))
             start += parameter.numel()
         return pieces
 
@@ -109,9 +105,8 @@ class Twin:
         samples = len(self.x)
 
         def run():
-            tangent = torch.func.jvp(
-                lambda t: self.outputs(t, self.x), (self.theta,), (direction,)
-            )[1]
+            tangent = torch.func.jvp(lambda t: self.outputs(t, self.x), (self.theta,),
+                                     (direction,))[1]
             if self.classes:
                 tangent = q * (tangent - (q * tangent).sum(1, keepdim=True))
             return torch.autograd.grad(outputs, theta, tangent / samples, retain_graph=True)
@@ -143,9 +138,8 @@ class Twin:
     def step(self, name, options, l2=0.0):
         """One step of ``torch.optim.<name>`` with weight decay `l2`."""
         layers = self.module()
-        optimizer = getattr(self.torch.optim, name)(
-            layers.parameters(), lr=0.01, weight_decay=l2, **options
-        )
+        optimizer = getattr(self.torch.optim, name)(layers.parameters(), lr=0.01, weight_decay=l2,
+                                                    **options)
 
         def run():
             optimizer.zero_grad()
@@ -162,10 +156,8 @@ def imported(threads=None):
     try:
         import torch
     except ImportError as error:
-        raise ValueError(
-            f"--against torch: PyTorch cannot be imported ({error}); it is no part of "
-            "this package: install it beside it, or leave the option out"
-        ) from error
+        raise ValueError(f"--against torch: PyTorch cannot be imported ({error}); it is no part of "
+                         "this package: install it beside it, or leave the option out") from error
     if threads is not None:
         torch.set_num_threads(threads)
     return torch

@@ -17,10 +17,8 @@ from .problems import Setting
 from .registry import Work, case
 
 MNIST = Setting("784-2x8000-10", batch=1024, dtype="float32", activation="relu")
-DEPTHS = [
-    Setting(f"64-{blocks}x1000-10", batch=256, dtype="float32", activation="relu")
-    for blocks in (2, 8, 32)
-]
+DEPTHS = [Setting(f"64-{blocks}x1000-10", batch=256, dtype="float32", activation="relu")
+          for blocks in (2, 8, 32)]
 
 
 @case("step of GaussNewton, right inverse", MNIST, smallest=None)
@@ -37,16 +35,10 @@ def right_inverse(problem):
         alone()
         factors()
 
-    return Work(
-        lambda: optimizer.step(problem.x, problem.y),
-        products=gemms,
-        rivals={
-            "gradient": _gradient(net, problem),
-            "products, Gram matrices, factorisations": all_of_it,
-            "step of SGD": lambda: rival.step(problem.x, problem.y),
-        },
-        gradient=False,
-    )
+    return Work(lambda: optimizer.step(problem.x, problem.y), products=gemms,
+                rivals={"gradient": _gradient(net, problem),
+                        "products, Gram matrices, factorisations": all_of_it,
+                        "step of SGD": lambda: rival.step(problem.x, problem.y)}, gradient=False)
 
 
 @case("Gauss-Newton, recomputed", *DEPTHS, smallest=None)
@@ -69,28 +61,20 @@ def moore_penrose(problem):
     """The shortest step through the tangent kernel, beside the paper's right inverse."""
     net = _network(problem)
     evaluation = net.evaluate(problem.loss, problem.x, problem.y)
-    kinds = {
-        inverse: Options(inverse=inverse, measure_defect=False)
-        for inverse in ("moore-penrose", "right")
-    }
-    return Work(
-        lambda: update_at(evaluation, kinds["moore-penrose"]),
-        products=_kernel_products(net, len(problem.x)),
-        rivals={
-            "gradient": _gradient(net, problem),
-            "right inverse": lambda: update_at(evaluation, kinds["right"]),
-        },
-        gradient=False,
-    )
+    kinds = {inverse: Options(inverse=inverse, measure_defect=False)
+             for inverse in ("moore-penrose", "right")}
+    return Work(lambda: update_at(evaluation, kinds["moore-penrose"]),
+                products=_kernel_products(net, len(problem.x)),
+                rivals={"gradient": _gradient(net, problem),
+                        "right inverse": lambda: update_at(evaluation, kinds["right"])},
+                gradient=False)
 
 
 def _network(problem):
     """The reversible network that a setting stands for."""
     sizes = problem.setting.sizes
-    return RevMLP(
-        sizes[0], len(sizes) - 2, sizes[1], activation=problem.setting.activation,
-        outputs=sizes[-1], rng=0, dtype=problem.setting.dtype,
-    )
+    return RevMLP(sizes[0], len(sizes) - 2, sizes[1], activation=problem.setting.activation,
+                  outputs=sizes[-1], rng=0, dtype=problem.setting.dtype)
 
 
 def _gradient(net, problem):

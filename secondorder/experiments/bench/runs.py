@@ -52,15 +52,13 @@ def measure(case, setting, effort=Effort(), against=None, seed=0):
 
         contenders["torch"] = work.torch(Twin(problem))
     times = contest(contenders, *effort)
-    return {
-        "case": case.name,
-        "setting": {name: getattr(setting, name) for name in setting.__dataclass_fields__},
-        "parameters": problem.network.size if work.gradient else None,
-        "flops": sum(product.flops for product in work.products),
-        "seconds": {name: statistics.median(taken) for name, taken in times.items()},
-        "ratios": {name: ratio(times, "ours", name) for name in times if name != "ours"},
-        "peak_bytes": peaks,
-    }
+    return {"case": case.name,
+            "setting": {name: getattr(setting, name) for name in setting.__dataclass_fields__},
+            "parameters": problem.network.size if work.gradient else None,
+            "flops": sum(product.flops for product in work.products),
+            "seconds": {name: statistics.median(taken) for name, taken in times.items()},
+            "ratios": {name: ratio(times, "ours", name) for name in times if name != "ours"},
+            "peak_bytes": peaks}
 
 
 def _others(problem, work):
@@ -112,10 +110,8 @@ def table(results, first=0):
 
 def _lines(result):
     """A row, and a line for every rival without a column."""
-    ratios, peaks = (
-        result["ratios"],
-        {name: f"{peak / 2**20:.3g}" for name, peak in result["peak_bytes"].items()},
-    )
+    ratios = result["ratios"]
+    peaks = {name: f"{peak / 2**20:.3g}" for name, peak in result["peak_bytes"].items()}
     numbers = [f"{ratios[name]:.2f}" if name in ratios else "-" for name in COLUMNS]
     yield _row(result["case"], f"{1e3 * result['seconds']['ours']:.3g}", *numbers, peaks["ours"])
     for name, value in ratios.items():

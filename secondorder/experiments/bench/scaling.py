@@ -10,17 +10,14 @@ FACTORS = (1, 2, 4, 8)
 def wider(setting, factor):
     """All widths but the last times `factor`."""
     *sizes, last = setting.sizes
-    return setting.changed(
-        widths="-".join(str(width) for width in [*(n * factor for n in sizes), last])
-    )
+    return setting.changed(widths="-".join(map(str, [*(n * factor for n in sizes), last])))
 
 
 def deeper(setting, factor):
     """`factor` times as many hidden layers, all as wide as the first."""
     first, *hidden, last = setting.sizes
-    return setting.changed(
-        widths="-".join(map(str, [first, *hidden[:1] * (factor * len(hidden)), last]))
-    )
+    widths = [first, *hidden[:1] * (factor * len(hidden)), last]
+    return setting.changed(widths="-".join(map(str, widths)))
 
 
 def larger(setting, factor):
@@ -28,11 +25,9 @@ def larger(setting, factor):
     return setting.changed(batch=setting.batch * factor)
 
 
-AXES = {
-    "width of the hidden layers": (wider, lambda setting: setting.sizes[1]),
-    "number of hidden layers": (deeper, lambda setting: len(setting.sizes) - 2),
-    "samples in the batch": (larger, lambda setting: setting.batch),
-}
+AXES = {"width of the hidden layers": (wider, lambda setting: setting.sizes[1]),
+        "number of hidden layers": (deeper, lambda setting: len(setting.sizes) - 2),
+        "samples in the batch": (larger, lambda setting: setting.batch)}
 
 
 def run(cases, effort=Effort(), dtype=None, say=print):
@@ -99,14 +94,10 @@ def draw(curves, figure=None):
             if not known:
                 continue
             places = [point["place"] for point in known]
-            (lines[name],) = ax.loglog(
-                places,
-                [point["ratios"]["gradient"] for point in known],
-                label=name,
-                color=COLOURS[number % len(COLOURS)],
-                marker=MARKERS[number % len(MARKERS)],
-                linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
-            )
+            (lines[name],) = ax.loglog(places, [point["ratios"]["gradient"] for point in known],
+                                       label=name, color=COLOURS[number % len(COLOURS)],
+                                       marker=MARKERS[number % len(MARKERS)],
+                                       linestyle=("-", "--", ":")[number // len(COLOURS) % 3])
             ticks.update(places)
         if ticks:
             ax.set_xticks(sorted(ticks), map(str, sorted(ticks)))

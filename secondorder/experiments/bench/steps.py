@@ -36,21 +36,15 @@ def optimizers():
     list of type
     """
     exported = [getattr(so, name) for name in so.__all__ if name[0].isupper()]
-    classes = [
-        value
-        for value in exported
-        if inspect.isclass(value) and issubclass(value, so.optimizers.Optimizer)
-    ]
-    return [
-        cls for cls in classes if _needed(cls) == ["network", "loss"] and cls not in ELSEWHERE
-    ]
+    classes = [value for value in exported if inspect.isclass(value)
+               and issubclass(value, so.optimizers.Optimizer)]
+    return [cls for cls in classes if _needed(cls) == ["network", "loss"] and cls not in ELSEWHERE]
 
 
 def _needed(cls):
     parameters = inspect.signature(cls).parameters.values()
-    return [
-        p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
-    ]
+    return [p.name for p in parameters if p.default is p.empty
+            and p.kind is p.POSITIONAL_OR_KEYWORD]
 
 
 def _register(cls):
@@ -58,11 +52,10 @@ def _register(cls):
 
     def make(problem):
         optimizer = cls(problem.new_network(), problem.loss, **options)
-        return Work(
-            lambda: optimizer.step(problem.x, problem.y),
-            products=_products(name, problem, optimizer),
-            torch=IN_PYTORCH.get(name) and (lambda twin: twin.step(*IN_PYTORCH[name], l2=PENALTY)),
-        )
+        return Work(lambda: optimizer.step(problem.x, problem.y),
+                    products=_products(name, problem, optimizer),
+                    torch=IN_PYTORCH.get(name)
+                    and (lambda twin: twin.step(*IN_PYTORCH[name], l2=PENALTY)))
 
     beside = f"; PyTorch: {IN_PYTORCH[name][0]}" if name in IN_PYTORCH else ""
     make.__doc__ = f"One step of `{name}` on a batch{beside}."

@@ -181,7 +181,7 @@ def jet(rng):
         value, slope, bend = exact.two_jet(at.network, at.loss_function, at.x, at.y, d)
         size = np.abs(d) @ np.abs(H) @ np.abs(d)
         claims += [Equal(f"{activation}: curvature against one tangent and the gradients that come "
-                         f"back",
+                         "back",
                          bend, curvature.directional_curvature_at(at, d)[1], 1e-13, scale=size),
                    Equal(f"{activation}: curvature against the dense Hessian",
                          bend, d @ H @ d, 1e-13, scale=size),

@@ -115,7 +115,7 @@ def equation_11(rng):
         for which, found in (("literal",
                               total_gradient.total_gradients(at.network.layers, at.saved)),
                              ("fast", fast)):
-            claims.append(Equal(f"u at all layers against sums over all paths of absolute "
+            claims.append(Equal("u at all layers against sums over all paths of absolute "
                                 f"products, {which}",
                                 np.concatenate(found, axis=1), sums_over_paths(at), 1e-13,
                                 case=what))
