@@ -64,7 +64,7 @@ def gradient(network, loss, x, y, l2=0.0):
 def _mean(evaluation, total, penalised, l2, what, new=fresh):
     """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total /= evaluation.samples
+        total *= total.dtype.type(1) / evaluation.samples
         if l2:
             total += np.multiply(penalised, l2, out=new("l2", total.shape, total.dtype))
     return evaluation.network.require_finite(total, what)
