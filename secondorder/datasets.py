@@ -362,9 +362,13 @@ class Standardisation(NamedTuple):
             raise ValueError("values: expected a non-empty array of shape (N, D), given "
                              f"{values.shape}")
         low, high = values.min(axis=0), values.max(axis=0)
-        constant = high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
-        return cls(np.where(constant, low, values.mean(axis=0)),
-                   np.where(constant, 1.0, values.std(axis=0)))
+        largest = np.maximum(np.abs(low), np.abs(high))
+        # over a power of two, so that no square and no sum overflows or vanishes
+        power = np.frexp(np.where(largest > 0, largest, 1.0))[1]
+        small, units = np.ldexp(values, -power), np.finfo(float).eps * np.ldexp(largest, -power)
+        constant = np.ldexp(high, -power) - np.ldexp(low, -power) <= 4 * units
+        return cls(np.where(constant, low, np.ldexp(small.mean(axis=0), power)),
+                   np.where(constant, 1.0, np.ldexp(small.std(axis=0), power)))
 
     def apply(self, values):
         """Standardised copy of `values`, shape (N, D); ValueError for another width."""

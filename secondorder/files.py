@@ -121,7 +121,7 @@ def output_directory(path):
         Naming the path, before any work is done.
     """
     path = Path(path)
-    if path.exists() and not path.is_dir():
+    if (path.exists() or path.is_symlink()) and not path.is_dir():
         raise NotADirectoryError(f"not a directory: {path}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the parent of the output directory does not exist: {path.parent}")

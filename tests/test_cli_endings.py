@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -327,6 +328,27 @@ def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending
     for _ in range(2):
         done = compute()
         assert done.stdout == "right\n" and done.stderr == "", done.stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--checkpoint", "file", "--resume"], "file: not a checkpoint .*: it is no .npz archive"),
+    (["--checkpoint", "folder"], "checkpoint must be a file, folder is a directory"),
+    (["--checkpoint", "folder", "--resume"], "checkpoint must be a file, folder is a directory"),
+    (["--out", "link"], "not a directory: link"),
+    (["--set", "network=3"], "choose from betas, epsilon")])
+def test_what_stands_in_the_way_is_named(run, tmp_path, words, said):
+    (tmp_path / "file").write_text("no archive")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("nowhere")
+    status, out, err = run(*WINE, "--epochs", 1, *words)
+    assert status == 2 and not out and re.search(said, err) and err.count("\n") == 1
+
+
+def test_warnings_take_one_line():
+    usual = warnings.formatwarning
+    with cli._warnings_in_one_line():
+        line = warnings.formatwarning(UserWarning("look"), UserWarning, "file.py", 3)
+    assert line == "secondorder: warning: look\n" and warnings.formatwarning is usual
 
 
 def test_errors_keep_their_own_file_name(tmp_path):

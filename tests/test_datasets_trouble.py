@@ -155,6 +155,16 @@ def test_rounding_is_not_taken_for_deviation(value, rows):
     assert nearly.deviation.tolist() == [1.0]
 
 
+@pytest.mark.parametrize("exponent", [-1060, -600, 0, 600, 1020])
+def test_deviations_of_numbers_of_any_size(exponent):
+    """Squares of 1e300 overflow, and a deviation of infinity makes every column zero."""
+    values = np.ldexp(np.arange(1.0, 9).reshape(4, 2), exponent)
+    rule = datasets.Standardisation.fit(values)
+    expected = np.ldexp([[4.0, 5.0], [5**0.5, 5**0.5]], exponent)
+    np.testing.assert_allclose(np.array(rule), expected, rtol=1e-15 if exponent > -1000 else 1e-3)
+    assert np.allclose(rule.apply(values)[:, 0], (np.arange(4) - 1.5) * 2 / 5**0.5, atol=1e-3)
+
+
 def test_small_true_deviations_stay():
     values = 1e6 + 1e-6 * np.arange(10.0)[:, None]
     rule = datasets.Standardisation.fit(values)

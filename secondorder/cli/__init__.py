@@ -7,8 +7,10 @@ one line, and 128 plus the signal's number. BLAS runs on one thread unless the e
 otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
 """
 
+import contextlib
 import os
 import sys
+import warnings
 
 from . import signals
 
@@ -42,7 +44,7 @@ def main(arguments=None):
         os.environ.setdefault(name, "1")
     command, traceback = "", False
     try:
-        with signals.handled():
+        with signals.handled(), _warnings_in_one_line():
             _print_anything()
             with signals.deferred():  # an import that is broken off halfway fails in strange ways
                 options = parser().parse_args(arguments)
@@ -98,6 +100,17 @@ def _print_anything():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def _warnings_in_one_line():
+    """Say warnings as errors are said, without the place in the code that they came from."""
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_: f"secondorder: warning: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _flush_or_drop_output():

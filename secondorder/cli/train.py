@@ -40,6 +40,8 @@ OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adade
               "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
+#: Arguments of an optimizer that are given by something else than --set.
+GIVEN = ("network", "loss", "learning_rate", "l2", "base")
 DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: digits)"
 ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default: tanh)"
 WITH_VALUE = {
@@ -230,8 +232,8 @@ def _optimizer(options, network, loss):
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
     parameters = inspect.signature(method).parameters
     for name, _ in options.set:
-        own = set(parameters) - {"network", "loss", "learning_rate", "l2", "base"}
-        lookup(dict.fromkeys(own), name, f"option of {options.optimizer}")
+        own = {key: key for key in parameters if key not in GIVEN}
+        lookup(own, name, f"option of {options.optimizer}")
     rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}
     if "base" in parameters:
         alone = {name: value for name, value in OPTIMIZERS.items() if name != options.optimizer}

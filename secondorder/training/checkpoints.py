@@ -54,6 +54,8 @@ def read_checkpoint(path):
     """
     path = checks.path(path, "path")
     try:
+        if path.exists() and not zipfile.is_zipfile(path):
+            raise ValueError("it is no .npz archive")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         record = json.loads(arrays.pop("text").item())

@@ -247,6 +247,8 @@ class _Run:
         path = checks.path(path, "checkpoint")
         if not path.parent.is_dir():
             raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
+        if path.is_dir():
+            raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
         self.made_with = arguments | self.facts()
         if path.exists():
             if not resume:
