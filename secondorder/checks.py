@@ -60,6 +60,8 @@ def interval(value, name):
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
         raise TypeError(f"{name} must be two numbers (low, high), got {value!r}")
     low, high = (real_number(end, name) for end in value)
+    if high - low == np.inf:
+        raise ValueError(f"{name} is too wide, got {value!r}")
     if not low < high:
         raise ValueError(f"{name} must be two numbers, the smaller first, got {value!r}")
     return low, high
@@ -196,9 +198,12 @@ def network_dtype(value, names):
 
 
 def path(value, name):
-    """Return `value` as a Path; TypeError unless it is a text or a path."""
+    """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if it is
+    empty."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name} must be a path, got {value!r}")
+    if not str(value):
+        raise ValueError(f"{name} must be a path, got an empty text")
     return pathlib.Path(value)
 
 
@@ -284,6 +289,15 @@ def own_array(array, shape, dtype, name):
     if not array.flags.writeable:
         raise ValueError(f"{name} is read-only")
     return array
+
+
+def converted(array, dtype, name):
+    """Return a copy of `array` in `dtype`; ValueError if it holds numbers too large for that."""
+    with np.errstate(over="ignore"):
+        result = np.array(array, dtype=dtype, order="C")
+    if np.isinf(result).any() and not np.isinf(array).any():
+        raise ValueError(f"{name} holds numbers too large for {np.dtype(dtype)}")
+    return result
 
 
 def batch(x, shape, dtype):
@@ -380,10 +394,12 @@ def like(value, target, what):
 
 
 def rows(p, *others):
-    """Raise unless outputs p are an array (S, C) and all `others`, targets or vectors that go with
-    them, are arrays of the same shape: a smaller one would be broadcast."""
+    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors that
+    go with them, are arrays of the same shape: a smaller one would be broadcast."""
     if getattr(p, "ndim", None) != 2:
         raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
+    if p.dtype.kind not in "fc":
+        raise TypeError(f"p must hold floating-point numbers, got {p.dtype}")
     for other in others:
         if getattr(other, "shape", None) != p.shape:
             raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "

@@ -338,8 +338,8 @@ def scale(data, interval=(0.0, 1.0)):
 class Standardisation(NamedTuple):
     """Columns shifted to mean 0 and scaled to deviation 1; a constant column is only shifted.
 
-    A column whose entries differ by no more than their rounding (4 units in the last place) counts
-    as constant.
+    A column whose entries differ by no more than their rounding (4 units in the last place of the
+    dtype that `fit` is given) counts as constant.
 
     Fit it on the training part alone and apply it to both parts, so that nothing of the validation
     part leaks in.
@@ -357,7 +357,9 @@ class Standardisation(NamedTuple):
         TypeError, ValueError
             Not finite real numbers, another shape, no rows.
         """
-        values = real_array(values, "values").astype(float)
+        values = real_array(values, "values")
+        unit = np.finfo(values.dtype if values.dtype.kind == "f" else float).eps
+        values = values.astype(float)
         if values.ndim != 2 or values.size == 0:
             raise ValueError("values: expected a non-empty array of shape (N, D), given "
                              f"{values.shape}")
@@ -365,8 +367,8 @@ class Standardisation(NamedTuple):
         largest = np.maximum(np.abs(low), np.abs(high))
         # over a power of two, so that no square and no sum overflows or vanishes
         power = np.frexp(np.where(largest > 0, largest, 1.0))[1]
-        small, units = np.ldexp(values, -power), np.finfo(float).eps * np.ldexp(largest, -power)
-        constant = np.ldexp(high, -power) - np.ldexp(low, -power) <= 4 * units
+        small, rounding = np.ldexp(values, -power), unit * np.ldexp(largest, -power)
+        constant = np.ldexp(high, -power) - np.ldexp(low, -power) <= 4 * rounding
         return cls(np.where(constant, low, np.ldexp(small.mean(axis=0), power)),
                    np.where(constant, 1.0, np.ldexp(small.std(axis=0), power)))
 
@@ -387,7 +389,7 @@ class Standardisation(NamedTuple):
 
 def find_directory(directory):
     """Existing directory for a name that the user gave, looked up as the module's head says."""
-    place = _locate(directory)
+    place = _locate(checks.path(directory, "directory"))
     if not place.is_dir():
         raise FileNotFoundError(f"not a directory: {place}")
     return place

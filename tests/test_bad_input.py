@@ -90,6 +90,23 @@ def test_bad_inputs_without_a_loss(what):
             call(x)
 
 
+def test_parameters_too_large_for_float32():
+    with pytest.raises(ValueError, match=r"weight of Linear\(3, 4\) .* too large for float32"):
+        so.mlp([3, 4, 2], init=1e39, dtype="float32", rng=0)
+    net = so.mlp([3, 2], init=1e39, rng=0)
+    with pytest.raises(ValueError, match="too large for float32"):
+        net.astype("float32")
+
+
+def test_a_mean_loss_that_overflows():
+    """Every loss is finite, their sum is not: for class weights near the largest numbers."""
+    evaluation = so.mlp([3, 2], rng=0).evaluate(so.SoftmaxCrossEntropy(), np.zeros((6, 3)),
+                                                np.full((6, 2), 5e307))
+    assert np.isfinite(evaluation.losses).all()
+    with pytest.raises(FloatingPointError, match="mean of the losses"):
+        print(evaluation.loss)
+
+
 def test_inputs_too_large_for_float32():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -165,6 +165,12 @@ def test_deviations_of_numbers_of_any_size(exponent):
     assert np.allclose(rule.apply(values)[:, 0], (np.arange(4) - 1.5) * 2 / 5**0.5, atol=1e-3)
 
 
+def test_rounding_of_single_precision_is_not_taken_for_deviation():
+    values = np.float32(0.1) + np.spacing(np.float32(0.1)) * np.arange(3, dtype="f")[:, None]
+    assert datasets.Standardisation.fit(values).deviation.tolist() == [1.0]
+    assert datasets.Standardisation.fit(values.astype(float)).deviation[0] < 1e-7
+
+
 def test_small_true_deviations_stay():
     values = 1e6 + 1e-6 * np.arange(10.0)[:, None]
     rule = datasets.Standardisation.fit(values)

@@ -73,6 +73,18 @@ def test_linear_cka(rng):
     assert np.isclose(room.linear_cka(a, b, debiased=True), expected)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_measures_of_any_size(rng, size):
+    """Cosines: what is measured does not depend on the size, although squares would overflow."""
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=(6, 4))
+    for debiased in (False, True):
+        assert np.isclose(room.linear_cka(a * size, b, debiased), room.linear_cka(a, b, debiased),
+                          rtol=1e-12)
+    K, other = a @ a.T, b @ b.T
+    assert np.isclose(room.kernel_similarity(K, other * size), room.kernel_similarity(K, other),
+                      rtol=1e-12)
+
+
 def test_debiased_cka_of_independent_representations_is_small(rng):
     found = [[room.linear_cka(rng.normal(size=(20, 100)), rng.normal(size=(20, 100)),
                               debiased=d) for d in (False, True)] for _ in range(20)]

@@ -7,6 +7,9 @@ from .hessians import ele_cov, mean_outer
 from .pos_eig import pos_eig
 
 
+SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
+
+
 def layer_error(approximate, exact):
     """||B - |E[H]| ||_F, with |.| the absolute values of the eigenvalues: an entry of Tables 2-5.
 
@@ -58,8 +61,8 @@ def total_error(errors):
         No axis of layers, NaN or infinite entries.
     """
     errors = real_array(errors, "errors")
-    if errors.ndim == 0:
-        raise ValueError(f"errors must have an axis of layers, got the number {errors}")
+    if errors.ndim == 0 or errors.shape[-1] == 0:
+        raise ValueError(f"errors must have an axis of layers, got shape {errors.shape}")
     return np.sqrt(np.sum(np.square(errors), axis=-1))
 
 
@@ -73,6 +76,8 @@ def _square_matrices(value, name):
     for t, matrix in enumerate(matrices):
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"{name}[{t}] has shape {matrix.shape}, expected a square matrix")
+        if not np.allclose(matrix, matrix.T, rtol=0, atol=SYMMETRIC * np.abs(matrix).max()):
+            raise ValueError(f"{name}[{t}] is not symmetric")
     return matrices
 
 

@@ -26,7 +26,7 @@ import weakref
 
 import numpy as np
 
-from ..checks import boolean, fitting
+from ..checks import boolean, converted, fitting
 from .overriding import Follows
 
 
@@ -146,7 +146,7 @@ class Layer(Follows):
         """Give the parameters another dtype (used by the network, before it binds them)."""
         self.parameters.bound = False  # a layer whose network is gone is free again
         for name, value in self.parameters.items():
-            self.parameters[name] = np.array(value, dtype=dtype, order="C")
+            self.parameters[name] = converted(value, dtype, f"{name} of {self!r}")
         for child in self.children:
             child.convert(dtype)
 

@@ -277,7 +277,11 @@ class Evaluation:
 
     @cached_property
     def loss(self):
-        return self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
+        mean = self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
+        if not np.isfinite(mean):
+            raise FloatingPointError(f"{type(self.loss_function).__name__}: the mean of the losses "
+                                     "is not finite although they are")
+        return mean
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of this evaluation.

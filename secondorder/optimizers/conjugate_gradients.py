@@ -68,12 +68,15 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
         If a direction or a product is not finite.
     """
     checks.function_of(product, "product", 1, "a function of a vector")
-    b, tolerance = checks.real_array(b, "b"), checks.number_in(tolerance, "tolerance", 0, np.inf)
+    b = checks.real_array(b, "b", (np.size(b),))
+    tolerance = checks.number_in(tolerance, "tolerance", 0, np.inf)
     max_iterations = checks.whole_number(max_iterations, "max_iterations", 0)
     dtype = np.result_type(b, np.float32)  # whole numbers become float64
     x, r, p, part = (new(name, b.shape, dtype) for name in ("solution", "residual", "p", "part"))
     x[...], r[...], p[...] = 0, b, b
     rr = dot(r, r)
+    if not np.isfinite(rr):
+        raise FloatingPointError("conjugate gradients: the square of b overflows")
     # a residual whose square underflows counts as zero
     goal = max(tolerance**2 * rr, np.finfo(np.float64).tiny)
     curvature, iteration = 0.0, 0

@@ -3,7 +3,7 @@ taken so far."""
 
 import numbers
 
-from ..checks import boolean, function_of, positive_number, whole_number
+from ..checks import boolean, function_of, number_in, positive_number, whole_number
 
 
 class Constant:
@@ -56,8 +56,12 @@ class ExponentialDecay:
 
     def __call__(self, step):
         """Learning rate after `step` steps."""
+        step = number_in(step, "step", 0, float("inf"))
         periods = step // self.every if self.staircase else step / self.every
-        return self.rate * self.factor**periods
+        try:
+            return self.rate * self.factor**periods
+        except OverflowError:
+            return float("inf")  # which an optimizer refuses, naming the step
 
     def __repr__(self):
         return (f"ExponentialDecay({self.rate:g}, factor={self.factor:g}, every={self.every}, "

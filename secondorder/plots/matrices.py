@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import boolean, instance_of, plain_array, positive_number, whole_number
 from ..nets import Network
 from .spectra import spectrum
-from .style import BLACK, axes_of, figure_of
+from .style import BLACK, DRAWABLE, axes_of, figure_of
 
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
@@ -132,8 +132,12 @@ def _checked(matrix, network, name):
 
 def _limit(given, limit):
     if limit is not None:
-        return positive_number(limit, "limit")
-    return max(float(np.abs(matrix).max()) for matrix in given) or 1.0
+        return positive_number(limit, "limit", DRAWABLE[1])
+    largest = max(float(np.abs(matrix).max()) for matrix in given)
+    if largest and not DRAWABLE[0] <= largest <= DRAWABLE[1]:
+        raise ValueError(f"the largest entry, {largest:.2g}, is beyond what can be drawn; scale "
+                         "the matrix")
+    return largest or 1.0
 
 
 def _draw(matrix, network, ax, title, limit, orders):

@@ -3,6 +3,7 @@
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+DRAWABLE = 1e-290, 1e290  # sizes of numbers that matplotlib's scales can take
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 

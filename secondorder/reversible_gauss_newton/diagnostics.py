@@ -67,6 +67,7 @@ def kernel_similarity(K, other):
     _require_same(K, other)
     if not (K.any() and other.any()):
         raise ValueError("the cosine of a kernel that is zero everywhere is not defined")
+    K, other = K / np.abs(K).max(), other / np.abs(other).max()  # squares overflow or vanish else
     return float(np.vdot(K, other) / (np.linalg.norm(K) * np.linalg.norm(other)))
 
 
@@ -107,12 +108,16 @@ def linear_cka(a, b, debiased=False):
     if len(a) < (4 if debiased else 2):
         raise ValueError(f"at least {4 if debiased else 2} samples are needed, got {len(a)}")
     align = _unbiased_alignment if debiased else _alignment
-    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    a, b = (_centred(r / (np.abs(r).max() or 1.0)) for r in (a, b))
     sizes = align(a, a), align(b, b)
     if min(sizes) <= 0:
         raise ValueError("a representation is the same for all samples: its alignment is not "
                          "defined")
     return float(align(a, b) / np.sqrt(sizes[0] * sizes[1]))
+
+
+def _centred(representation):
+    return representation - representation.mean(axis=0)
 
 
 def _alignment(a, b):
