@@ -394,8 +394,8 @@ def like(value, target, what):
 
 
 def rows(p, *others):
-    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors that
-    go with them, are arrays of the same shape: a smaller one would be broadcast."""
+    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
+    that go with them, are arrays of the same shape: a smaller one would be broadcast."""
     if getattr(p, "ndim", None) != 2:
         raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
     if p.dtype.kind not in "fc":

@@ -58,10 +58,7 @@ class ExponentialDecay:
         """Learning rate after `step` steps."""
         step = number_in(step, "step", 0, float("inf"))
         periods = step // self.every if self.staircase else step / self.every
-        try:
-            return self.rate * self.factor**periods
-        except OverflowError:
-            return float("inf")  # which an optimizer refuses, naming the step
+        return self.rate * self.factor**periods
 
     def __repr__(self):
         return (f"ExponentialDecay({self.rate:g}, factor={self.factor:g}, every={self.every}, "
