@@ -72,7 +72,7 @@ def test_damaged_embedded_file_is_named(folder, monkeypatch, damage):
     else:
         raw[100] ^= 1
         file.write_bytes(raw[:-7] if damage == "truncated" else raw)
-    monkeypatch.setattr(datasets, "_data_folder", lambda: folder / "data")
+    monkeypatch.setattr(datasets.embedded, "_data_folder", lambda: folder / "data")
     with pytest.raises(FileNotFoundError if damage == "missing" else ValueError,
                        match="wine.csv.gz"):
         datasets.load_wine()

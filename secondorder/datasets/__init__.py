@@ -1,0 +1,66 @@
+"""Data: three embedded tables, loaders for the public formats, splitting and scaling.
+
+The embedded sets need no network: `load_digits`, `load_wine`, `load_diabetes`.
+`load_idx`, `load_cifar10` and `load_csv` read a directory of yours. A relative name is looked up
+first in the directory that the environment variable ``SECONDORDER_DATA`` names (where it is set),
+then in the current directory.
+
+>>> from secondorder import datasets
+>>> training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
+>>> training = datasets.scale(training, (-1.0, 1.0))
+>>> training.inputs.shape, validation.targets.shape
+((1400, 64), (397,))
+"""
+
+from ..checks import one_of
+from .dataset import Dataset
+from .embedded import load_diabetes, load_digits, load_wine
+from .places import DATA_VARIABLE, find_directory
+from .preparation import Standardisation, scale, split
+from .readers import load_cifar10, load_csv, load_idx
+
+__all__ = ["DATA_VARIABLE", "Dataset", "Standardisation", "find_directory", "load", "load_cifar10",
+           "load_csv", "load_diabetes", "load_digits", "load_idx", "load_wine", "scale", "split"]
+
+FORMS = ("idx:FOLDER", "cifar-10:FOLDER", "csv:FILE")
+EMBEDDED = {"digits": load_digits, "wine": load_wine, "diabetes": load_diabetes}
+
+
+def load(name, part="train", **options):
+    """Data set by name, embedded or ``idx:FOLDER``, ``cifar-10:FOLDER``, ``csv:FILE``.
+
+    Parameters
+    ----------
+    name : str
+    part : {"train", "test"}
+        Which part of an IDX or CIFAR-10 folder; the others have no parts.
+    **options
+        For a CSV file: `target`, `classification` and `header` as `load_csv` takes them.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    TypeError
+        For options that the data set does not take.
+    ValueError
+        For an unknown name, with the closest known one; for the test part of a data set without
+        parts.
+    """
+    one_of(("train", "test"), part, "part")
+    kind, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
+    known = ("target", "classification", "header") if kind == "csv" else ()
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise TypeError(f"data set {name!r} takes no {', '.join(unknown)}; csv:FILE takes target, "
+                        "classification, header")
+    if place and kind in ("idx", "cifar-10"):
+        return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part)
+    table = bool(place) and kind == "csv"
+    if not table:
+        one_of([*EMBEDDED, *FORMS], name, "data set")
+    if part != "train":
+        raise ValueError(f"part: data set {name!r} has no parts; use split")
+    return load_csv(place, **options) if table else EMBEDDED[name]()
