@@ -107,6 +107,11 @@ def test_weights_have_the_mean_of_5():
         assert relative(found, of_weight[np.ix_(columns, columns)]) < 1e-12
 
 
+def test_symmetric_part():
+    np.testing.assert_array_equal(hessians.symmetric(np.array([[1.0, 4.0], [2.0, 0.0]])),
+                                  [[1.0, 3.0], [3.0, 0.0]])
+
+
 def test_memory_is_bounded_by_parts_of_the_batch():
     net, criterion, x, y = case(4, samples=11)
     evaluation = net.evaluate(criterion, x, y)

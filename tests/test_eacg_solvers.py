@@ -8,7 +8,8 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.eacg import closed_forms, conjugate_gradients, layers, solvers, systems
+from secondorder.eacg import (closed_forms, conjugate_gradients, kronecker_inverse, layers, solvers,
+                              systems)
 from test_eacg_curvatures import LOSSES, case, relative
 
 ALPHA = 0.05
@@ -167,6 +168,19 @@ def test_preconditioner_saves_iterations():
         _, reports = direction_at(evaluation, evaluation.gradient, "fisher", options)
         taken[preconditioner] = sum(weights.iterations for weights, _ in reports)
     assert taken["kfi"] < taken[None]
+
+
+def test_preconditioner_is_of_the_system_that_is_solved():
+    """(11b) is preconditioned with the mean input, (11a) with all inputs."""
+    B, G, _ = random_system(4)
+    X = np.random.default_rng(4).normal(size=(5, 11))
+    system = systems.System(B, X, np.ones((5, 8)), G, G, ALPHA, 0.1)
+    options = solvers.check_options(preconditioner="kfi")
+    for rank_one, inputs in ((True, X.mean(axis=0)[None]), (False, X)):
+        found = solvers._preconditioner(system, options, rank_one)(G)
+        A, alpha = inputs.T @ inputs / len(inputs), system.damping / system.weight
+        wanted = -kronecker_inverse.direction(A, B, G, alpha)
+        assert relative(found, wanted) < 1e-12
 
 
 # -- closed forms ----------------------------------------------------------------------------------
