@@ -1,6 +1,7 @@
 """EA-CG's solvers against dense Kronecker solves: joint biases, penalties, awkward batches."""
 
 import importlib
+import inspect
 import tracemalloc
 
 import numpy as np
@@ -350,6 +351,19 @@ def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkey
     monkeypatch.setattr(directions, "layer_direction", trouble)
     with pytest.raises(FloatingPointError, match="^linear layer 2: trouble"):
         eacg.direction(net, so.SquaredError(), x, y)
+
+
+def test_what_is_assumed_where_nothing_is_said():
+    common = {"solver": "ea-cg", "l2": 0.0, "joint": False, "rank": 1, "preconditioner": None,
+              "literal": False}
+    exact = {"alpha": 0.1, "max_cg": 50, "tolerance": 1e-10}
+    papers = {"alpha": 0.02, "max_cg": 20, "tolerance": 1e-2, "learning_rate": 0.1, "momentum": 0.0}
+    for function, own in ((eacg.direction, exact | {"curvature": "pch-1", "rng": None}),
+                          (solvers.check_options, exact),
+                          (eacg.EACG, papers | {"curvature": "pch-1", "rng": None})):
+        parameters = inspect.signature(function).parameters.values()
+        found = {p.name: p.default for p in parameters if p.default is not p.empty}
+        assert found == common | own
 
 
 @pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))
