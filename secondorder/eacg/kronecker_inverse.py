@@ -66,6 +66,18 @@ def inputs_solver(X, c):
     return lambda P: (P - gram((P @ X.T).T / S).T.astype(P.dtype, copy=False) @ X) / c
 
 
+COLUMNS = 1024  # that are solved for at a time
+
+
+def by_columns(solve, P):
+    """``solve(P)`` (n, m) in the dtype of P, by parts: what is float64 in it stays small."""
+    found = np.empty_like(P)
+    for start in range(0, P.shape[1], COLUMNS):
+        part = slice(start, start + COLUMNS)
+        found[:, part] = solve(P[:, part])
+    return found
+
+
 def preconditioner(X, B, alpha):
     """The inverse of (12) for inputs X (S, m) and curvature B (n, n), as a function of an array (n,
     m).
@@ -73,7 +85,7 @@ def preconditioner(X, B, alpha):
     pi = trace_norm_pi(np.sum(X**2) / len(X), X.shape[1], np.trace(B), len(B))
     root = np.sqrt(alpha)
     left, right = damped_solver(B, 1.0, root / pi), inputs_solver(X, pi * root)
-    return lambda P: right(left(P).astype(P.dtype, copy=False)).astype(P.dtype, copy=False)
+    return lambda P: right(by_columns(left, P)).astype(P.dtype, copy=False)
 
 
 def solution(system, rank_one=False):
@@ -85,7 +97,5 @@ def solution(system, rank_one=False):
         return preconditioner(system.X, system.B, alpha)(-system.G)
     mean, (n, m) = system.mean_input, system.G.shape
     pi = trace_norm_pi(mean @ mean, m, np.trace(system.B), n)
-    left = damped_solver(system.B, 1.0, np.sqrt(alpha) / pi)(-system.G).astype(
-        system.G.dtype, copy=False
-    )
+    left = by_columns(damped_solver(system.B, 1.0, np.sqrt(alpha) / pi), -system.G)
     return first_layer_inverse(mean, pi, alpha, left).astype(left.dtype, copy=False)
