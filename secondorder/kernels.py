@@ -486,11 +486,11 @@ def partition_reports(gradient, curvature, direction, damping, reports, ends):
         d = np.float64(direction[i])
         slope += np.float64(gradient[i]) * d
         bend += np.float64(curvature[i]) * (d * d)
-    zero, idle = curvature.dtype.type(0), 0
-    for i in range(curvature.size):
-        idle += curvature[i] + damping == zero
     reports[0] += slope
     reports[1] += bend
-    reports[2] += idle
     low, high = bits_of_extremes(curvature)
+    if low == 0:
+        zero = curvature.dtype.type(0)
+        for i in range(curvature.size):
+            reports[2] += curvature[i] + damping == zero
     ends[0], ends[1] = min(ends[0], low), max(ends[1], high)
