@@ -18,8 +18,7 @@ import numpy as np
 
 
 def real_number(value, name):
-    """Return `value` as a float; TypeError unless it is a real number, ValueError unless it is
-    finite."""
+    """Return `value` as a float; TypeError unless it is real, ValueError unless it is finite."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     value = float(value)
@@ -84,8 +83,7 @@ def boolean(value, name):
 
 
 def check_l2(l2):
-    """Return the strength of a penalty as a float; ValueError unless it is finite and not
-    negative."""
+    """Return the strength of a penalty as a float; ValueError unless finite and not negative."""
     real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
     if not (real and np.isfinite(l2) and l2 >= 0):
         raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
@@ -108,8 +106,7 @@ def require_bytes(what, shape, dtype, max_bytes):
 
 
 def did_you_mean(name, names):
-    """``"did you mean 'this' or 'that'? "`` with the names that are close to `name`; empty if none
-    is."""
+    """``"did you mean 'this' or 'that'? "`` with the names close to `name`; empty without any."""
     close = difflib.get_close_matches(str(name), list(names), n=3)
     return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
 
@@ -148,8 +145,7 @@ def instance_of(value, cls, name):
 
 
 def function_of(value, name, count, what):
-    """Return `value`; TypeError unless it can be called with `count` arguments. `what` says what it
-    is."""
+    """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
         raise TypeError(f"{name} must be {what}, got {value!r}")
     try:
@@ -211,8 +207,7 @@ LARGE = 2**12  # entries from which an array of flags is worth avoiding
 
 
 def all_finite(array):
-    """Whether an array holds neither NaN nor infinite entries; makes no array of flags of a large
-    one."""
+    """Whether an array holds neither NaN nor infinite entries; a large one without flags."""
     if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
         return bool(np.isfinite(array).all())
     # here, so that numba is loaded by the first large array, not by an import

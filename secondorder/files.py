@@ -48,8 +48,7 @@ def atomic(path):
 
 @contextlib.contextmanager
 def _marked_as_ours(temporary):
-    """Make a file and keep it locked meanwhile: the lock ends with the process, however it
-    ends."""
+    """Make a file and keep it locked meanwhile: the lock ends with the process at the latest."""
     if fcntl is None:
         yield
         return

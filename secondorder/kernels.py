@@ -45,8 +45,7 @@ def _forgiving(dispatcher):
 
 
 def scalars(dtype, *values):
-    """The values as NumPy scalars of `dtype`; a loop over float32 then computes in float32
-    throughout."""
+    """The values as NumPy scalars of `dtype`: a loop over float32 then computes in float32."""
     return tuple(dtype.type(value) for value in values)
 
 

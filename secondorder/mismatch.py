@@ -114,8 +114,7 @@ def _allowed(left, right, error):
 
 
 def hints(left, right, allowed, names=("computed", "reference")):
-    """What the pattern of the differences suggests: a list of short texts, empty when there is no
-    pattern.
+    """What the pattern of the differences suggests: short texts, none without a pattern.
 
     Parameters
     ----------
@@ -138,8 +137,7 @@ def hints(left, right, allowed, names=("computed", "reference")):
 
 
 def common_ratio(left, right, allowed):
-    """The ratio left / right if it is one and the same over all entries large enough to have one,
-    else None.
+    """The ratio left / right if it is one over all entries large enough, else None.
 
     Entries on both sides that are within a hundred times the allowed difference are left out: their
     ratio is noise.

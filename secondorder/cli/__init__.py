@@ -71,8 +71,7 @@ def main(arguments=None):
 
 
 def process():
-    """The command as a process of its own: signals that come while it ends are too late to
-    matter."""
+    """The command as a process of its own: signals while it ends are too late to matter."""
     import signal
 
     status = 1
@@ -95,8 +94,7 @@ def shortened(text, most=400):
 
 
 def _print_anything():
-    """Print what the terminal's encoding lacks as escapes, not as an error after the work is
-    done."""
+    """Print what the terminal's encoding lacks as escapes, not as an error at the end."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

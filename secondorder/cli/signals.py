@@ -1,5 +1,4 @@
-"""Signals that ask a command to end: they all do what Ctrl-C does, at a place where it does no
-harm."""
+"""Signals that ask a command to end: all do what Ctrl-C does, where it does no harm."""
 
 import contextlib
 import signal
@@ -64,8 +63,7 @@ def handled():
 
 
 def _quiet(hook):
-    """A hook that is silent where a signal came in a place that cannot raise; `check` tells it
-    later."""
+    """A hook that is silent where a signal cannot raise; `check` tells it later."""
 
     def quiet(unraisable):
         if not isinstance(unraisable.exc_value, Stopped):

@@ -99,8 +99,7 @@ def add(commands):
 
 
 def run(options):
-    """Train, write files where asked, print the end; both also of a run that was interrupted or
-    stopped."""
+    """Train, write files where asked, print the end; also of a run that was interrupted."""
     import numpy as np
 
     import secondorder as so

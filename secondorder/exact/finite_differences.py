@@ -7,15 +7,13 @@ import numpy as np
 
 
 class Difference(NamedTuple):
-    """A derivative by central differences with the error that is to be expected of it, both of the
-    same shape."""
+    """A derivative by central differences and its predicted error, both of the same shape."""
 
     value: np.ndarray
     error: np.ndarray
 
     def excess(self, reference):
-        """Largest |reference - value| in units of the predicted error: at most 1 if `reference` is
-        right."""
+        """Largest |reference - value| in units of the predicted error: at most 1 if right."""
         reference = np.asarray(reference)
         if reference.shape != self.value.shape:
             raise ValueError(f"reference has shape {reference.shape}, the difference quotient "
@@ -67,8 +65,7 @@ def central(f, theta, step=None):
 
 
 def complex_step(f, theta, step=1e-30):
-    """Derivative of an analytic `f` by one complex step: Im f(theta + i step e_k) / step, exact to
-    rounding.
+    """Derivative of an analytic `f`, exact to rounding: Im f(theta + i step e_k) / step.
 
     Parameters
     ----------
@@ -118,8 +115,7 @@ def taylor_remainders(f, theta, direction, derivatives, steps):
 
 
 def taylor_slope(remainders, steps):
-    """Slope of log(remainders) against log(steps), a least-squares line: the order of the
-    remainder.
+    """Slope of log(remainders) against log(steps) by least squares: the remainder's order.
 
     Raises
     ------

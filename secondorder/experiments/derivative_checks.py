@@ -1,5 +1,4 @@
-"""How each exact derivative of a network is checked: the error that was measured beside what was to
-be expected.
+"""How each exact derivative of a network is checked: measured error beside expected error.
 
 Every row compares a hand-derived quantity with a channel that shares no code with it: differences
 of function values, the rate of a Taylor remainder, or a second hand-derived route through other
@@ -40,8 +39,7 @@ class Check:
 
 
 def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
-    """Check gradient, Jacobian, Hessian, Hessian-vector product and Gauss-Newton matrix of one
-    network.
+    """Check a network's gradient, Jacobian, Hessian, its products and Gauss-Newton matrix.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""Which method supports which layer: the table of the README, made from the registrations in the
-code."""
+"""Which method supports which layer: the table of the README, made from the registrations."""
 
 import importlib
 import importlib.util
@@ -35,8 +34,7 @@ def rooms():
 
 
 def has_all_passes(cls):
-    """Whether a layer class defines all seven passes; reverse mode by `backward` or by its
-    halves."""
+    """Whether a layer class defines all seven passes; `backward` as such or by its halves."""
     defined = {name for name in rules.PASSES if getattr(cls, name) is not getattr(nets.Layer, name)}
     reverse = {"backward", *rules.HALVES}
     return defined >= set(rules.PASSES) - reverse and ("backward" in defined or defined

@@ -89,8 +89,7 @@ def _finish(out, results, started):
 
 
 def _under_way(error):
-    """The trainings of the section that was broken off: those that had ended, and the one that had
-    not."""
+    """The trainings of the section that was broken off: those that ended, and the last."""
     runs = dict(getattr(error, "runs", {}))
     if hasattr(error, "history"):
         runs["broken off"] = error.history.to_dict()
@@ -103,8 +102,7 @@ def _digits(seed):
 
 
 def _pooled(data):
-    """Digits at 4 x 4 pixels, (N, 16): means of 2 x 2 pixels, so that a whole Hessian fits on the
-    screen."""
+    """Digits at 4 x 4 pixels, (N, 16), means of 2 x 2: a whole Hessian fits on the screen."""
     return data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
 
 
@@ -244,8 +242,7 @@ def bound(out, training, validation, seed, say):
 
 
 def reversible_gauss_newton(out, training, validation, seed, say):
-    """Gauss-Newton through both inverses, Adam and SGD: one curve of the loss, different
-    accuracies."""
+    """Gauss-Newton through both inverses, Adam and SGD: like losses, different accuracies."""
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
     say(f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
         "batch; every step of Gauss-Newton\nmoves the outputs alike, whichever inverse of the "

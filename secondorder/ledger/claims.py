@@ -1,6 +1,4 @@
-"""What an executable equation may claim: comparisons, comparisons that must fail, and plain
-facts.
-"""
+"""What an executable equation may claim: comparisons, ones that must fail, plain facts."""
 
 import numpy as np
 
@@ -35,17 +33,13 @@ class _MustFail:
 
 
 class Counterexample(_MustFail):
-    """`claim` (Equal, AtMost or Rate) taken outside the stated condition: it must fail by a clear
-    margin.
-    """
+    """`claim` (Equal, AtMost or Rate) outside the stated condition: it must fail clearly."""
 
     label = "outside the condition"
 
 
 class Printed(_MustFail):
-    """`claim` (Equal, AtMost or Rate) for the formula as printed: it must fail by a clear
-    margin.
-    """
+    """`claim` (Equal, AtMost or Rate) for the formula as printed: it must fail clearly."""
 
     label = "as printed"
 
@@ -150,9 +144,7 @@ class Case:
         self.arrays = {name: np.array(value) for name, value in arrays.items()}
 
     def lines(self):
-        """Text: a scalar with its value, a small array with its entries, a large one with its
-        shape.
-        """
+        """Text: a scalar's value, the entries of a small array, the shape of a large one."""
         for name, value in self.arrays.items():
             if value.ndim == 0:
                 yield f"{name} = {_number(value)}"

@@ -55,9 +55,7 @@ def _array(what, side, value):
 
 
 def _refuse_same(what, left, right):
-    """Small integers and booleans are shared by the interpreter itself, so their identity says
-    nothing.
-    """
+    """Small integers and booleans are shared by the interpreter: identity says nothing."""
     if left is right and not isinstance(left, (bool, int)):
         raise VerificationError(f"{what}: both sides are the same object; "
                                 "compare with something computed another way")

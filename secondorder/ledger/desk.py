@@ -1,6 +1,4 @@
-"""One equation at the desk: its verdict, its formula, the code of both sides, a live case and every
-claim.
-"""
+"""One equation at the desk: its verdict, formula, code of both sides, live case and claims."""
 
 import inspect
 import textwrap
@@ -22,8 +20,7 @@ _WIDTH = 80
 
 
 def show(paper, label, seed=0, verbose=False):
-    """One equation for a reader: verdict, formula, code of both sides, a live case, one line a
-    claim.
+    """One equation for a reader: verdict, formula, code of both sides, a live case, claims.
 
     Parameters
     ----------
@@ -87,9 +84,7 @@ def _indent(caption, text):
 # -- claims ----------------------------------------------------------------------------------------
 
 def claim_table(claims, verbose=False):
-    """One line a claim with its relation; those that differ only in their case as one, by the worst
-    case.
-    """
+    """One line a claim with its relation; the worst of those that differ only in their case."""
     groups = {}
     for claim in claims:
         if not isinstance(claim, Case):
@@ -115,9 +110,7 @@ def _badness(claim):
 
 
 def _claim_line(claim, count):
-    """Outcome, relation, error and tolerance in columns, then what is claimed, wrapped under
-    itself.
-    """
+    """Outcome, relation, error, tolerance in columns, then the claim, wrapped under itself."""
     error, tolerance = "", ""
     if not isinstance(claim, (Property, PrintedShape)):
         error, tolerance = f"{claim.error:.1e}", f"{claim.tolerance:.1e}"
@@ -140,9 +133,7 @@ def _claim_text(claim, count):
 
 
 def entries(claim, limit=4):
-    """A few entries of both sides: the tightest of an inequality, the worst of a failure, else the
-    largest.
-    """
+    """A few entries of both sides: where tightest, where worst on failure, else the largest."""
     if isinstance(claim, (Property, PrintedShape)):
         return []
     claim = claim if isinstance(claim, Comparison) else claim.claim

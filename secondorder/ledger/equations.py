@@ -92,9 +92,7 @@ class Result:
 
 
 def generator(seed, paper, label):
-    """The random generator of one check: a function of seed, paper and label, so that each check
-    stands alone.
-    """
+    """The random generator of one check: a function of seed, paper and label alone."""
     digest = hashlib.sha256(f"{paper} {label}".encode()).digest()
     words = [int.from_bytes(digest[i:i + 4], "little") for i in range(0, 16, 4)]
     return np.random.default_rng([seed, *words])

@@ -8,8 +8,7 @@ _OF_NUMBERS = {"eq", "eqs", "eqn", "equation", "equations", "formula", "no"}
 
 
 def canonical(label):
-    """A label in lower case with hyphens between its words, and without what only says that it is
-    one.
+    """A label in lower case, hyphens between its words, without what says that it is one.
 
     >>> [canonical(label) for label in ("Theorem 1", "eq. 10", "ALGORITHM-1", "(39)", 39, "Eqs.
     (8B)")] ['theorem-1', '10', 'algorithm-1', '39', '39', '8b']

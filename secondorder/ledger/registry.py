@@ -1,6 +1,4 @@
-"""The registry of executable equations: what a room has to say about a display before its check is
-run.
-"""
+"""The registry of executable equations: what a room says of a display before its check runs."""
 
 import difflib
 import functools
@@ -107,9 +105,7 @@ class Registry:
         return tuple(self._equations[paper])
 
     def load(self, paper):
-        """Import the paper's equations if its room exists; errors inside the room are not
-        hidden.
-        """
+        """Import the paper's equations if its room exists; errors inside are not hidden."""
         module = self.papers[paper]
         if module is not None and _exists(module):
             importlib.import_module(module)
@@ -170,9 +166,7 @@ def _unique(equations):
 
 
 def underlying(implementation):
-    """The plain function or class behind a method, property, cached property or compiled
-    function.
-    """
+    """The plain function or class behind a method, (cached) property or compiled function."""
     for attribute in ("__func__", "fget", "func", "py_func"):
         implementation = getattr(implementation, attribute, None) or implementation
     return implementation

@@ -22,8 +22,7 @@ _WIDE = 120  # columns from which a row of the table is one line
 # -- the table -------------------------------------------------------------------------------------
 
 def table(results, width=None):
-    """Results as text, one table a paper, each followed by a line that counts verdicts and by what
-    failed.
+    """Results as text: a table a paper, with a line that counts verdicts, and what failed.
 
     Parameters
     ----------
@@ -99,9 +98,7 @@ def _rows(results, width):
 
 
 def _lines(columns, width):
-    """Header, rule and one line a row; the texts of the last columns share what the others
-    leave.
-    """
+    """Header, rule and one line a row; the last columns' texts share what the others leave."""
     sizes = {name: max([len(name), *map(len, cells)]) for name, cells in columns.items()}
     sizes["label"] = min(sizes["label"], 24)
     shared = [name for name in ("states", "implemented") if name in columns]
@@ -140,9 +137,7 @@ def _short(value):
 
 
 def short_name(paper, name):
-    """A qualified name without the package and, where it stands there, without the paper's own
-    room.
-    """
+    """A qualified name without the package and without the paper's own room."""
     room = (registry.REGISTRY.papers.get(paper) or "").rpartition(".")[0]
     return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.")
 

@@ -57,9 +57,7 @@ class Unnoticed:
 # -- making a value wrong --------------------------------------------------------------------------
 
 def parts(value):
-    """The outputs of a returned value by name; a single array, number or list has one, with no
-    name.
-    """
+    """The outputs of a returned value by name; a single array, number or list has no name."""
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or map(str, range(len(value)))
         return dict(zip(names, value))
@@ -156,8 +154,7 @@ def modes_of(part):
 
 @contextlib.contextmanager
 def replaced(implementation, substitute):
-    """While it lasts, calls of `implementation` go to ``substitute(original, *arguments,
-    **named)``.
+    """Meanwhile calls of `implementation` go to ``substitute(original, *arguments, **named)``.
 
     The function keeps its identity and gets other code, so that every reference to it is reached:
     names imported elsewhere, methods, entries of tables.  A compiled function cannot have other
@@ -187,9 +184,7 @@ def replaced(implementation, substitute):
 
 
 def _detour(free_names):
-    """Code that calls the global `_sabotaged`, with as many free variables as the code it stands
-    for.
-    """
+    """Code that calls the global `_sabotaged`, with free variables of these names."""
     names = ", ".join(free_names)
     lines = [f"def outer({names}):", "    def detour(*given, **named):",
              f"        if False: ({names})" if names else "        pass",
@@ -333,8 +328,7 @@ def by_label(paper, label, seed=0, every=False):
 
 
 def explained(path, found):
-    """Divide findings into those that a file explains and the others; and its entries that explain
-    nothing.
+    """Findings that a file explains, the others, and entries of it that explain nothing.
 
     The file is TOML: tables `[[explained]]` with `label`, `implementation`, `reason`, and
     optionally `output` and `mode` (default: all).

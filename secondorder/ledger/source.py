@@ -13,9 +13,7 @@ _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
 def code_of(implementation, name):
-    """Name, place and numbered lines of a function, or of the functions of a class, without
-    docstrings.
-    """
+    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
     target = inspect.unwrap(underlying(implementation))
     try:
         lines, first = inspect.getsourcelines(target)

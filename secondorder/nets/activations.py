@@ -67,8 +67,7 @@ def _ones(x):
 
 
 def _floating(x):
-    """`x` as an array of floating-point (or complex) numbers: a slope of 0.01 has no place among
-    integers."""
+    """`x` as floating-point (or complex) numbers: a slope of 0.01 is no integer."""
     x = np.asarray(x)
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 

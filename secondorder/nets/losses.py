@@ -1,5 +1,4 @@
-"""Losses: value, gradient and Hessian of a criterion in the network's output ``p`` (S, C), one
-sample per row.
+"""Losses: value, gradient and Hessian of a criterion in the output ``p`` (S, C), row by row.
 
 ``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C),
 ``hessian_diagonal`` (S, C). Objectives average over the batch; a loss itself never averages or sums
@@ -21,8 +20,7 @@ LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflo
 
 
 class Loss:
-    """Base of all losses. A subclass defines `value`, `gradient` and `hessian`; the rest follows
-    from these.
+    """Base of all losses; from `value`, `gradient` and `hessian` the rest follows.
 
     The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
     row a sample, and treat every row alone: nothing is averaged or summed over samples. They change
@@ -72,8 +70,7 @@ class Loss:
     convex = False
 
     def prepare_target(self, target, shape, dtype):
-        """Check a batch of targets against outputs of `shape` (S, C) and return them in the form
-        that the passes use.
+        """Check targets of outputs of `shape` (S, C) and return them as the passes use them.
 
         What it returns, or rows of that, it must accept as well.
 
@@ -130,8 +127,7 @@ def _diagonal(entries):
 
 
 class DiagonalLoss(Loss):
-    """A loss that is a sum over outputs; a subclass defines `value`, `gradient` and
-    `hessian_diagonal`."""
+    """A sum over outputs; a subclass defines `value`, `gradient` and `hessian_diagonal`."""
 
     diagonal_hessian = True
 
@@ -189,8 +185,7 @@ def softmax(p, new=fresh):
 
 
 def softmax_and_rest(p, new=fresh):
-    """Softmax q of each row and 1 - q as a sum of the other entries, which stays exact where q
-    rounds to 1."""
+    """Softmax q of each row, and 1 - q by a sum that stays exact where q rounds to 1."""
     q, rest, after = (new(name, p.shape, p.dtype) for name in ("softmax", "rest", "after"))
     np.exp(np.subtract(p, p.real.max(axis=1, keepdims=True), out=q), out=q)
     rest[:, 0], after[:, -1] = 0, 0
@@ -215,8 +210,7 @@ def centred(q, v, new=fresh):
 
 
 class _ClassTargets(Loss):
-    """Targets are integer labels (S,), or rows (S, C) of non-negative weights (one-hot, or
-    probabilities)."""
+    """Targets are integer labels (S,), or rows (S, C) of weights: one-hot, or probabilities."""
 
     def prepare_target(self, target, shape, dtype, new=fresh):
         target = checks.class_targets(target, shape, dtype, self)
@@ -308,8 +302,7 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
 
 class BoundedCriterion(_ClassTargets):
-    """1 / (1 + exp(delta (t . softmax(p) - epsilon))), a bounded, non-convex criterion ([ea-cg] Eq.
-    (14)).
+    """[ea-cg] Eq. (14): 1 / (1 + exp(delta (t . softmax(p) - epsilon))), bounded, non-convex.
 
     Parameters
     ----------

@@ -319,8 +319,7 @@ class Evaluation:
         return self.network.require_finite(_read_only(gradient), "the gradient")
 
     def objective_gradient(self, l2):
-        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, and made once for
-        each `l2`."""
+        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, one for each l2."""
         if not l2:
             return self.gradient
         if l2 not in self._with_penalty:

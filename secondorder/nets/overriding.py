@@ -1,5 +1,4 @@
-"""Whoever overrides a method is heard: what was worked out from it does not go round what he
-wrote."""
+"""Whoever overrides a method is heard: what was worked out from it does not bypass him."""
 
 
 class Follows:
@@ -22,6 +21,5 @@ class Follows:
 
 
 def _place(cls, name):
-    """How far from `cls`, in the order in which Python looks names up, the class stands that
-    defines `name`."""
+    """How far from `cls`, in its MRO, the class stands that defines `name`."""
     return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

@@ -94,8 +94,7 @@ class Workspace:
         return self._shelves[key]
 
     def __reduce__(self):
-        """Copies and pickles start empty: owners are known by identity, and the arrays hold nothing
-        worth keeping."""
+        """Copies and pickles start empty: owners are known by identity alone."""
         return Workspace, ()
 
 

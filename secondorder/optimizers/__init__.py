@@ -1,5 +1,4 @@
-"""Optimizers: one contract, the first-order methods, truncated Newton, schedules of the learning
-rate."""
+"""Optimizers: one contract, first-order methods, truncated Newton, schedules of the rate."""
 
 from .base import Optimizer
 from .conjugate_gradients import CGResult, conjugate_gradients

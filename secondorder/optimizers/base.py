@@ -285,8 +285,7 @@ class Optimizer(Remembered, Memory, Follows):
         """
 
     def _one_pass(self, step, evaluation, rate, *own):
-        """Run a loop of :mod:`secondorder.kernels` that takes a whole step, and undo it if it is
-        not finite.
+        """Run a compiled loop that takes a whole step, and undo it if it is not finite.
 
         `own` are the method's arrays and numbers, after those that all of these loops take. Returns
         what every step reports, and the largest entry of the direction; or None and NaN if the step

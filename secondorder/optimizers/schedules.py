@@ -1,5 +1,4 @@
-"""Learning rates: a positive number, or a schedule, which is a function of the number of steps
-taken so far."""
+"""Learning rates: a positive number, or a schedule, a function of the steps taken so far."""
 
 import numbers
 

@@ -137,8 +137,7 @@ class TruncatedNewton(Optimizer):
         return np.multiply(g, -length, out=self._array("direction"))
 
     def change(self, evaluation, direction, rate):
-        """rate * direction, halved until the batch's objective does not rise; adapts the
-        damping."""
+        """rate * direction, halved until the objective does not rise; adapts the damping."""
         s = super().change(evaluation, direction, rate)
         decrease, rounding = self._learn(evaluation, s)
         halvings = 0
@@ -156,8 +155,7 @@ class TruncatedNewton(Optimizer):
         return s
 
     def observe(self, evaluation, change):
-        """Adapt the damping to a change that a wrapper makes, by the rule for the method's own
-        steps."""
+        """Adapt the damping to a change that a wrapper makes, as to the method's own steps."""
         self._learn(evaluation, change)
 
     def _learn(self, evaluation, s):

@@ -57,8 +57,7 @@ class Wrapper(Optimizer):
 
     @property
     def learning_rate(self):
-        """Rate that the base's schedule gives for the next step; assign a number or a schedule to
-        change it."""
+        """The base's rate for the next step; assign a number or a schedule to change it."""
         return self.base.learning_rate
 
     @learning_rate.setter

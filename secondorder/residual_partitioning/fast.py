@@ -50,8 +50,7 @@ class Bound:
     output: str
 
     def value(self, delta):
-        """The bound at parameters theta + delta: loss + gradient . delta + (1/2) sum curvature
-        delta^2.
+        """The bound at theta + delta: loss + gradient . delta + (1/2) sum curvature delta^2.
 
         Parameters
         ----------

@@ -1,5 +1,4 @@
-"""Does the rule of a layer give a bound? `verify.rule` holds it against the explicit quadratic
-form.
+"""Does the rule of a layer give a bound? It is held against the explicit quadratic form.
 
 At random u, Z and g the quadratic form that the rule must lie above (see :class:`Rule`) is built
 from the layer's own passes, which are checked first, and subtracted from the diagonal form that the
@@ -301,8 +300,7 @@ def _check_single_precision(layer, recorder, shape, samples):
 
 
 def _least(M):
-    """Least eigenvalue and its eigenvector; entries that are not finite count as a violation of any
-    size."""
+    """Least eigenvalue and its eigenvector; -inf where an entry is not finite."""
     if not np.isfinite(M).all():
         worst = np.zeros(len(M))
         worst[np.argmax(~np.isfinite(M).all(axis=0))] = 1.0

@@ -38,8 +38,7 @@ class Quadratic:
         self.B = np.stack(B, axis=-1) if B else np.zeros((samples, self.outputs, 0))
 
     def bends(self, g):
-        """Second derivatives of <g, y>: in x (S, in, in), in x and theta (S, in, p), in theta (p,
-        p)."""
+        """Second derivatives of <g, y>: (S, in, in) in x, (S, in, p) mixed, (p, p) in theta."""
         samples, zero = len(self.x), np.zeros_like(g)
         in_x = self.layer.input_hessian(self.saved, g,
                                         np.zeros((samples, self.outputs, self.outputs)))
@@ -62,8 +61,7 @@ class Quadratic:
         return np.where(self.reach(u) == 0, 0.0, quotient(Z, u_out))
 
     def form(self, weights, g, cross):
-        """The quadratic form that must be bounded: a symmetric matrix, over the inputs of all rows,
-        then theta."""
+        """The symmetric matrix of the quadratic form, over the inputs of all rows, then theta."""
         samples, n, p = len(self.x), self.inputs, self.size
         weights = weights.reshape(samples, -1, 1)
         M = np.zeros((samples * n + p, samples * n + p))
@@ -89,8 +87,7 @@ class Quadratic:
         return np.sum(weights * dy**2), np.sum(g * bend)
 
     def literal(self, u, g, Z, options):
-        """u_out, Z_in and curvature with the fractions of Eq. (10), (37); what bends is added by
-        its absolute value."""
+        """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and the sizes of bends."""
         samples = len(self.x)
         below = np.zeros((samples, self.inputs)) if u is None else u.reshape(samples, -1)
         Z = Z.reshape(samples, -1)
@@ -109,8 +106,7 @@ class Quadratic:
 
 
     def turned(self, Z):
-        """|J| Z, like x, the mistake that is easily made where x and y are alike; None where they
-        are not."""
+        """|J| Z, like x: an easy mistake where x and y are alike; None where they are not."""
         if self.inputs != self.outputs:
             return None
         return np.einsum("sij,sj->si", np.abs(self.J), Z.reshape(len(Z), -1)).reshape(self.x.shape)

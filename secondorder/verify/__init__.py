@@ -1,5 +1,4 @@
-"""The checker for a layer, an activation or a loss of one's own, and the runner of the papers'
-equations.
+"""The checker for a layer, activation or loss of one's own; runs the papers' equations.
 
 ``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
 `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,

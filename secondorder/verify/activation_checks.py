@@ -1,5 +1,4 @@
-"""The checker for an activation function of one's own: value, slope, curvature, and where it has
-kinks."""
+"""The checker for an activation of one's own: value, slope, curvature, and its kinks."""
 
 import numpy as np
 
@@ -184,8 +183,7 @@ class _ActivationChecks:
         return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
 
     def _tails(self):
-        """slope and curvature beyond the core; what is found wrong in one block is not told again
-        in the next."""
+        """slope and curvature beyond the core; faults of one block are not told again later."""
         for low, high in self.tails:
             x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
             where = f" for x from {low:g} to {high:g}"
@@ -196,8 +194,7 @@ class _ActivationChecks:
                         self._derivative(name, source, True, x, rounding(size), where)
 
     def _derivative(self, name, source, usable, x, noise=0.0, where=""):
-        """slope against differences of value; curvature against those of slope, or of value
-        twice."""
+        """slope against differences of value; curvature against those of slope, or twice value."""
         if not usable:
             return
         if source == "value":
@@ -219,8 +216,7 @@ class _ActivationChecks:
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
 
     def _near_found(self, x):
-        """Where undeclared kinks are near: they are told as kinks, not as wrong entries beside
-        them."""
+        """Near undeclared kinks these are told, not the wrong entries beside them."""
         near = np.zeros(x.shape, dtype=bool)
         for kink in self.found:
             near |= np.abs(x - kink) < _DISTANCE
@@ -358,8 +354,7 @@ class _ActivationChecks:
                            "at a kink the slope jumps; value must be continuous")
 
     def _flags(self):
-        """`piecewise_linear` and `monotone`, where they are stated, must be true of the
-        function."""
+        """`piecewise_linear` and `monotone`, where stated, must be true of the function."""
         if getattr(self.function, "piecewise_linear", False):
             bent = nested(lambda t: self._slope_reference(self.x + t))
             self.recorder.compare("piecewise_linear",

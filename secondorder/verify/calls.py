@@ -1,5 +1,4 @@
-"""The ways in which a pass may be called: with one sample alone, and with tangents that are
-None."""
+"""The ways in which a pass may be called: one sample alone, and tangents that are None."""
 
 import itertools
 

@@ -72,8 +72,7 @@ def _check_polarisation(checks, inner, same):
 
 
 def _check_contraction(checks):
-    """x_tangent^T H_x x_tangent sample by sample, from the first- and second-order forward
-    passes."""
+    """x_tangent^T H_x x_tangent sample by sample, from both forward passes."""
     layer, saved, samples = checks.subject.layer, checks.saved, len(checks.y)
     x_t = checks.x_tangent.reshape(samples, -1)
     H_x = layer.input_hessian(saved, checks.y_bar, checks.H_y)
@@ -90,8 +89,7 @@ def _check_contraction(checks):
 
 
 def check_rates(checks):
-    """Taylor remainders along a line: order 2 with the gradient, 3 with the second derivative as
-    well.
+    """Taylor remainders along a line: order 2 with the gradient, 3 with the Hessian too.
 
     The outputs pass through a cosine first, so that the remainders do not vanish for layers that
     are linear.

@@ -116,8 +116,7 @@ def _far(layer, recorder, shape, samples, rng, size):
 
 
 def _prepare(layer, recorder, shape, samples, rng, size):
-    """The layer on the bench with moved parameters, or None if `forward` is too wrong to judge the
-    rest."""
+    """The layer with moved parameters, or None if `forward` is too wrong to judge the rest."""
     own = check_copy(recorder, layer)
     if own is None:
         return None

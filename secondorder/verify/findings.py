@@ -1,5 +1,4 @@
-"""What the derivative checker found: comparisons made, findings in the order of their causes, and a
-picture."""
+"""What the derivative checker found: comparisons, findings by their causes, a picture."""
 
 import copy
 from dataclasses import dataclass, field
@@ -73,8 +72,7 @@ class Check:
 
 @dataclass
 class Report:
-    """What `verify.layer`, `verify.activation` and `verify.loss` return; true when nothing is
-    wrong.
+    """What `verify.layer` and its like return; true when nothing is wrong.
 
     Attributes
     ----------
@@ -209,8 +207,7 @@ class Recorder:
         self.broken = set()
 
     def wrong(self, *pass_names):
-        """Whether any of these passes, or any at all, has a finding that holds in float64
-        already."""
+        """Whether any of these passes, or any at all, has a finding in float64 already."""
         return any(finding.kind not in SINGLE
                    and (not pass_names or finding.pass_name in pass_names)
                    for finding in self.report.findings)
@@ -285,8 +282,7 @@ class Recorder:
         return ok
 
     def sorted_report(self):
-        """The report with its findings in the order of causes, single precision last (stable within
-        a pass)."""
+        """The report, its findings in the order of causes, single precision last."""
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
                                                        rank.get(finding.pass_name, len(ORDER))))

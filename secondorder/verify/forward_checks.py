@@ -121,8 +121,7 @@ def _check_rows(subject, y):
 
 
 def _check_parameters_are_live(subject, y):
-    """Changing a parameter in place must show in y, unless `backward` agrees that it does not
-    matter."""
+    """A parameter changed in place must show in y, unless `backward` agrees that it may not."""
     recorder, ok = subject.recorder, True
     for name, where, _ in subject.blocks:
         moved = subject.theta.copy()
@@ -193,8 +192,7 @@ def _check_setters(subject):
 
 
 def _check_layer_contract(subject, y):
-    """What a network asks of a layer: its size, the shape of its output, parameters that can be
-    moved."""
+    """What a network asks of a layer: size, output shape, parameters that can be moved."""
     recorder, layer = subject.recorder, subject.layer
     ok = recorder.fact("forward", "size", layer.size == subject.theta.size,
                        f"layer.size is {layer.size}, the trainable parameters have "
@@ -228,8 +226,7 @@ def _check_moved(subject):
 
 
 def check_state_of_pass(subject, name, saved, args, result):
-    """A pass must use `saved` rather than what the last forward call left behind, and keep what it
-    returned."""
+    """A pass must use `saved`, not what the last forward call left, and keep what it returned."""
     recorder = subject.recorder
     before = [(label, value.copy()) for label, value in arrays_in(result, name)]
     subject.layer.forward(subject.rng.standard_normal(subject.shape))

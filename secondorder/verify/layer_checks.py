@@ -1,5 +1,4 @@
-"""The passes of a layer after `forward`, each against differences of what was found right before
-it."""
+"""The passes of a layer after `forward`, each against differences of what is right so far."""
 
 import numpy as np
 
@@ -62,8 +61,7 @@ class LayerChecks:
             return None
 
     def pair(self, name, result):
-        """The two results of `backward` and `backward_tangent` as arrays, or None with a
-        finding."""
+        """Both results of `backward` or `backward_tangent` as arrays, or None with a finding."""
         good = isinstance(result, tuple) and len(result) == 2 and all(isinstance(r, np.ndarray)
                                                                       for r in result)
         self.recorder.fact(name, "returns a pair of arrays", good,
@@ -95,8 +93,7 @@ class LayerChecks:
         return bool((np.abs(computed - reference.value) <= allowed).all())
 
     def compare_blocks(self, name, what, computed, reference):
-        """Compare a flat vector (..., P), one parameter at a time, so that indices are those of the
-        parameter."""
+        """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
             quantity = what.split(" ")[0]
@@ -111,8 +108,7 @@ class LayerChecks:
                          computed[..., where].reshape(lead + shape), part)
 
     def _transposed_hint(self, retry, reference):
-        """Try the pass with square weights transposed, with their tangents transposed, and with
-        both."""
+        """Try the pass with square weights, or their tangents, or both, transposed."""
         squares = [(where, shape) for _, where, shape in self.subject.blocks
                    if len(shape) == 2 and shape[0] == shape[1] > 1]
         if not squares:
@@ -237,8 +233,7 @@ class LayerChecks:
     # -- second order ------------------------------------------------------------------------------
 
     def second_tangent(self):
-        """y_second term by term, against differences of `tangent` if that is right, else of forward
-        twice."""
+        """y_second term by term, against differences of `tangent` if right, else of forward."""
         name, subject = "second_tangent", self.subject
         exact = not self.recorder.wrong("tangent")
         against = f"against differences of {'tangent' if exact else 'forward, twice'}"

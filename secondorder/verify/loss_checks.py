@@ -183,8 +183,7 @@ class LossChecks:
                                                    *(np.array(arg) for arg in args)))
 
     def _compare(self, name, size, reference, against):
-        """Compare a method with a Difference; what is wrong in a block is not told again in later
-        ones."""
+        """Compare a method with a Difference; faults of one block are not told again later."""
         if name in self.told:
             return
         where = "" if size == 1 else f" at outputs of size {size:g}"
@@ -196,8 +195,7 @@ class LossChecks:
             self._place(computed, reference)
 
     def _place(self, computed, reference):
-        """Say at which output and target the difference is largest: it may be wrong in one branch
-        only."""
+        """Say at which output and target the difference is largest: one branch may be wrong."""
         finding = self.recorder.report.findings[-1]
         if computed.shape == reference.value.shape and finding.entries:
             worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)),

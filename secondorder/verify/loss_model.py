@@ -99,8 +99,7 @@ def _attempt(checks, name, check):
 
 
 def _check_fisher(checks):
-    """Shape, purity, symmetry, no negative eigenvalue, rows apart, dtype; at near and far
-    outputs."""
+    """Shape, purity, symmetry, definiteness, rows apart, dtype; at near and far outputs."""
     recorder, loss = checks.recorder, checks.loss
     samples, width = checks.p.shape
     for size in (1.0, 3.0, 8.0):
@@ -136,8 +135,7 @@ def _check_fisher(checks):
 
 
 def _check_targets(checks):
-    """Sampled targets have the form of `prepare_target` and come from the generator that was
-    given."""
+    """Sampled targets have the form of `prepare_target` and come from the given generator."""
     recorder, loss, p = checks.recorder, checks.loss, checks.p
     seed = int(checks.rng.integers(2**31))
     drawn, again = (pure_call(recorder, "sample_targets", loss.sample_targets, ("p",),
@@ -173,8 +171,7 @@ def _check_targets(checks):
 
 
 def _check_expectation(checks):
-    """fisher(p) against the mean of score score^T over many sampled targets, within a predicted
-    error."""
+    """fisher(p) against the mean of score score^T over draws, within a predicted error."""
     loss, (samples, width) = checks.loss, checks.p.shape
     draws = int(np.clip(_MOST_NUMBERS // checks.p.size, 200, _DRAWS))
     many = np.repeat(checks.p, draws, axis=0)
