@@ -327,16 +327,31 @@ def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale):
 @pytest.mark.parametrize("activation", ("relu", "tanh"))
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_inputs_that_overflow_are_refused_with_the_layers_name(solver, activation, joint):
+    seen = "square of the mean input" if solver.startswith("ea") else "second moment of the inputs"
     for samples in (3, 7):  # fewer than inputs, and more
         net, criterion, x, y = case(0, activation, samples=samples)
         opt = eacg.EACG(net, criterion, solver=solver, joint=joint)
         before = net.theta.copy()
         for scale in (1e160, 1e200):
-            with pytest.raises(FloatingPointError, match="linear layer 1 is not finite"):
+            with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
                 eacg.direction(net, criterion, x * scale, y, solver=solver, joint=joint)
-            with pytest.raises(FloatingPointError, match="linear layer 1 is not finite"):
+            with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
                 opt.step(x * scale, y)
         assert (net.theta == before).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("solver", "rank"), (("ea-cg", 1), ("ea-closed", 1), ("ea-closed", 2)))
+def test_solvers_that_see_only_the_mean_care_only_for_it(solver, rank):
+    net, criterion, x, y = case(0, "sigmoid", samples=4)
+    x[1::2] = -x[::2]  # the mean is 0
+    x *= 1e200
+    if rank == 1:
+        step = eacg.direction(net, criterion, x, y, solver=solver)
+        assert np.isfinite(step).all()
+    else:
+        with pytest.raises(FloatingPointError, match="second moment of the inputs"):
+            eacg.direction(net, criterion, x, y, solver=solver, rank=rank)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
