@@ -176,6 +176,23 @@ def test_recursions_by_hand(activation, loss):
         assert relative(B, absolute(H)) < 1e-12
 
 
+class Silent:
+    """A bounded criterion that does not say whether it is convex."""
+
+    def __getattr__(self, name):
+        if name == "convex":
+            raise AttributeError(name)
+        return getattr(so.BoundedCriterion(), name)
+
+
+@pytest.mark.parametrize("name", ("clipped", "gauss-newton"))
+def test_a_loss_that_does_not_say_is_taken_for_one_that_is_not_convex(name):
+    net, criterion, x, y = case(5, "sigmoid", "bounded")
+    for B, wanted in zip(eacg.bias_curvatures(net, Silent(), x, y, name),
+                         eacg.bias_curvatures(net, criterion, x, y, name)):
+        np.testing.assert_array_equal(B, wanted)
+
+
 def test_printed_brackets_differ():
     net, criterion, x, y = case(6, "sigmoid", "softmax")
     evaluation = net.evaluate(criterion, x, y)

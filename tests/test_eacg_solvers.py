@@ -184,6 +184,17 @@ def test_preconditioner_is_of_the_system_that_is_solved():
         assert relative(found, wanted) < 1e-12
 
 
+@pytest.mark.parametrize(("extra", "rank_one"), (
+    ({}, True), ({"literal": True}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
+def test_which_preconditioner_is_asked_for(extra, rank_one, monkeypatch):
+    net, criterion, x, y = case(0)
+    asked, made = [], solvers._preconditioner
+    monkeypatch.setattr(solvers, "_preconditioner", lambda system, options, rank_one: (
+        asked.append(rank_one), made(system, options, rank_one))[1])
+    eacg.direction(net, criterion, x, y, preconditioner="kfi", **extra)
+    assert asked == [rank_one] * 3
+
+
 @pytest.mark.parametrize("columns", (3, kronecker_inverse.COLUMNS + 5))
 def test_columns_are_solved_for_in_parts(columns):
     rng, widths = np.random.default_rng(0), []
@@ -317,6 +328,15 @@ def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale):
     wanted = np.linalg.solve(0.9 * B.astype(np.float64) + 1e-4 * np.eye(90), right)
     found = closed_forms.damped_solve(B, right, 0.9, 1e-4)
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_a_matrix_is_factorised_in_its_own_precision(dtype, monkeypatch):
+    seen, factor = [], closed_forms.cho_factor
+    monkeypatch.setattr(closed_forms, "cho_factor", lambda matrix, **options: (
+        seen.append(matrix.dtype), factor(matrix, **options))[1])
+    closed_forms.damped_solve(np.eye(3, dtype=dtype), np.ones(3), 0.9, 0.1)
+    assert seen == [dtype]
 
 
 # -- what overflows --------------------------------------------------------------------------------

@@ -46,10 +46,10 @@ class Options:
     l2: float
     max_cg: int
     tolerance: float
-    joint: bool = False
-    rank: int = 1
-    preconditioner: str | None = None
-    literal: bool = False
+    joint: bool
+    rank: int
+    preconditioner: str | None
+    literal: bool
 
 
 def check_options(solver="ea-cg", alpha=0.1, l2=0.0, max_cg=50, tolerance=1e-10, joint=False,
