@@ -430,8 +430,7 @@ OWN = {
     "low_rank.directional_curvature.form": [("eaxct", ValueError, "exact"), (3, TypeError, "form")],
     "low_rank.step_length.g_dot_grad": [("a", TypeError, "g_dot_grad"), (1j, TypeError,
                                                                           "g_dot_grad")],
-    "low_rank.step_length.g_H_g": [(None, TypeError, "g_H_g"),
-                                   ("a", TypeError, "g_H_g")],
+    "low_rank.step_length.g_H_g": [(None, TypeError, "g_H_g"), ("a", TypeError, "g_H_g")],
     "low_rank.step_length.g_norm": [(-1.0, ValueError, "g_norm"), ("a", TypeError, "g_norm")],
     "low_rank.step_length.largest": [(0, ValueError, "largest"), ("a", TypeError, "largest")],
     "residual_partitioning.rules.layer": [(3, TypeError, "does not support"),
@@ -520,9 +519,7 @@ ANYTHING = {
     "self": "the object whose method is called", "expected": "any fact",
 }
 #: Rooms that have no rows, with the reason.
-WITHOUT = {
-    "kernels": "loops for the package's own use, on arrays that were checked at the door",
-}
+WITHOUT = {"kernels": "loops for the package's own use, on arrays that were checked at the door"}
 #: Public callables without rows, with the reason; the tests named there see malformed calls
 #: refused.
 ELSEWHERE = {
