@@ -404,7 +404,8 @@ def test_a_shorter_last_batch():
     alone = {s: so.exact.gradient(net.copy(), loss, x[s:s + 4], y[s:s + 4]) for s in (0, 4, 8)}
     for s in (0, 4, 8, 4, 0):
         e = net.evaluate(loss, x[s:s + 4], y[s:s + 4])
-        assert e.samples == min(4, 11 - s) and np.array_equal(e.gradient, alone[s])
+        # to rounding: the last bit may follow where in memory an array begins
+        assert e.samples == min(4, 11 - s) and relative(e.gradient, alone[s]) < 1e-15
 
 
 def test_a_stale_evaluation_refuses():

@@ -372,7 +372,7 @@ BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epoc
        ({"resume": "file"}, TypeError, "resume"),
        ({"checkpoint": "no-such-directory/file"}, FileNotFoundError, "no-such-directory"),
        ({"checkpoint": 3}, TypeError, "checkpoint"),
-       ({"checkpoint": "."}, FileExistsError, "checkpoint"),
+       ({"checkpoint": "."}, IsADirectoryError, "checkpoint"),
        ({"evaluate_every": 0}, ValueError, "evaluate_every"),
        ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
        ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),
