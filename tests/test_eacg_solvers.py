@@ -397,6 +397,18 @@ def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkey
         eacg.direction(net, so.SquaredError(), x, y)
 
 
+@pytest.mark.parametrize("solver", ("ea-cg", "cg"))
+def test_one_product_along_the_gradient(solver):
+    """The first iterate is a multiple of the gradient, in every layer's weights and biases."""
+    net, criterion, x, y = case(3)
+    step = eacg.direction(net, criterion, x, y, solver=solver, max_cg=1, tolerance=0.0)
+    gradient = so.exact.gradient(net, criterion, x, y)
+    for layer, where in zip(net.layers, net.slices):
+        for d, g in zip(layer.split(step[where]), layer.split(gradient[where])):
+            factor = np.vdot(d, g) / np.vdot(g, g)
+            assert factor < 0 and relative(d, factor * g) < 1e-10
+
+
 def test_what_is_assumed_where_nothing_is_said():
     common = {"solver": "ea-cg", "l2": 0.0, "joint": False, "rank": 1, "preconditioner": None,
               "literal": False}
