@@ -44,8 +44,8 @@ WITH_VALUE = {
                  "help": "turns of each contender (default: 9)"},
     "--seconds": {"type": positive_number, "default": 0.1, "metavar": "T",
                   "help": "length of a turn (default: 0.1)"},
-    "--pause": {"type": positive_number, "default": 0.02, "metavar": "T",
-                "help": "after a turn (default: 0.02)"},
+    "--pause": {"type": positive_number, "default": 0.06, "metavar": "T",
+                "help": "after a turn (default: 0.06)"},
     "--against": {"choices": ("torch",), "help": "time PyTorch beside it, where it is installed"},
     "--out": {"metavar": "DIR",
               "help": "write bench.json and scaling.png (width, depth, batch) into this directory"}}

@@ -4,7 +4,7 @@ import statistics
 import time
 
 
-def contest(contenders, blocks=9, seconds=0.1, pause=0.02, clock=time.perf_counter,
+def contest(contenders, blocks=9, seconds=0.1, pause=0.06, clock=time.perf_counter,
             sleep=time.sleep):
     """Time functions against each other.
 

@@ -16,7 +16,7 @@ class Effort(NamedTuple):
 
     blocks: int = 9
     seconds: float = 0.1
-    pause: float = 0.02
+    pause: float = 0.06  # a BLAS thread goes on spinning, and in the way, for up to 0.03
 
 
 def measure(case, setting, effort=Effort(), against=None, seed=0):

@@ -15,7 +15,10 @@ from .registry import Work, case
 
 AUTOENCODER = Setting("784-64-2-64-784", dtype="float32", loss="squared-error")
 CLASSIFIER = Setting("784-400-100-36-10", dtype="float32", activation="softplus")
-OPTIONS = {"TruncatedNewton": {"max_cg": 5, "tolerance": 0.0}}  # the same work in every step
+OPTIONS = {
+    "TruncatedNewton": {"max_cg": 5, "tolerance": 0.0},  # the same work in every step
+    "EACG": {"learning_rate": 1e-6},  # at its usual rate it diverges on a batch of noise
+}
 IN_PYTORCH = {
     "SGD": ("SGD", {}),
     "Momentum": ("SGD", {"momentum": 0.9}),
