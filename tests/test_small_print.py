@@ -20,6 +20,12 @@ def test_conjugate_gradients_end_at_a_tie():
     assert conjugate_gradients(lambda v: A @ v, b, np.nextafter(0.5, 0), 10).iterations == 2
 
 
+def test_conjugate_gradients_without_an_iteration():
+    found = conjugate_gradients(lambda v: 2 * v, np.ones(2), 0.5, 0)
+    assert found.iterations == 0 and found.solution.tolist() == [0.0, 0.0]
+    assert found.residual.tolist() == [1.0, 1.0] and not found.negative_curvature
+
+
 @pytest.mark.parametrize("outputs, epsilon", [(5, 0.2), (4, 0.25), (2, 0.5)])
 def test_bounded_criterion_where_its_argument_is_zero(outputs, epsilon):
     """Equal outputs: both branches of the stable form meet at z = 0; the complex step sees a mixed
@@ -93,6 +99,31 @@ def test_truncated_newton_does_not_take_steps_that_rise_beyond_rounding():
         info = optimizer.step(x, y)
         after = np.sqrt(1e-4 + net.theta[0] ** 2) + offset
         assert info["halvings"] > 0 and after <= before
+
+
+def test_truncated_newton_at_the_ends_of_its_rules():
+    """At ratios of exactly 1/4 and 3/4 the damping stays; without a gradient the residual is 0."""
+    net = so.Network([so.Linear(2, 1, bias=False, rng=0)])
+    optimizer = so.TruncatedNewton(net, so.SquaredError(), damping=2.0)
+    for ratio in (0.25, 0.75):
+        optimizer._adapt(ratio)
+        assert optimizer.damping == 2.0
+    info = optimizer.step(np.zeros((3, 2)), np.zeros((3, 1)))
+    assert info["residual"] == 0 and info["cg_iterations"] == 0
+
+
+@pytest.mark.parametrize("direction, what", [([np.inf, 0.0], "the direction"),
+                                             ([1e308, 0.0], "the new parameters")])
+def test_what_is_not_finite_is_told_apart(direction, what):
+    class Fixed(so.SGD):
+        def direction(self, evaluation):
+            return np.array(direction)
+
+    net = so.Network([so.Linear(2, 1, bias=False, rng=0)])
+    net.theta = [1e308, 0.0]
+    optimizer = Fixed(net, so.SquaredError(), learning_rate=1.5)
+    with pytest.raises(FloatingPointError, match=f"{what} of layer 0"):
+        optimizer.step(np.zeros((3, 2)), np.zeros((3, 1)))
 
 
 def test_cross_entropy_of_one_output_is_refused():
