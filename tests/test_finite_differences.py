@@ -138,7 +138,7 @@ def test_taylor_slope_reads_the_order(order):
 
 @pytest.mark.parametrize("remainders, steps",
                          [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.nan], [1, 2]),
-                                               ([1.0, 2.0], [1, 2, 3])])
+                          ([1.0, np.inf], [1, 2]), ([1.0, 2.0], [1, 2, 3])])
 def test_taylor_slope_refuses_what_has_no_slope(remainders, steps):
     with pytest.raises(ValueError, match="remainders"):
         fd.taylor_slope(remainders, steps)
