@@ -101,6 +101,13 @@ def test_bad_representations_are_refused(a, b, words):
         room.linear_cka(a, b)
 
 
+def test_a_debiased_alignment_needs_four_samples(rng):
+    a, b = rng.normal(size=(4, 5)), rng.normal(size=(4, 3))
+    assert np.isfinite(room.linear_cka(a, b, debiased=True))
+    with pytest.raises(ValueError, match="at least 4 samples"):
+        room.linear_cka(a[:3], b[:3], debiased=True)
+
+
 @pytest.mark.parametrize(
     "name, args", (("a", ("no", np.eye(4))), ("b", (np.eye(4), 1j * np.eye(4)))))
 def test_representations_that_are_no_numbers_are_named(name, args):

@@ -1,6 +1,7 @@
 """The fast directions against dense linear algebra on the exact Jacobian."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from reversible_cases import batch, dense_right_inverse, jacobian, network, piec
 from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
                                                  update)
 from secondorder.reversible_gauss_newton import columns, jacobians, right_inverse
+from secondorder.reversible_gauss_newton.running import drift
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 
@@ -328,6 +330,15 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
     np.testing.assert_array_equal(stored.direction, repaired.direction)
     assert np.abs(drifted.direction - stored.direction).max() > 0
     assert np.isclose(repaired.defect, stored.defect, rtol=1e-3)
+
+
+def test_drift_is_relative_to_the_largest_entry_of_either_sign():
+    def state(at, output):
+        return None, (SimpleNamespace(input=np.array(at)), SimpleNamespace(output=np.array(output)))
+
+    start, made = np.array([[1.0, 1.0]]), SimpleNamespace(start=None, largest=2.0)
+    below = [state([[9.0, 9.0]], [[3.0, -8.0]]), state([[1.5, 0.0]], [[1.0, 1.0]])]
+    assert drift(start, made, iter(below)) == 1 / 8
 
 
 def test_recomputing_in_float32_without_drift(rng):

@@ -87,6 +87,16 @@ def test_error_law_of_small_rates(rate, rng):
         np.testing.assert_allclose(at(x), f, atol=3 * rate)
 
 
+@pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
+def test_no_warning_where_all_samples_are_independent(inverse, rng):
+    net = network(rng, bottleneck=16, activation="tanh", outputs=2)
+    x, y = batch(rng, net, samples=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        info = so.GaussNewton(net, SOFTMAX, 0.1, inverse=inverse).step(x, y)
+    assert info["rank"] == info["full_rank"]
+
+
 def test_one_warning_in_the_life_of_an_optimizer(rng):
     net = network(rng, bottleneck=3, activation="tanh", outputs=2)
     x, y = batch(rng, net, samples=6)
