@@ -356,6 +356,9 @@ def test_initialisers():
     for values in (layer.weight, layer.bias):
         assert 0.8 / 20 < np.abs(values).max() <= 1 / 20 and abs(values.mean()) < 0.01
     layer = Linear(400, 100, init="xavier", rng=rng)
+    ends = np.sqrt(6 / 500) * np.array([-1, 1])
+    assert np.allclose([layer.weight.min(), layer.weight.max()], ends, rtol=1e-3)
+    assert abs(layer.weight.mean()) < 0.02 * ends[1]
     assert (
         0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500)
         and not layer.bias.any()

@@ -24,6 +24,7 @@ def test_conjugate_gradients_without_an_iteration():
     found = conjugate_gradients(lambda v: 2 * v, np.ones(2), 0.5, 0)
     assert found.iterations == 0 and found.solution.tolist() == [0.0, 0.0]
     assert found.residual.tolist() == [1.0, 1.0] and not found.negative_curvature
+    assert found.curvature == 0
 
 
 @pytest.mark.parametrize("outputs, epsilon", [(5, 0.2), (4, 0.25), (2, 0.5)])
