@@ -201,6 +201,21 @@ def test_named_weights(rng):
         assert np.linalg.norm(found) <= np.linalg.norm(other) * (1 + 1e-12)
     close(direction(net, SQUARED, x, y, block_weights="last"),
           direction(net, SQUARED, x, y, block_weights=[0, 0, 1]), 1e-12)
+    assert update(net, SQUARED, x, y, Options(block_weights="last")).ranks.tolist() == [
+        [-1, -1], [-1, -1], [4, 4]]
+
+
+@pytest.mark.parametrize("options", ({}, {"inverse": "moore-penrose"}))
+def test_only_an_exact_inverse_that_does_not_exist_is_warned_of(options, rng):
+    independent = network(rng, activation="tanh", bottleneck=24)
+    dependent = network(rng, blocks=1, bottleneck=2)
+    x, y = batch(rng, independent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        direction(independent, SQUARED, x, y, **options)
+        direction(dependent, SQUARED, x, y, pseudo_inverse="damp", **options)
+    with pytest.warns(RankWarning):
+        direction(dependent, SQUARED, x, y, **options)
 
 
 def test_a_block_that_is_dead_has_no_shortest_share(rng):
