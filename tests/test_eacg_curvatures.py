@@ -350,6 +350,20 @@ def test_a_curvature_that_overflows_is_named():
         curvatures.finite([whole, hurt])
 
 
+@pytest.mark.parametrize("scale", (1e-12, 1.0, 1e12))
+def test_symmetry_is_relative_to_the_matrix(scale):
+    A = scale * np.array([[1.0, 0.5], [0.5 * (1 + 1e-13), 2.0]])
+    assert errors.layer_errors([A], [A])[0] < 1e-12 * scale
+    with pytest.raises(ValueError, match="symmetric"):
+        errors.layer_errors([A], [scale * np.array([[1.0, 0.5], [0.4, 2.0]])])
+
+
+def test_pos_eig_takes_absolute_values_unless_told_otherwise():
+    A = np.array([[0.0, 2.0], [2.0, 0.0]])  # eigenvalues 2 and -2
+    np.testing.assert_allclose(pos_eig.pos_eig(A), 2 * np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(pos_eig.pos_eig(A, 0), [[1, 1], [1, 1]], atol=1e-15)
+
+
 def test_pos_eig_with_eigenvectors_in_columns_is_the_print_misread():
     A = case(0)[0].layers[2].weight[:4, :4]
     A = A + A.T

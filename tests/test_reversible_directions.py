@@ -11,6 +11,7 @@ from reversible_cases import batch, dense_right_inverse, jacobian, network, piec
 from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
                                                  update)
 from secondorder.reversible_gauss_newton import columns, jacobians, right_inverse
+from secondorder.reversible_gauss_newton.gram import gram_dtype
 from secondorder.reversible_gauss_newton.running import drift
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
@@ -345,6 +346,16 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
     np.testing.assert_array_equal(stored.direction, repaired.direction)
     assert np.abs(drifted.direction - stored.direction).max() > 0
     assert np.isclose(repaired.defect, stored.defect, rtol=1e-3)
+
+
+@pytest.mark.parametrize("form, strength, size, kept", (
+    ("exact", None, 4, False), ("truncate", 1e-2, 500, True), ("truncate", 1e-2, 5000, False),
+    ("damp", 1e-2, 500, True), ("tikhonov", 1e-4, 500, True), ("tikhonov", 1e-4, 5000, False)))
+def test_float32_serves_where_regularisation_hides_what_it_loses(form, strength, size, kept):
+    """Relative singular values below sqrt(n eps), .0077 and .024; tikhonov hides those below
+    sqrt(strength)."""
+    assert gram_dtype(np.float32, form, strength, size) == ("float32" if kept else "float64")
+    assert gram_dtype(np.float64, form, strength, size) == "float64"
 
 
 def test_drift_is_relative_to_the_largest_entry_of_either_sign():
