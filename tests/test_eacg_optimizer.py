@@ -8,6 +8,7 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg, kernels
+from secondorder.eacg.direction import direction_at
 from test_eacg_curvatures import LOSSES, case, relative
 
 
@@ -48,6 +49,18 @@ def test_reports():
     assert info["cg_residual"] <= 1e-3
     info = optimizer(net, loss, solver="ea-closed").step(x, y)
     assert info["cg_iterations"] == 0 and info["cg_residual"] == 0
+
+
+def test_the_largest_residual_of_all_layers_is_reported():
+    net, loss, x, y = case(2)
+    opt = optimizer(net, loss, max_cg=2, tolerance=1e-12)
+    evaluation = opt.evaluate(x, y)
+    _, reports = direction_at(evaluation, evaluation.gradient, "pch-1", opt.options)
+    made = [report for pair in reports for report in pair if report is not None]
+    residuals = [report.residual for report in made]
+    info = opt.step(x, y)
+    assert info["cg_residual"] == pytest.approx(max(residuals)) and max(residuals) > min(residuals)
+    assert info["cg_iterations"] == sum(report.iterations for report in made)
 
 
 def test_momentum():
