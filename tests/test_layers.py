@@ -398,6 +398,13 @@ def test_a_missing_pass_is_named(call):
         call(Mine())
 
 
+@pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
+def test_one_half_of_backward_is_not_enough(half):
+    mine = type("Mine", (Layer,), {half: lambda self, saved, y_bar: y_bar})()
+    with pytest.raises(TypeError, match=r"Mine does not define the pass backward"):
+        mine.backward(0, 0)
+
+
 def test_a_subclass_that_changes_backward_does_not_inherit_the_halves():
     class Doubled(Linear):
         def backward(self, saved, y_bar):
