@@ -10,9 +10,9 @@ import secondorder as so
 from reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
 from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
                                                  update)
-from secondorder.reversible_gauss_newton import columns, jacobians, right_inverse
-from secondorder.reversible_gauss_newton.gram import gram_dtype
+from secondorder.reversible_gauss_newton import columns, gram, jacobians, right_inverse
 from secondorder.reversible_gauss_newton.running import drift
+from secondorder.reversible_gauss_newton.sweep import sweep
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 
@@ -354,8 +354,25 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
 def test_float32_serves_where_regularisation_hides_what_it_loses(form, strength, size, kept):
     """Relative singular values below sqrt(n eps), .0077 and .024; tikhonov hides those below
     sqrt(strength)."""
-    assert gram_dtype(np.float32, form, strength, size) == ("float32" if kept else "float64")
-    assert gram_dtype(np.float64, form, strength, size) == "float64"
+    assert gram.gram_dtype(np.float32, form, strength, size) == ("float32" if kept else "float64")
+    assert gram.gram_dtype(np.float64, form, strength, size) == "float64"
+
+
+def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
+    G = np.diag([1.0, 2.0, 4.0]) + 0.1
+    monkeypatch.setattr(gram, "eigh", None)  # it would be called
+    found = gram.gram_inverse(G.copy(), floor=1e-3)
+    np.testing.assert_allclose(found.solve(G), np.eye(3), atol=1e-14)
+    assert found.rank == 3
+
+
+def test_the_sweep_knows_the_largest_entry_of_either_sign(rng):
+    net = network(rng, blocks=2, bottleneck=24, activation="tanh")
+    x, y = batch(rng, net)
+    states = [(block, [half.forward(x)[1] for half in block]) for block in net.blocks]
+    states[1][1][1] = states[1][1][1]._replace(output=np.full_like(x, -50.0))
+    made = sweep(net, iter(states[::-1]), y)
+    assert made.largest == 50
 
 
 def test_drift_is_relative_to_the_largest_entry_of_either_sign():

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .columns import vec
 
 
 class BlockState(NamedTuple):
@@ -158,10 +157,3 @@ def layer_jacobians(found):
 def jacobian(found):
     """[reversible-gauss-newton] Eq. (12): J = (J_1, ..., J_L), the blocks' columns side by side."""
     return np.concatenate(layer_jacobians(found), axis=1)
-
-
-def error_columns(eps):
-    """eps (S, C) of the package, one row for each sample, as the vector of Section 4: units
-    fastest.
-    """
-    return vec(eps.T)
