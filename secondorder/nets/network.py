@@ -277,7 +277,8 @@ class Evaluation:
 
     @cached_property
     def loss(self):
-        mean = self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
+        with np.errstate(over="ignore"):
+            mean = self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
         if not np.isfinite(mean):
             raise FloatingPointError(f"{type(self.loss_function).__name__}: the mean of the losses "
                                      "is not finite although they are")

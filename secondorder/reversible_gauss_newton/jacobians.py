@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 
-
 class BlockState(NamedTuple):
     """What Eqs. (14)-(15) need and leave behind in one block, one column for each sample.
 
