@@ -8,6 +8,7 @@ import numpy as np
 
 from ..plots.style import style
 
+WORST = 5.0  # of training losses that are drawn; what has diverged would hide the rest
 TITLES = {"full": "one batch, full-batch steps", "mini": "mini-batches, ten epochs"}
 
 
@@ -59,7 +60,10 @@ def figure(runs, path):
         here = [run for run in runs if _kind(run) == kind]
         for run in here:
             settings = run["settings"]
-            measured = [record for record in run["records"] if "test_accuracy" in record]
+            measured = [record for record in run["records"]
+                        if "test_accuracy" in record and record["train_loss"] <= WORST]
+            if not measured:
+                continue
             colour, marker = style(methods.index(settings["method"]))
             same = sorted(r["settings"]["rate"] for r in here
                           if r["settings"]["method"] == settings["method"])
