@@ -3,13 +3,11 @@ page."""
 
 import functools
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import secondorder as so
 from secondorder import low_rank
-from secondorder.ledger import registry
 
 PAPER = low_rank.PAPER
 LABELS = [
@@ -111,27 +109,3 @@ def test_errata_and_conditions_are_shown_and_no_others():
     for result in results():
         as_printed = result.printed_error is not None or result.printed_failure is not None
         assert as_printed == (result.verdict == "erratum"), result.labels
-
-
-def test_implementations_are_in_the_package_and_cases_are_live():
-    for entry in registry.REGISTRY.select(PAPER):
-        for value in entry.implements:
-            name = registry.qualified_name(value)
-            assert name.startswith("secondorder.") and ".equations" not in name, (
-                f"{entry.labels}: {name}"
-            )
-    for result in results():
-        assert any(isinstance(claim, so.ledger.Case) for claim in result.claims), result.labels
-
-
-def test_whole_paper_is_quick():
-    assert sum(result.seconds for result in results()) < 15
-
-
-def test_page_is_up_to_date():
-    page = Path(low_rank.__file__).with_name("EQUATIONS.md")
-    command = f"python -m secondorder verify {PAPER} --markdown --write"
-    assert page.exists(), f"{page.name} is missing; make it with: {command}"
-    assert page.read_text(encoding="utf-8") == so.ledger.markdown(PAPER), (
-        f"out of date; make it with: {command}"
-    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import secondorder as so
-from secondorder import nets, residual_partitioning
+from secondorder import nets
 from secondorder.ledger import registry
 from secondorder.residual_partitioning import equations
 from secondorder.residual_partitioning.equations import conditions
@@ -112,30 +112,3 @@ def test_no_equation_file_imports_another():
             if isinstance(node, ast.ImportFrom) and node.level == 1:
                 names = {node.module} if node.module else {alias.name for alias in node.names}
                 assert not names & registering, f"{stem} imports {names & registering}"
-
-
-def test_every_label_shows_a_live_case():
-    for result in so.verify.run(PAPER):
-        live = [claim for claim in result.claims if isinstance(claim, so.ledger.Case)]
-        assert live and all(claim.arrays for claim in live), result.labels
-
-
-def test_implementations_are_in_the_package_and_not_in_the_checks():
-    for entry in registry.REGISTRY.select(PAPER):
-        for value in entry.implements:
-            name = registry.qualified_name(value)
-            assert name.startswith("secondorder.") and ".equations" not in name, (
-                f"{entry.labels}: {name}"
-            )
-
-
-def test_whole_paper_is_quick():
-    assert sum(result.seconds for result in so.verify.run(PAPER)) < 20
-
-
-def test_page_is_up_to_date():
-    page = Path(residual_partitioning.__file__).with_name("EQUATIONS.md")
-    command = f"python -m secondorder verify {PAPER} --markdown --write"
-    assert page.exists(), f"{page.name} is missing; make it with: {command}"
-    text = page.read_text(encoding="utf-8")
-    assert text == so.ledger.markdown(PAPER), f"{page.name} is out of date; make it with: {command}"

@@ -156,5 +156,5 @@ def test_a_rule_of_ones_own_is_asked(monkeypatch):
 
 def test_a_rule_that_lacks_a_step_says_so():
     for step in (Rule.forward, Rule.backward):
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(NotImplementedError, match=f"must define {step.__name__}"):
             step(*[None] * step.__code__.co_argcount)

@@ -75,7 +75,7 @@ class Rule:
         kept : object
             What `backward` needs of this.
         """
-        raise NotImplementedError
+        raise NotImplementedError("a rule must define forward(layer, saved, u, new)")
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
@@ -102,4 +102,5 @@ class Rule:
         curvature : (layer.size,) array
             Summed over samples, not negative; empty where the layer has nothing to train.
         """
-        raise NotImplementedError
+        raise NotImplementedError("a rule must define backward(layer, saved, kept, u, g, Z, new, "
+                                  "options)")

@@ -31,12 +31,6 @@ def half_order(width, samples):
     return np.concatenate([vec(place[: width // 2]), vec(place[width // 2:])])
 
 
-def stacked_halves(X):
-    """(vec X^(1); vec X^(2)) of X (d, n)."""
-    half = len(X) // 2
-    return np.concatenate([vec(X[:half]), vec(X[half:])])
-
-
 def to_theta(w, net):
     """A vector in the paper's order of parameters (block by block, vec W^(1) then vec W^(2)) in the
     order of ``net.theta``.
