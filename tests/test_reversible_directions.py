@@ -10,7 +10,7 @@ import secondorder as so
 from reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
 from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
                                                  update)
-from secondorder.reversible_gauss_newton import columns, gram, jacobians, right_inverse
+from secondorder.reversible_gauss_newton import columns, gram, jacobians, right_inverse, steps
 from secondorder.reversible_gauss_newton.running import drift
 from secondorder.reversible_gauss_newton.sweep import sweep
 
@@ -288,6 +288,25 @@ def test_moore_penrose_for_any_network(make, rng):
         expected = -without_its_small_singular_values(J, form, strength) @ eps
         close(direction(net, SOFTMAX, x, y, inverse="moore-penrose", pseudo_inverse=form,
                         strength=strength), expected, 1e-9)
+
+
+def test_tikhonov_on_one_sample_with_one_output():
+    """J J^T is a number: -J^T eps / (1 + strength) J J^T."""
+    net = so.mlp([3, 1], rng=0)
+    x = np.array([[0.5, -1.0, 2.0]])
+    J = jacobian(net, x)
+    eps = net(x)[0]
+    found = direction(net, SQUARED, x, np.zeros((1, 1)), inverse="moore-penrose",
+                      pseudo_inverse="tikhonov", strength=0.25)
+    close(found, -J[0] * eps / (1.25 * J[0] @ J[0]), 1e-14)
+
+
+def test_the_hessian_view_keeps_the_rank_of_the_jacobian():
+    """Two outputs: of three eigenvalues the smallest by size is rounding, whatever its sign."""
+    for entries, expected in (((-2.0, 1e-3, 1.0), (-0.5, 0, 1)), ((1e-3, 2.0, 4.0), (0, 0.5, 0.25)),
+                              ((-1e-3, 2.0, -4.0), (0, 0.5, -0.25))):
+        close(steps._pinv_of_product(np.diag(entries), np.zeros((2, 3))), np.diag(expected), 1e-14)
+    assert steps._pinv_of_product(np.diag((2.0, 4.0)), np.zeros((3, 2)))[0, 0] == 0.5
 
 
 class Plain(so.Linear):

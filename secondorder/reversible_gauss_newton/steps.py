@@ -62,6 +62,6 @@ def _pinv_of_product(M, J):
     """Pseudo-inverse of a symmetric M of rank at most len(J); what is beyond is rounding."""
     values, vectors = np.linalg.eigh(M)
     kept = np.abs(values) > len(M) * np.finfo(values.dtype).eps * np.abs(values).max()
-    kept[: max(0, len(values) - len(J))] = False
+    kept[np.argsort(np.abs(values))[: max(0, len(values) - len(J))]] = False
     vectors = vectors[:, kept]
     return (vectors / values[kept]) @ vectors.T
