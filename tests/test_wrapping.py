@@ -368,6 +368,21 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
     assert np.isfinite(optimizer.direction(optimizer.evaluate(x, y))).all()
 
 
+def test_a_spare_array_is_never_one_in_use():
+    """Neither the memory as it was, which a failure puts back, nor what was just written."""
+    optimizer = so.Momentum(so.mlp([64, 5, 10], rng=0), so.SoftmaxCrossEntropy(), 0.1)
+    for x, y in batches(3):
+        optimizer.step(x, y)
+    old = optimizer.buffer
+    with optimizer._transaction():
+        for _ in range(3):
+            spare, current = optimizer._spare("buffer"), optimizer.buffer
+            assert not np.shares_memory(spare, old) and not np.shares_memory(spare, current)
+            optimizer.buffer = spare
+        optimizer.buffer = old.astype(np.float32)
+        assert optimizer._spare("buffer").dtype == np.float32
+
+
 def test_the_contract_is_documented():
     for word in ("_direction", "_gradient", "_array", "_spare", "state_names", "change", "details",
                  "depends_on_rate",
