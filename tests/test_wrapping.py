@@ -370,9 +370,11 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
 
 def test_a_spare_array_is_never_one_in_use():
     """Neither the memory as it was, which a failure puts back, nor what was just written."""
-    optimizer = so.Momentum(so.mlp([64, 5, 10], rng=0), so.SoftmaxCrossEntropy(), 0.1)
+    optimizer = so.Momentum(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1)
     for x, y in batches(3):
         optimizer.step(x, y)
+    optimizer.buffer = optimizer._spare("buffer")  # as a direction by itself leaves it
+    optimizer.buffer[...] = 0
     old = optimizer.buffer
     with optimizer._transaction():
         for _ in range(3):
