@@ -10,7 +10,8 @@ import secondorder as so
 from reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
 from secondorder.reversible_gauss_newton import (Options, RankWarning, Ridge, RevMLP, direction,
                                                  update)
-from secondorder.reversible_gauss_newton import columns, gram, jacobians, right_inverse, steps
+from secondorder.reversible_gauss_newton import (columns, features, gram, jacobians,
+                                                 right_inverse, steps)
 from secondorder.reversible_gauss_newton.running import drift
 from secondorder.reversible_gauss_newton.sweep import sweep
 
@@ -299,6 +300,8 @@ def test_tikhonov_on_one_sample_with_one_output():
     found = direction(net, SQUARED, x, np.zeros((1, 1)), inverse="moore-penrose",
                       pseudo_inverse="tikhonov", strength=0.25)
     close(found, -J[0] * eps / (1.25 * J[0] @ J[0]), 1e-14)
+    made = update(net, SQUARED, x, np.zeros((1, 1)), Options("moore-penrose"))
+    assert (made.rank, made.full_rank, made.drift) == (1, 1, 0)
 
 
 def test_the_hessian_view_keeps_the_rank_of_the_jacobian():
@@ -383,6 +386,22 @@ def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
     found = gram.gram_inverse(G.copy(), floor=1e-3)
     np.testing.assert_allclose(found.solve(G), np.eye(3), atol=1e-14)
     assert found.rank == 3
+
+
+def test_what_counts_as_zero_in_a_gram_matrix():
+    """The 1-norm is its largest column; pivots are compared like eigenvalues, with floor^2."""
+    assert gram.gram_inverse(np.diag([1e-20, 1.0]), floor=1e-7).rank == 1
+    for smallest, rank in ((1e-5, 3), (1e-9, 2)):
+        assert gram._pivoted(np.diag([1.0, smallest, 0.5]), floor=1e-4).rank == rank
+    values = np.array([0.9e-5, 1.1e-5, 1e-4]) ** 2
+    np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
+
+
+def test_rounding_of_a_decomposition_counts_as_zero(rng):
+    """Singular values that are zero come out as some eps times the size of the matrix."""
+    low = rng.normal(size=(64, 30)) @ rng.normal(size=(30, 60))
+    assert (np.linalg.svd(low)[1] > np.finfo(float).eps * np.linalg.norm(low, 2)).sum() > 30
+    assert features._by_svd(low, rng.normal(size=(64, 2)), "exact", None, False).rank == 30
 
 
 def test_the_sweep_knows_the_largest_entry_of_either_sign(rng):
