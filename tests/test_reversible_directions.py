@@ -386,6 +386,7 @@ def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
     found = gram.gram_inverse(G.copy(), floor=1e-3)
     np.testing.assert_allclose(found.solve(G), np.eye(3), atol=1e-14)
     assert found.rank == 3
+    assert gram.gram_inverse(np.diag([1.0, 1e-5]), floor=1e-3).rank == 2  # singular values count
 
 
 def test_what_counts_as_zero_in_a_gram_matrix():
