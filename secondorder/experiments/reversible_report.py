@@ -75,7 +75,7 @@ def figure(runs, path):
         ax.set(xscale="log", xlabel="training loss (falls to the left)", ylabel="test accuracy",
                title=f"{TITLES['full' if kind[0] else 'mini']}, {kind[1]} samples")
         ax.grid(alpha=0.3)
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, handlelength=4)
     drawing.savefig(path, dpi=130)
 
 
