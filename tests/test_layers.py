@@ -447,3 +447,5 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
     assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
     with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
         net.layers[1].assign("factor", np.ones(3))
+    with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):
+        net.layers[1].assign("shift", np.ones(2))

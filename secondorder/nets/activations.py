@@ -11,7 +11,7 @@ pointwise formula).
 
 import numpy as np
 
-from ..checks import LARGE, instance_with, lookup, number_in
+from ..checks import LARGE, check_activation, lookup, number_in
 from .overriding import Follows
 from .workspace import fresh
 
@@ -57,13 +57,9 @@ class ActivationFunction(Follows):
         return f"{type(self).__name__}()"
 
 
-def _zeros(x):
-    """Zeros of the shape and dtype of `x` that cost no memory (read-only)."""
-    return np.broadcast_to(x.dtype.type(0), x.shape)
-
-
-def _ones(x):
-    return np.broadcast_to(x.dtype.type(1), x.shape)
+def _constant(x, number):
+    """One number in the shape and dtype of `x`; it costs no memory (read-only)."""
+    return np.broadcast_to(x.dtype.type(number), x.shape)
 
 
 def _floating(x):
@@ -74,12 +70,17 @@ def _floating(x):
 
 def _suits_loops(x):
     """Whether the compiled lines of `kernels` take an array: large, real, in one piece."""
-    return (x.size >= LARGE and x.dtype.kind == "f" and x.dtype.itemsize >= 4
-            and x.flags.c_contiguous)
+    return x.size >= LARGE and x.dtype in (np.float32, np.float64) and x.flags.c_contiguous
 
 
 def _flat(*arrays):
     return [array.reshape(-1) for array in arrays]
+
+
+def _arrays(x, new, names=("value", "slope", "curvature")):
+    """`x` as numbers with a fraction, and where the parts of a jet go."""
+    x = _floating(x)
+    return x, *(new(name, x.shape, x.dtype) for name in names)
 
 
 def _kernels():
@@ -99,10 +100,10 @@ class Identity(ActivationFunction):
         return np.asarray(x)
 
     def slope(self, x):
-        return _ones(np.asarray(x))
+        return _constant(np.asarray(x), 1)
 
     def curvature(self, x):
-        return _zeros(np.asarray(x))
+        return _constant(np.asarray(x), 0)
 
 
 class LeakyReLU(ActivationFunction):
@@ -124,18 +125,16 @@ class LeakyReLU(ActivationFunction):
         return np.where(x.real > 0, x.dtype.type(1), x.dtype.type(self.negative_slope))
 
     def curvature(self, x):
-        return _zeros(np.asarray(x))
+        return _constant(np.asarray(x), 0)
 
     def jet(self, x, new=fresh):
-        x = _floating(x)
-        value, slope = new("value", x.shape, x.dtype), new("slope", x.shape, x.dtype)
-        below = x.dtype.type(self.negative_slope)
+        x, value, slope = _arrays(x, new, ("value", "slope"))
         if _suits_loops(x):
-            _kernels().leaky(*_flat(x), below, *_flat(value, slope))
+            _kernels().leaky(*_flat(x), x.dtype.type(self.negative_slope), *_flat(value, slope))
         else:
-            slope[...] = np.where(x.real > 0, 1, below)
+            slope[...] = self.slope(x)
             np.multiply(x, slope, out=value)
-        return value, slope, _zeros(x)
+        return value, slope, _constant(x, 0)
 
     def __repr__(self):
         return f"LeakyReLU(negative_slope={self.negative_slope})"
@@ -149,8 +148,7 @@ class ReLU(LeakyReLU):
     def __init__(self):
         super().__init__(0.0)
 
-    def __repr__(self):
-        return "ReLU()"
+    __repr__ = ActivationFunction.__repr__
 
 
 class Tanh(ActivationFunction):
@@ -169,50 +167,43 @@ class Tanh(ActivationFunction):
         return -2 * s * (1 - s * s)
 
     def jet(self, x, new=fresh):
-        s, slope, curvature = (new(name, np.shape(x), _floating(x).dtype)
-                               for name in ("value", "slope", "curvature"))
+        x, s, slope, curvature = _arrays(x, new)
         np.tanh(x, out=s)
-        if _suits_loops(s):
+        if _suits_loops(x):
             _kernels().tanh_derivatives(*_flat(s, slope, curvature))
         else:
-            np.multiply(s, s, out=slope)
-            np.subtract(1, slope, out=slope)
-            np.multiply(s, slope, out=curvature)
-            curvature *= -2
+            np.subtract(1, s * s, out=slope)
+            np.multiply(-2 * s, slope, out=curvature)
         return s, slope, curvature
 
 
-def _logistic(x):
+def logistic(x):
     """1 / (1 + exp(-x)) without overflow, for real and complex `x`."""
-    x = np.asarray(x)
-    right = x.real >= 0
-    e = np.exp(np.where(right, -x, x))
-    return np.where(right, 1, e) / (1 + e)
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(_minus_size(x)))
+
+
+def _minus_size(x):
+    """-|x|, for complex `x` -x or x: NumPy's minimum orders them by real part."""
+    return np.minimum(x, np.negative(x))
 
 
 def _logistic_jet(x, new):
-    """exp(-|x|), the logistic function and its derivative, without masks: NumPy's minimum orders
-    complex numbers by real part.
+    """`x` as numbers with a fraction, exp(-|x|), the logistic function and its derivative.
 
     The arrays are named "value", "slope" and "curvature", as the softplus has them.
     """
-    e, s, slope = (new(name, x.shape, x.dtype) for name in ("value", "slope", "curvature"))
+    x, e, s, slope = _arrays(x, new)
     if _suits_loops(x):
         _kernels().minus_size(*_flat(x, e))
         np.exp(e, out=e)
         _kernels().logistic(*_flat(x, e, s, slope))
-        return e, s, slope
-    np.negative(x, out=e)
-    np.minimum(e, x, out=e)
-    np.exp(e, out=e)
-    np.minimum(x, 0, out=s)
-    np.exp(s, out=s)
-    np.add(e, 1, out=slope)
-    # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
-    np.divide(s, slope, out=s)
-    np.multiply(slope, slope, out=slope)
-    np.divide(e, slope, out=slope)
-    return e, s, slope
+    else:
+        np.exp(_minus_size(x), out=e)
+        # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
+        whole = 1 + e
+        np.divide(np.exp(np.minimum(x, 0)), whole, out=s)
+        np.divide(e, whole * whole, out=slope)
+    return x, e, s, slope
 
 
 class Sigmoid(ActivationFunction):
@@ -221,24 +212,21 @@ class Sigmoid(ActivationFunction):
     name = "sigmoid"
 
     def value(self, x):
-        return _logistic(x)
+        return logistic(x)
 
     def slope(self, x):
         # 1 - s without cancellation in the saturated tail
-        return _logistic(x) * _logistic(-np.asarray(x))
+        return logistic(x) * logistic(-np.asarray(x))
 
     def curvature(self, x):
-        return self.slope(x) * (1 - 2 * _logistic(x))
+        return self.slope(x) * (1 - 2 * logistic(x))
 
     def jet(self, x, new=fresh):
-        x = _floating(x)
-        curvature, s, slope = _logistic_jet(x, new)
+        x, curvature, s, slope = _logistic_jet(x, new)
         if _suits_loops(x):
             _kernels().logistic_curvature(*_flat(s, slope, curvature))
         else:
-            np.multiply(s, -2, out=curvature)
-            curvature += 1
-            curvature *= slope
+            np.multiply(slope, 1 - 2 * s, out=curvature)
         return s, slope, curvature
 
 
@@ -248,24 +236,21 @@ class Softplus(ActivationFunction):
     name = "softplus"
 
     def value(self, x):
-        x = np.asarray(x)
-        right = x.real > 0
-        return np.where(right, x, 0) + np.log1p(np.exp(np.where(right, -x, x)))
+        return np.maximum(x, 0) + np.log1p(np.exp(_minus_size(x)))
 
     def slope(self, x):
-        return _logistic(x)
+        return logistic(x)
 
     def curvature(self, x):
-        return _logistic(x) * _logistic(-np.asarray(x))
+        return logistic(x) * logistic(-np.asarray(x))
 
     def jet(self, x, new=fresh):
-        x = _floating(x)
-        value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
+        x, value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
         np.log1p(value, out=value)
         if _suits_loops(x):
             _kernels().add_part_above_zero(*_flat(x, value))
         else:
-            value += np.maximum(x, 0, out=new("part above zero", x.shape, x.dtype))
+            value += np.maximum(x, 0)
         return value, slope, curvature
 
 
@@ -284,9 +269,7 @@ class Sin(ActivationFunction):
         return -np.sin(x)
 
     def jet(self, x, new=fresh):
-        x = _floating(x)
-        value, slope, curvature = (new(name, x.shape, x.dtype)
-                                   for name in ("value", "slope", "curvature"))
+        x, value, slope, curvature = _arrays(x, new)
         np.sin(x, out=value)
         np.cos(x, out=slope)
         np.negative(value, out=curvature)
@@ -308,6 +291,4 @@ def activation_function(activation):
     """
     if isinstance(activation, str):
         return lookup(ACTIVATIONS, activation, "activation")()
-    return instance_with(activation, ("value", "slope", "curvature"),
-                         f"activation must be a name ({', '.join(ACTIVATIONS)}) or an object with "
-                         "value(x), slope(x) and curvature(x)")
+    return check_activation(activation, ACTIVATIONS)

@@ -24,9 +24,7 @@ entries is an empty array.
 import copy
 import weakref
 
-import numpy as np
-
-from ..checks import boolean, converted, fitting
+from .. import checks
 from .overriding import Follows
 
 
@@ -40,6 +38,18 @@ class Parameters(dict):
             self[name][...] = value
         else:
             super().__setitem__(name, value)
+
+
+def parameter(name):
+    """A property of a layer: the parameter `name`, or None if it was made without; setting it
+    copies the value."""
+    def get(layer):
+        return layer.parameters.get(name)
+
+    def put(layer, value):
+        layer.assign(name, value)
+
+    return property(get, put)
 
 
 class Layer(Follows):
@@ -73,9 +83,8 @@ class Layer(Follows):
     _owner = None
 
     def __init__(self, trainable=True):
-        self._trainable = boolean(trainable, "trainable")
+        self._trainable = checks.boolean(trainable, "trainable")
         self.parameters = Parameters()
-        self._owner = None
 
     # -- parameters --------------------------------------------------------------------------------
 
@@ -86,25 +95,18 @@ class Layer(Follows):
 
     @trainable.setter
     def trainable(self, value):
-        if self.owner() is not None:
-            raise ValueError(f"{self!r} is in a network already, whose theta was laid out with "
-                             f"trainable={self._trainable}; set it before the network is made")
-        self._trainable = boolean(value, "trainable")
+        checks.not_laid_out(self)
+        self._trainable = checks.boolean(value, "trainable")
 
     def declare(self, name, value):
         """Add a parameter that starts as a copy of `value`; whole numbers become float64."""
-        if not hasattr(self, "parameters"):
-            raise TypeError(f"{type(self).__name__} must call super().__init__() before it "
-                            "declares parameters")
-        value = np.array(value, order="C")
-        if value.dtype.kind not in "fcbiu":
-            raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
-        self.parameters[name] = value if value.dtype.kind in "fc" else value.astype(np.float64)
+        checks.initialised(self)
+        self.parameters[name] = checks.parameter(value, name)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
-        target = self.parameters[name]
-        target[...] = fitting(value, target, f"{name} of {self!r}")
+        target = checks.declared(self, name)
+        target[...] = checks.fitting(value, target, f"{name} of {self!r}")
 
     @property
     def size(self):
@@ -129,26 +131,22 @@ class Layer(Follows):
 
     def bind(self, theta, owner):
         """Move the trainable parameters into the flat vector `theta` (size,), with their values."""
+        start = 0
         for layer in self.sublayers():
-            layer._owner = weakref.ref(owner)
-        if self.trainable:
-            self.parameters.bound = False
-            for name, view in zip(self.parameters, self.split(theta)):
-                view[...] = self.parameters[name]
-                self.parameters[name] = view
-        self.parameters.bound = True
-        start = self.size - sum(child.size for child in self.children)
-        for child in self.children:
-            child.bind(theta[start:start + child.size], owner)
-            start += child.size
+            layer._owner, layer.parameters.bound = weakref.ref(owner), False
+            if layer.trainable:
+                for name, view in zip(layer.parameters, layer.split(theta[start:])):
+                    view[...] = layer.parameters[name]
+                    layer.parameters[name] = view
+                    start += view.size
+            layer.parameters.bound = True
 
     def convert(self, dtype):
         """Give the parameters another dtype (used by the network, before it binds them)."""
-        self.parameters.bound = False  # a layer whose network is gone is free again
-        for name, value in self.parameters.items():
-            self.parameters[name] = converted(value, dtype, f"{name} of {self!r}")
-        for child in self.children:
-            child.convert(dtype)
+        for layer in self.sublayers():
+            layer.parameters.bound = False  # a layer whose network is gone is free again
+            for name, value in layer.parameters.items():
+                layer.parameters[name] = checks.converted(value, dtype, f"{name} of {layer!r}")
 
     def owner(self):
         """The network that this layer belongs to, or None."""
@@ -163,8 +161,8 @@ class Layer(Follows):
         return copy.deepcopy(self)
 
     def __repr__(self):
-        shapes = ", ".join(f"{name} {value.shape}"
-                           for name, value in getattr(self, "parameters", {}).items())
+        own = getattr(self, "parameters", {})
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in own.items())
         return f"{type(self).__name__}({shapes})"
 
     @property
@@ -185,9 +183,7 @@ class Layer(Follows):
         ValueError
             If the layer does not take that shape.
         """
-        if self.input_shape is not None and tuple(input_shape) != tuple(self.input_shape):
-            raise ValueError(f"{self!r} takes an input of shape {tuple(self.input_shape)}, got "
-                             f"{tuple(input_shape)}")
+        checks.stated_shape(self, input_shape)
         return input_shape
 
     def forward(self, x):

@@ -40,14 +40,9 @@ class Chain(Layer):
     def __init__(self, layers):
         super().__init__(trainable=True)
         self.layers = self.children = checks.layers(layers, Layer)
-        self.input_shape = self._first_stated_shape()
-
-    def _first_stated_shape(self):
-        """The input shape that a layer states, if all layers before it keep theirs; else None."""
-        for layer in self.layers:
-            if layer.input_shape is not None or not layer.keeps_shape:
-                return layer.input_shape
-        return None
+        # of the first layer that states one, if all before it keep theirs
+        self.input_shape = next((layer.input_shape for layer in self.layers if layer.input_shape
+                                 is not None or not layer.keeps_shape), None)
 
     @property
     def keeps_shape(self):
@@ -78,20 +73,18 @@ class Chain(Layer):
             saved.append(kept)
         return x, saved
 
-    def output_gradients(self, saved, y_bar, new=fresh):
-        """Gradients in the outputs of all layers, first to last; the last is `y_bar` itself."""
+    def output_gradients(self, saved, y_bar, new=fresh, stop=1):
+        """Gradients in the inputs of layers `stop`, `stop` + 1, ..., then `y_bar` itself: from 1 on
+        they are the gradients in the outputs of all layers, first to last."""
         bars = [y_bar]
-        for layer, kept in zip(self.layers[:0:-1], saved[:0:-1]):
-            bars.append(call(layer.input_gradient, kept, bars[-1], new=new.of(layer)))
+        for i in reversed(range(stop, len(self.layers))):
+            layer = self.layers[i]
+            bars.append(call(layer.input_gradient, saved[i], bars[-1], new=new.of(layer)))
         return bars[::-1]
 
     def input_gradient(self, saved, y_bar, new=fresh):
         """The chain rule: y_bar of each layer is x_bar of the one after it."""
-        return self._through_first(saved, self.output_gradients(saved, y_bar, new), new)
-
-    def _through_first(self, saved, bars, new=fresh):
-        first = self.layers[0]
-        return call(first.input_gradient, saved[0], bars[0], new=new.of(first))
+        return self.output_gradients(saved, y_bar, new, stop=0)[0]
 
     def parameter_gradient(self, saved, y_bar, new=fresh):
         """theta_bar of all layers, first to last."""
@@ -99,11 +92,11 @@ class Chain(Layer):
 
     def parameter_gradient_from(self, saved, bars, new=fresh):
         """``theta_bar`` (size,) from the gradients `bars` in the outputs of all layers."""
-        theta_bar = new("theta_bar", (self.size,), bars[-1].dtype)
-        return self._gather("parameter_gradient", saved, bars, new, "theta_bar", theta_bar)
+        return self._gather("parameter_gradient", saved, bars, new, "theta_bar", (self.size,))
 
-    def _gather(self, pass_name, saved, bars, new, name, whole):
-        """`whole`, filled by a pass that every layer has, which asks for its piece as `name`."""
+    def _gather(self, pass_name, saved, bars, new, name, shape):
+        """What a pass of every layer makes, which asks for its piece of the whole as `name`."""
+        whole = new(name, shape, bars[-1].dtype)
         for layer, kept, bar, where in zip(self.layers, saved, bars, self.slices):
             if where.stop > where.start:
                 piece = whole[..., where]
@@ -114,8 +107,8 @@ class Chain(Layer):
         return whole
 
     def backward(self, saved, y_bar):
-        bars = self.output_gradients(saved, y_bar)
-        return self._through_first(saved, bars), self.parameter_gradient_from(saved, bars)
+        x_bar, *bars = self.output_gradients(saved, y_bar, stop=0)
+        return x_bar, self.parameter_gradient_from(saved, bars)
 
     def parameter_gradients(self, saved, y_bar, new=fresh):
         """theta_bars of all layers, first to last, beside each other."""
@@ -123,8 +116,8 @@ class Chain(Layer):
 
     def parameter_gradients_from(self, saved, bars, new=fresh):
         """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
-        rows = new("theta_bars", (len(bars[-1]), self.size), bars[-1].dtype)
-        return self._gather("parameter_gradients", saved, bars, new, "theta_bars", rows)
+        shape = len(bars[-1]), self.size
+        return self._gather("parameter_gradients", saved, bars, new, "theta_bars", shape)
 
     def input_tangents(self, saved, x_tangent, theta_tangent, new=fresh):
         """Tangents of all layers' inputs and of the output; None before the first change."""
@@ -205,6 +198,13 @@ class Skip(Layer):
     ----------
     layers : sequence of Layer
         The layers of F.
+
+    Attributes
+    ----------
+    layers : tuple of Layer
+        The same.
+    inner : Chain
+        F.
     """
 
     keeps_shape = True
@@ -212,19 +212,11 @@ class Skip(Layer):
     def __init__(self, layers):
         super().__init__(trainable=True)
         self.inner = Chain(layers)
-        self.children, self.input_shape = (self.inner,), self.inner.input_shape
-
-    @property
-    def layers(self):
-        """The layers of F."""
-        return self.inner.layers
+        self.layers, self.children = self.inner.layers, (self.inner,)
+        self.input_shape = self.inner.input_shape
 
     def output_shape(self, input_shape):
-        shape = self.inner.output_shape(input_shape)
-        if tuple(shape) != tuple(input_shape):
-            raise ValueError(f"{self!r}: the inner layers turn shape {tuple(input_shape)} into "
-                             f"{tuple(shape)}; a skip connection needs the same shape")
-        return shape
+        return checks.kept_shape(self, input_shape, self.inner.output_shape(input_shape))
 
     def forward(self, x, new=fresh):
         """y = x + F(x)"""
@@ -271,11 +263,10 @@ class Skip(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x = (I + J)^T H_y (I + J) + sum_i y_bar_si Hess(F_si), with J the Jacobian of F."""
-        (samples, width), shape = H_y.shape[:2], saved.input.shape
         JtH = np.empty_like(H_y)
-        for k in range(width):
-            column = np.ascontiguousarray(H_y[:, :, k]).reshape(shape)
-            JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(samples, width)
+        for k in range(H_y.shape[2]):
+            column = np.ascontiguousarray(H_y[:, :, k]).reshape(saved.input.shape)
+            JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(len(H_y), -1)
         bend = self.inner.input_hessian(saved.inner, y_bar, H_y)
         return H_y + JtH + JtH.transpose(0, 2, 1) + bend
 

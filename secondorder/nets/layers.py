@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import boolean, whole_number
+from .. import checks
 from ..randomness import generator
 from .activations import activation_function
-from .base import Layer
+from .base import Layer, parameter
 from .initialisers import draw
 from .workspace import call, fresh
 
@@ -42,35 +42,22 @@ class Linear(Layer):
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform",
                  rng=None):
         super().__init__(trainable)
-        self.in_features = whole_number(in_features, "in_features", 1)
-        self.out_features = whole_number(out_features, "out_features", 1)
+        self.in_features = checks.whole_number(in_features, "in_features", 1)
+        self.out_features = checks.whole_number(out_features, "out_features", 1)
         self.input_shape = (self.in_features,)
         sizes, rng = (self.out_features, self.in_features), generator(rng)
-        has_bias = boolean(bias, "bias")
+        has_bias = checks.boolean(bias, "bias")
         self.declare("weight", draw(init, sizes, *sizes[::-1], rng))
         if has_bias:
             self.declare("bias", draw(init, sizes[:1], *sizes[::-1], rng))
 
-    @property
-    def weight(self):
-        return self.parameters["weight"]
-
-    @weight.setter
-    def weight(self, value):
-        self.assign("weight", value)
-
-    @property
-    def bias(self):
-        return self.parameters.get("bias")
-
-    @bias.setter
-    def bias(self, value):
-        if "bias" not in self.parameters:
-            raise ValueError(f"{self!r} was made without a bias")
-        self.assign("bias", value)
+    weight = parameter("weight")
+    bias = parameter("bias")
 
     def _unpack(self, vector):
-        """The pieces of a flat vector for weight and bias; the second is None without bias."""
+        """The pieces of a flat vector for weight and bias; None for what is not there or fixed."""
+        if vector is None or not self.trainable:
+            return None, None
         return (self.split(vector) + (None,))[:2]
 
     def output_shape(self, input_shape):
@@ -93,11 +80,11 @@ class Linear(Layer):
     def parameter_gradient(self, saved, y_bar, new=fresh):
         """W_bar_ij = sum_s y_bar_si x_sj;  b_bar_i = sum_s y_bar_si"""
         theta_bar = new("theta_bar", (self.size,), y_bar.dtype)
-        if self.trainable:
-            weight_bar, bias_bar = self._unpack(theta_bar)
+        weight_bar, bias_bar = self._unpack(theta_bar)
+        if weight_bar is not None:
             np.matmul(y_bar.T, saved.input, out=weight_bar)
-            if bias_bar is not None:
-                y_bar.sum(axis=0, out=bias_bar)
+        if bias_bar is not None:
+            y_bar.sum(axis=0, out=bias_bar)
         return theta_bar
 
     def backward(self, saved, y_bar):
@@ -108,22 +95,16 @@ class Linear(Layer):
     def parameter_gradients(self, saved, y_bar, new=fresh):
         """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
         rows = new("theta_bars", (len(y_bar), self.size), y_bar.dtype)
-        if self.trainable:
-            weight_bars, bias_bars = self._unpack(rows)
+        weight_bars, bias_bars = self._unpack(rows)
+        if weight_bars is not None:
             np.einsum("si,sj->sij", y_bar, saved.input, out=weight_bars)
-            if bias_bars is not None:
-                bias_bars[...] = y_bar
+        if bias_bars is not None:
+            bias_bars[...] = y_bar
         return rows
-
-    def _moving(self, theta_tangent):
-        """(V, c), how weight and bias move; None for each that does not."""
-        if theta_tangent is None or not self.trainable:
-            return None, None
-        return self._unpack(theta_tangent)
 
     def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
         """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i; theta_tangent = (V, c)"""
-        V, c = self._moving(theta_tangent)
+        V, c = self._unpack(theta_tangent)
         terms = [] if x_tangent is None else [(x_tangent, self.weight.T)]
         terms += [] if V is None else [(saved.input, V.T)]
         y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
@@ -134,7 +115,7 @@ class Linear(Layer):
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_si = sum_j W_ij x_second_sj + 2 sum_j V_ij x_tangent_sj"""
-        V, _ = self._moving(theta_tangent)
+        V, _ = self._unpack(theta_tangent)
         y_second = np.zeros_like(saved.output) if x_second is None else x_second @ self.weight.T
         if V is not None and x_tangent is not None:
             y_second += 2 * (x_tangent @ V.T)
@@ -152,7 +133,7 @@ class Linear(Layer):
             self._unpack(theta_bar_tangent)[0][...] += np.matmul(y_bar.T, x_tangent, out=part)
         if not needs_input:
             return None, theta_bar_tangent
-        V, _ = self._moving(theta_tangent)
+        V, _ = self._unpack(theta_tangent)
         terms = [(y_bar_tangent, self.weight)] + ([] if V is None else [(y_bar, V)])
         x_bar_tangent = new("input_gradient_tangent", saved.input.shape, y_bar_tangent.dtype)
         return _sum_of_products(terms, x_bar_tangent, new), theta_bar_tangent
@@ -171,11 +152,10 @@ def _sum_of_products(terms, out, new):
     """Sum of A @ B over the pairs (A, B) in `terms`, written to `out`; zero if there are none."""
     if not terms:
         out[...] = 0
-    for k, (A, B) in enumerate(terms):
-        if k == 0:
-            np.matmul(A, B, out=out)
-        else:
-            out += np.matmul(A, B, out=new("part", out.shape, out.dtype))
+    for A, B in terms[:1]:
+        np.matmul(A, B, out=out)
+    for A, B in terms[1:]:
+        out += np.matmul(A, B, out=new("part", out.shape, out.dtype))
     return out
 
 
@@ -228,10 +208,7 @@ class Activation(Layer):
     def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
         """y_tangent_sj = slope_sj x_tangent_sj"""
         y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
-        if x_tangent is None:
-            y_tangent[...] = 0
-            return y_tangent
-        return np.multiply(saved.slope, x_tangent, out=y_tangent)
+        return np.multiply(saved.slope, 0 if x_tangent is None else x_tangent, out=y_tangent)
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_sj = slope_sj x_second_sj + curvature_sj x_tangent_sj^2"""
@@ -253,11 +230,10 @@ class Activation(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = slope_sj H_y_sjk slope_sk, plus y_bar_sj curvature_sj where j = k"""
-        samples = len(y_bar)
-        slope = saved.slope.reshape(samples, -1)
+        slope = saved.slope.reshape(len(y_bar), -1)
         H_x = slope[:, :, None] * H_y * slope[:, None, :]
-        diagonal = np.arange(slope.shape[1])
-        H_x[:, diagonal, diagonal] += (y_bar * saved.curvature).reshape(samples, -1)
+        diagonal = np.einsum("sjj->sj", H_x)
+        diagonal += (y_bar * saved.curvature).reshape(slope.shape)
         return H_x
 
     def __repr__(self):

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import checks
 from ..randomness import generator
+from .activations import logistic
 from .workspace import call, fresh
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
@@ -105,9 +106,7 @@ class Loss:
 
     def fisher(self, p):
         """E[score score^T] under the model's own distribution of targets, (S, C, C)."""
-        raise TypeError(f"{type(self).__name__} is not the negative log-likelihood of a model of "
-                        "the targets, so it has no "
-                        "exact or sampled Fisher matrix; kind='empirical' needs no model")
+        checks.no_model(self)
 
     def sample_targets(self, p, rng):
         """Draw one target a sample from the model, in the form of `prepare_target`."""
@@ -119,10 +118,8 @@ class Loss:
 
 def _diagonal(entries):
     """(S, C) -> (S, C, C) diagonal matrices."""
-    samples, width = entries.shape
-    out = np.zeros((samples, width, width), dtype=entries.dtype)
-    index = np.arange(width)
-    out[:, index, index] = entries
+    out = np.zeros((*entries.shape, entries.shape[1]), dtype=entries.dtype)
+    np.einsum("sii->si", out)[...] = entries
     return out
 
 
@@ -202,10 +199,8 @@ def centred(q, v, new=fresh):
     Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
     """
     top = np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
-    centred, weighted = (new(name, v.shape, np.result_type(q, v))
-                         for name in ("centred", "weighted"))
-    np.subtract(v, top, out=centred)
-    centred -= np.multiply(q, centred, out=weighted).sum(axis=1, keepdims=True)
+    centred = np.subtract(v, top, out=new("centred", v.shape, np.result_type(q, v)))
+    centred -= np.einsum("si,si->s", q, centred)[:, None]
     return centred
 
 
@@ -217,9 +212,7 @@ class _ClassTargets(Loss):
         if target.ndim == 2:
             return target
         one_hot = new("targets", tuple(shape), dtype)
-        one_hot[...] = 0
-        one_hot[np.arange(len(target)), target] = 1
-        return one_hot
+        return np.equal(target[:, None], np.arange(shape[1]), out=one_hot)
 
     def _weights(self, p, target, *others):
         """Targets as rows (S, C), after a look at all shapes."""
@@ -248,8 +241,7 @@ class SoftmaxCrossEntropy(_ClassTargets):
         np.subtract(p, p.real.max(axis=1, keepdims=True), out=shifted)
         log_total = np.log(np.exp(shifted, out=e).sum(axis=1, keepdims=True))
         losses = np.subtract(log_total, shifted, out=shifted)
-        losses *= t
-        return losses.sum(axis=1)
+        return np.multiply(t, losses, out=losses).sum(axis=1)
 
     def gradient(self, p, target, new=fresh):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
@@ -258,16 +250,14 @@ class SoftmaxCrossEntropy(_ClassTargets):
         gradient = np.subtract(t.sum(axis=1, keepdims=True), t,
                                out=new("loss gradient", p.shape, p.dtype))
         gradient *= q
-        rest *= t
-        gradient -= rest
+        gradient -= np.multiply(t, rest, out=rest)
         return gradient
 
     def hessian(self, p, target):
         t = self._weights(p, target)
         q, rest = softmax_and_rest(p)
         H = -q[:, :, None] * q[:, None, :]
-        index = np.arange(p.shape[1])
-        H[:, index, index] = q * rest
+        np.einsum("sii->si", H)[...] = q * rest
         return H * t.sum(axis=1)[:, None, None]
 
     def hessian_product(self, p, target, v, new=fresh):
@@ -276,16 +266,14 @@ class SoftmaxCrossEntropy(_ClassTargets):
         q = softmax(p, new)
         product = centred(q, v, new)
         product *= q
-        product *= t.sum(axis=1, keepdims=True)
-        return product
+        return np.multiply(product, t.sum(axis=1, keepdims=True), out=product)
 
     def hessian_diagonal(self, p, target, new=fresh):
         """q_si (1 - q_si) sum_j t_sj"""
         t = self._weights(p, target)
         q, rest = softmax_and_rest(p, new)
         q *= rest
-        q *= t.sum(axis=1, keepdims=True)
-        return q
+        return np.multiply(q, t.sum(axis=1, keepdims=True), out=q)
 
     def fisher(self, p):
         """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""
@@ -327,8 +315,7 @@ class BoundedCriterion(_ClassTargets):
         q = softmax(p)
         s = np.sum(t * q, axis=1, keepdims=True)
         z = self.delta * (s - self.epsilon)
-        e = np.exp(np.where(z.real > 0, -z, z))
-        c, rest = np.where(z.real > 0, e, 1) / (1 + e), np.where(z.real > 0, 1, e) / (1 + e)
+        c, rest = logistic(-z), logistic(z)
         first = -self.delta * c * rest
         second = self.delta**2 * c * rest * (rest - c)
         return c, first, second, q, q * centred(q, t)

@@ -6,14 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from .. import checks
-from ..checks import all_finite, batch, check_loss, fitting, instance_of, result_of
 from ..randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
 from .workspace import call, fresh
-
-DTYPES = ("float64", "float32", "complex128")
 
 
 class Network:
@@ -50,18 +47,10 @@ class Network:
     """
 
     def __init__(self, layers, dtype="float64", input_shape=None):
-        self.dtype = checks.network_dtype(dtype, DTYPES)
+        self.dtype = checks.network_dtype(dtype)
         self.chain = Chain(layers)
-        for layer in self.chain.sublayers():
-            if layer.owner() is not None:
-                raise ValueError(f"{layer!r} belongs to another network; use a copy (layer.copy())")
-        shape = input_shape if input_shape is not None else self.chain.input_shape
-        if shape is None:
-            first = next((layer for layer in self.layers if not layer.keeps_shape), None)
-            why = ("no layer states its own" if first is None
-                   else f"{first!r} takes inputs of more than one shape")
-            raise ValueError(f"input_shape must be given, as {why}")
-        self.input_shape = checks.shape(shape, "input_shape")
+        checks.free_layers(self.chain)
+        self.input_shape = checks.input_shape(input_shape, self.chain)
         self.output_shape = tuple(self.chain.output_shape(self.input_shape))
         self.chain.convert(self.dtype)
         self._bind()
@@ -90,7 +79,7 @@ class Network:
 
     @theta.setter
     def theta(self, value):
-        self._theta[...] = fitting(value, self._theta, "theta")
+        self._theta[...] = checks.fitting(value, self._theta, "theta")
 
     @property
     def size(self):
@@ -103,12 +92,11 @@ class Network:
 
     def require_parameters(self):
         """Raise ValueError if nothing in the network is trainable."""
-        if self.size == 0:
-            raise ValueError("the network has no trainable parameters")
+        checks.some_parameters(self)
 
     def vector(self, v, name="v"):
         """Check a flat vector (P,) that a caller gave, and convert it to the network's dtype."""
-        v = fitting(v, self._theta, name, ": one entry per parameter")
+        v = checks.fitting(v, self._theta, name, ": one entry per parameter")
         return v.astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
@@ -119,16 +107,11 @@ class Network:
         FloatingPointError
             Names the first layer in whose parameters something overflowed.
         """
-        if not all_finite(result):
-            raise FloatingPointError(f"{what} in the parameters of "
-                                     f"{self.where_not_finite(result)}, is not finite")
-        return result
+        return checks.finite_result(result, what, self)
 
     def where_not_finite(self, result):
         """Name of the first layer in whose parameters `result` (..., P) is not finite."""
-        places = enumerate(zip(self.layers, self.slices))
-        return next(f"layer {i}, {layer!r}" for i, (layer, where) in places
-                    if not np.isfinite(result[..., where]).all())
+        return checks.place_not_finite(result, self)
 
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""
@@ -158,7 +141,7 @@ class Network:
         TypeError
             Not real numbers.
         """
-        return batch(x, self.input_shape, self.dtype)
+        return checks.batch(x, self.input_shape, self.dtype)
 
     def forward(self, x, workspace=None):
         """Return the outputs (S, C) and the list of what each layer saved.
@@ -177,24 +160,11 @@ class Network:
         """`forward` for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
             p, saved = call(self.chain.forward, x, new=new)
-        if p.dtype != self.dtype or not all_finite(p):
-            self._name_fault(p, saved)
-        return p, saved
-
-    def _name_fault(self, p, saved):
-        """Raise for the first outputs that have another dtype or are not finite."""
-        outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(kept, "output", None))
-                   for i, (layer, kept) in enumerate(zip(self.layers, saved))]
-        for name, y in [*outputs, ("the outputs of the network", p)]:
-            if y is not None and y.dtype != self.dtype:
-                raise TypeError(f"{name} must hold {self.dtype} like the network, got {y.dtype}")
-            if y is not None and not np.isfinite(y).all():
-                raise FloatingPointError(f"{name} are not finite")
+        return checks.outputs(p, saved, self), saved
 
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
-        p = self.forward(x)[0]
-        return p.copy() if np.may_share_memory(p, x) else p
+        return _own(self.forward(x)[0], x)
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -250,15 +220,12 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
-        self.network = instance_of(network, Network, "network")
-        self.loss_function, self.workspace = check_loss(loss), workspace
+        self.network = checks.instance_of(network, Network, "network")
+        self.loss_function, self.workspace = checks.check_loss(loss), workspace
         self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
-        if len(network.output_shape) != 1:
-            raise ValueError("losses act on outputs of shape (S, C), but the network ends in shape "
-                             f"{network.output_shape}")
-        shape = (self.samples, *network.output_shape)
+        shape = (self.samples, *checks.vector_shape(network.output_shape))
         target = call(loss.prepare_target, y, shape, network.dtype, new=self.new)
         self.y = _own(target, y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
@@ -266,11 +233,7 @@ class Evaluation:
         self.outputs, self.saved = network._forward(self.x, self.new)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = call(loss.value, self.outputs, self.y, new=self.new)
-        result_of(loss, "value", self.losses, (self.samples,), network.dtype)
-        if not np.isfinite(self.losses).all():
-            bad = int(np.flatnonzero(~np.isfinite(self.losses))[0])
-            raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
-                                     f"{self.losses[bad]} although the outputs are finite")
+        checks.losses(self.losses, loss, self.outputs)
 
     def _parameters(self):
         return [self.network.theta, *self.network.fixed_parameters()]
@@ -279,10 +242,7 @@ class Evaluation:
     def loss(self):
         with np.errstate(over="ignore"):
             mean = self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
-        if not np.isfinite(mean):
-            raise FloatingPointError(f"{type(self.loss_function).__name__}: the mean of the losses "
-                                     "is not finite although they are")
-        return mean
+        return checks.finite_mean(mean, self.loss_function)
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of this evaluation.
@@ -290,27 +250,24 @@ class Evaluation:
         With a workspace nothing is compared: such an evaluation is its maker's own, for one step
         only.
         """
-        known = self._point is not None
-        if known and not all(map(np.array_equal, self._point, self._parameters())):
-            raise RuntimeError("the network's parameters have changed since this evaluation; call "
-                               "network.evaluate again")
+        if self._point is not None:
+            checks.unchanged(self._point, self._parameters())
 
     @cached_property
     def deltas(self):
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
             y_bar = call(self.loss_function.gradient, self.outputs, self.y, new=self.new)
-            result_of(self.loss_function, "gradient", y_bar, self.outputs.shape, self.network.dtype)
+            checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
             return self.network.chain.output_gradients(self.saved, y_bar, self.new)
 
     @cached_property
     def gradient_sum(self):
         """Gradient of the sum of the losses, (P,); neither checked nor protected from writing."""
         self.network.require_parameters()
-        deltas = self.deltas
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.network.chain.parameter_gradient_from(self.saved, deltas, self.new)
+            return self.network.chain.parameter_gradient_from(self.saved, self.deltas, self.new)
 
     @cached_property
     def gradient(self):
@@ -339,7 +296,7 @@ def _read_only(array):
     return view
 
 
-def _own(array, source, workspace):
+def _own(array, source, workspace=None):
     """The array; a copy if it is the caller's own, whose later changes then change nothing here.
 
     With a workspace the evaluation lives for one step only, and nothing is copied.
@@ -380,10 +337,7 @@ def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", 
     sizes, rng = checks.widths(sizes, "sizes"), generator(rng)
     hidden, last = activation_function(activation), activation_function(output)
     layers = []
-    for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
-        layers.append(Linear(n_in, n_out, bias=bias, init=init, rng=rng))
-        if i < len(sizes) - 2:
-            layers.append(Activation(hidden))
-        elif getattr(last, "name", None) != "identity":
-            layers.append(Activation(last))
+    for n_in, n_out in zip(sizes[:-1], sizes[1:]):
+        layers += [Linear(n_in, n_out, bias=bias, init=init, rng=rng), Activation(hidden)]
+    layers[-1:] = [] if getattr(last, "name", None) == "identity" else [Activation(last)]
     return Network(layers, dtype=dtype)

@@ -1,19 +1,14 @@
 """`Reshape` gives every sample another shape: from images or sequences to vectors and back."""
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
 from .. import checks
 from .base import Layer
+from .layers import LinearSaved
 
 
-class ReshapeSaved(NamedTuple):
+class ReshapeSaved(LinearSaved):
     """What `Reshape.forward` leaves behind: input and output, two views of the same entries."""
-
-    input: np.ndarray
-    output: np.ndarray
 
 
 class Reshape(Layer):
@@ -32,42 +27,32 @@ class Reshape(Layer):
 
     def __init__(self, input_shape, output_shape):
         super().__init__(trainable=False)
-        self.input_shape = checks.shape(input_shape, "input_shape")
-        self.made_shape = checks.shape(output_shape, "output_shape")
-        if math.prod(self.input_shape) != math.prod(self.made_shape):
-            raise ValueError(f"input_shape {self.input_shape} and output_shape {self.made_shape} "
-                             "have different numbers of entries")
+        self.input_shape, self.made_shape = checks.shapes_alike(input_shape, output_shape)
 
     def output_shape(self, input_shape):
         super().output_shape(input_shape)
         return self.made_shape
 
-    def _up(self, value):
-        """An array like x, in the shape of y; None stays None."""
-        return None if value is None else value.reshape(len(value), *self.made_shape)
-
-    def _down(self, value):
-        return value.reshape(len(value), *self.input_shape)
-
     def forward(self, x):
         """y_s = x_s."""
-        y = self._up(x)
+        y = x.reshape(len(x), *self.made_shape)
         return y, ReshapeSaved(x, y)
 
     def backward(self, saved, y_bar):
         """x_bar_s = y_bar_s."""
-        return self._down(y_bar), np.empty(0, dtype=y_bar.dtype)
+        return y_bar.reshape(saved.input.shape), np.empty(0, dtype=y_bar.dtype)
 
     def parameter_gradients(self, saved, y_bar):
         return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_s = x_tangent_s."""
-        return np.zeros_like(saved.output) if x_tangent is None else self._up(x_tangent)
+        moving = np.zeros_like(saved.input) if x_tangent is None else x_tangent
+        return moving.reshape(saved.output.shape)
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_s = x_second_s."""
-        return np.zeros_like(saved.output) if x_second is None else self._up(x_second)
+        return self.tangent(saved, x_second, None)
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """x_bar_tangent_s = y_bar_tangent_s."""

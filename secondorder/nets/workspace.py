@@ -33,9 +33,6 @@ class Fresh:
         """A source that gives these arrays where one of that name, shape and dtype is asked for."""
         return Lending(self, arrays)
 
-    def __reduce__(self):
-        return type(self), ()
-
 
 fresh = Fresh()
 
@@ -55,11 +52,16 @@ class Lending(Fresh):
         return self.source.of(owner)
 
 
-class Shelf(Fresh):
-    """The arrays that a workspace keeps for one owner, by name and dtype."""
+class Workspace(Fresh):
+    """Arrays that are handed out again and again, by owner, name and dtype.
 
-    def __init__(self, workspace):
-        self._workspace, self._memory, self._views = workspace, {}, {}
+    An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a
+    view of its beginning. What was handed out under a name is overwritten at the next request for
+    that name.
+    """
+
+    def __init__(self):
+        self._memory, self._views, self._inside = {}, {}, {}
 
     def __call__(self, name, shape, dtype):
         view = self._views.get((name, shape, dtype))
@@ -72,26 +74,11 @@ class Shelf(Fresh):
         return view
 
     def of(self, owner):
-        return self._workspace.of(owner)
-
-
-class Workspace:
-    """Arrays that are handed out again and again, by owner, name and dtype.
-
-    An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a
-    view of its beginning. What was handed out under a name is overwritten at the next request for
-    that name.
-    """
-
-    def __init__(self):
-        self._shelves = {}
-
-    def of(self, owner):
-        """The source of arrays for one owner, such as a layer, told apart by identity."""
+        """The workspace of an owner inside this one, such as a layer, told apart by identity."""
         key = id(owner)
-        if key not in self._shelves:
-            self._shelves[key] = Shelf(self)
-        return self._shelves[key]
+        if key not in self._inside:
+            self._inside[key] = Workspace()
+        return self._inside[key]
 
     def __reduce__(self):
         """Copies and pickles start empty: owners are known by identity alone."""

@@ -1,12 +1,8 @@
-"""Every check of an argument: one line where it is called, so that the maths stays free of guards.
-
-A check returns the value in the form that the maths wants, or raises TypeError (another kind of
-thing) or ValueError (out of range) with the argument's name, what was given and what is expected.
-`name` is the argument's name.
-"""
+"""Checks of numbers, names, shapes and arrays."""
 
 import difflib
 import inspect
+import math
 import numbers
 import os
 import pathlib
@@ -102,7 +98,7 @@ def require_bytes(what, shape, dtype, max_bytes):
                           f"max_bytes={max_bytes:,}, which the caller may raise")
 
 
-# -- names -----------------------------------------------------------------------------------------
+# -- names and kinds -------------------------------------------------------------------------------
 
 
 def did_you_mean(name, names):
@@ -144,6 +140,17 @@ def instance_of(value, cls, name):
     return value
 
 
+def instance_with(value, methods, expected):
+    """Return `value`; TypeError, which tells what it lacks, unless it is an instance with these
+    methods. `expected` says what is wanted."""
+    missing = [name for name in methods if not callable(getattr(value, name, None))]
+    if isinstance(value, type) or missing:
+        some = not isinstance(value, type) and len(missing) < len(methods)
+        lacks = f", which lacks {', '.join(missing)}" if some else ""
+        raise TypeError(f"{expected}, got {value!r}{lacks}")
+    return value
+
+
 def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
@@ -160,6 +167,19 @@ def function_of(value, name, count, what):
     return value
 
 
+def path(value, name):
+    """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if it is
+    empty."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a path, got {value!r}")
+    if not str(value):
+        raise ValueError(f"{name} must be a path, got an empty text")
+    return pathlib.Path(value)
+
+
+# -- shapes and dtypes -----------------------------------------------------------------------------
+
+
 def shape(value, name):
     """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers
     above 0."""
@@ -172,6 +192,16 @@ def shape(value, name):
     return tuple(whole_number(n, name, 1) for n in sizes)
 
 
+def shapes_alike(input_shape, output_shape):
+    """Return two shapes of one sample, as :func:`shape` does; ValueError unless arrays of both have
+    the same number of entries."""
+    before, after = shape(input_shape, "input_shape"), shape(output_shape, "output_shape")
+    if math.prod(before) != math.prod(after):
+        raise ValueError(f"input_shape {before} and output_shape {after} have different numbers of "
+                         "entries")
+    return before, after
+
+
 def widths(value, name):
     """Return the widths of a network's layers as a list, of two numbers at least."""
     if not isinstance(value, Iterable):
@@ -182,26 +212,21 @@ def widths(value, name):
     return value
 
 
-def network_dtype(value, names):
-    """Return `value` as a dtype; ValueError unless its name is one of `names`."""
+DTYPES = ("float64", "float32", "complex128")  # the last for the complex step
+
+
+def network_dtype(value):
+    """Return `value` as a dtype; ValueError unless its name is one of `DTYPES`."""
     try:
         name = np.dtype(value).name
     except TypeError:
         name = None
-    if name not in names:
+    if name not in DTYPES:
         raise ValueError(f"dtype must be 'float64' or 'float32', got {value!r}")
     return np.dtype(name)
 
 
-def path(value, name):
-    """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if it is
-    empty."""
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name} must be a path, got {value!r}")
-    if not str(value):
-        raise ValueError(f"{name} must be a path, got an empty text")
-    return pathlib.Path(value)
-
+# -- arrays ----------------------------------------------------------------------------------------
 
 LARGE = 2**12  # entries from which an array of flags is worth avoiding
 
@@ -211,12 +236,9 @@ def all_finite(array):
     if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
         return bool(np.isfinite(array).all())
     # here, so that numba is loaded by the first large array, not by an import
-    from . import kernels
+    from .. import kernels
 
     return np.isfinite(kernels.extremes(array.reshape(-1))[1])
-
-
-# -- arrays ----------------------------------------------------------------------------------------
 
 
 def plain_array(value, name):
@@ -295,90 +317,6 @@ def converted(array, dtype, name):
     return result
 
 
-def batch(x, shape, dtype):
-    """Return inputs x (S, *shape) in `dtype`.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers (complex ones pass where `dtype` is complex).
-    ValueError
-        Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
-    """
-    x = plain_array(x, "x")
-    if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
-        raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
-    if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
-        expected = ", ".join(["S", *map(str, shape)])
-        raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
-    if len(x) == 0:
-        raise ValueError(f"x is an empty batch, shape {x.shape}")
-    with np.errstate(over="ignore"):
-        converted = x.astype(dtype, copy=False)
-    if not all_finite(converted):
-        what = (f"numbers too large for {dtype}" if np.isfinite(x).all()
-                else "NaN or infinite entries")
-        raise ValueError(f"x holds {what}")
-    return converted
-
-
-def targets(target, shape, dtype, owner):
-    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
-    the loss, for messages."""
-    target = plain_array(target, "targets")
-    if target.dtype.kind not in "buif":
-        raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
-    if target.shape != tuple(shape):
-        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
-                         f"{tuple(shape)}: one row per sample, one column per output (a single "
-                         "output takes y[:, None])")
-    return finite(target.astype(dtype, copy=False), "targets", "hold")
-
-
-def labels(target, shape):
-    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
-    negative."""
-    samples, classes = shape
-    if target.dtype.kind not in "iu":
-        raise TypeError(f"labels must be integers, got dtype {target.dtype}")
-    if target.shape != (samples,):
-        raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per "
-                         "sample")
-    wrong = np.flatnonzero((target < 0) | (target >= classes))
-    if len(wrong):
-        bad = int(wrong[0])
-        raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network "
-                         f"has {classes} outputs, so labels run from 0 to {classes - 1}")
-    return target
-
-
-def class_targets(target, shape, dtype, owner):
-    """Return targets that tell classes apart: labels (S,), or weights (S, C) in `dtype`."""
-    target = plain_array(target, "targets")
-    if shape[1] < 2:
-        raise ValueError(f"{type(owner).__name__} tells classes apart and needs two or more "
-                         f"outputs, got {shape[1]}")
-    if target.ndim == 1:
-        return labels(target, shape)
-    if target.shape != tuple(shape):
-        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
-                         f"integer labels of shape ({shape[0]},) or weights of shape "
-                         f"{tuple(shape)}")
-    target = targets(target, shape, dtype, owner)
-    if (target < 0).any():
-        raise ValueError("class weights must not be negative")
-    return target
-
-
-def result_of(loss, name, array, shape, dtype):
-    """Raise unless what a loss returned has this shape and the dtype of the network."""
-    if getattr(array, "shape", None) != shape:
-        raise ValueError(f"{loss!r}: {name} must have shape {shape}, one row per sample, got "
-                         f"{np.shape(array)}")
-    if array.dtype != dtype:
-        raise TypeError(f"{loss!r}: {name} must hold {dtype} like the network, got {array.dtype}")
-
-
 def like(value, target, what):
     """Return `value`; TypeError unless it is an array of the shape and dtype of `target`."""
     is_array = isinstance(value, np.ndarray)
@@ -386,72 +324,3 @@ def like(value, target, what):
         return value
     found = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
     raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {found}")
-
-
-def rows(p, *others):
-    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
-    that go with them, are arrays of the same shape: a smaller one would be broadcast."""
-    if getattr(p, "ndim", None) != 2:
-        raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
-    if p.dtype.kind not in "fc":
-        raise TypeError(f"p must hold floating-point numbers, got {p.dtype}")
-    for other in others:
-        if getattr(other, "shape", None) != p.shape:
-            raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "
-                             f"outputs, got {_form(other)}")
-
-
-def _form(value):
-    shape = getattr(value, "shape", None)
-    return f"a {type(value).__name__}" if shape is None else f"shape {shape}"
-
-
-# -- objects that are known by what they can do ----------------------------------------------------
-
-PROMISES = {"convex": ("that is convex in the outputs", ""),
-            "diagonal_hessian": ("whose Hessian in the outputs is diagonal", "that of ")}
-LOSS_PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal",
-               "prepare_target")
-
-
-def instance_with(value, methods, expected):
-    """Return `value`; TypeError, which tells what it lacks, unless it is an instance with these
-    methods. `expected` says what is wanted."""
-    missing = [name for name in methods if not callable(getattr(value, name, None))]
-    if isinstance(value, type) or missing:
-        some = not isinstance(value, type) and len(missing) < len(methods)
-        lacks = f", which lacks {', '.join(missing)}" if some else ""
-        raise TypeError(f"{expected}, got {value!r}{lacks}")
-    return value
-
-
-def check_loss(loss):
-    """Return `loss`; TypeError unless it is an instance with all passes of a loss."""
-    return instance_with(loss, LOSS_PASSES, "loss must be a Loss instance such as SquaredError()")
-
-
-def promised(loss, flag, what, instead=""):
-    """Raise ValueError unless a loss has a flag that `what` needs; `instead` ends the message."""
-    if not getattr(loss, flag, False):
-        kind, of = PROMISES[flag]
-        raise ValueError(f"{what} needs a loss {kind}; {of}{loss!r} is not{instead}")
-
-
-def layers(value, layer_class):
-    """Return layers as a tuple: instances of `layer_class`, at least one, and none twice, neither
-    here nor inside another."""
-    if not isinstance(value, Iterable):
-        raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
-    value = tuple(value)
-    if not value:
-        raise ValueError("layers: at least one layer is needed")
-    seen = set()
-    for outer in value:
-        if not isinstance(outer, layer_class):
-            raise TypeError(f"layers: expected Layer instances, got {outer!r}")
-        for layer in outer.sublayers():
-            if id(layer) in seen:
-                raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
-                                 "not shared between places, use a copy (layer.copy())")
-            seen.add(id(layer))
-    return value

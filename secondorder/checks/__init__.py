@@ -1,0 +1,29 @@
+"""Every check of an argument: one line where it is called, so that the maths stays free of guards.
+
+A check returns the value in the form that the maths wants, or raises TypeError (another kind of
+thing) or ValueError (out of range) with the argument's name, what was given and what is expected.
+`name` is the argument's name. What a pass or a loss made is checked in the same way:
+FloatingPointError if it is not finite.
+"""
+
+from .networks import (LOSS_PASSES, PROMISES, batch, check_activation, check_loss, class_targets,
+                       declared, finite_mean, finite_result, free_layers, initialised, input_shape,
+                       kept_shape, labels, layers, losses, no_model, not_laid_out, outputs,
+                       parameter, place_not_finite, promised, result_of, rows, some_parameters,
+                       stated_shape, targets, unchanged, vector_shape)
+from .values import (DTYPES, LARGE, all_finite, boolean, check_l2, converted, did_you_mean, finite,
+                     fitting, fraction, function_of, initial_values, instance_of, instance_with,
+                     interval, like, lookup, network_dtype, number_in, one_of, own_array, path,
+                     plain_array, positive_number, real_array, real_number, require_bytes, shape,
+                     shapes_alike, whole_number, widths)
+
+__all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "PROMISES", "all_finite", "batch", "boolean",
+           "check_activation", "check_l2", "check_loss", "class_targets", "converted", "declared",
+           "did_you_mean", "finite", "finite_mean", "finite_result", "fitting", "fraction",
+           "free_layers", "function_of", "initial_values", "initialised", "input_shape",
+           "instance_of", "instance_with", "interval", "kept_shape", "labels", "layers", "like",
+           "lookup", "losses", "network_dtype", "no_model", "not_laid_out", "number_in", "one_of",
+           "outputs", "own_array", "parameter", "path", "place_not_finite", "plain_array",
+           "positive_number", "promised", "real_array", "real_number", "require_bytes", "result_of",
+           "rows", "shape", "shapes_alike", "some_parameters", "stated_shape", "targets",
+           "unchanged", "vector_shape", "whole_number", "widths"]
