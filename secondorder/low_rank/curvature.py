@@ -90,8 +90,7 @@ def _exact(evaluation, direction):
     for layer, kept, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
         if tangent is not None or piece is not None:
             through = RULES.get(type(layer), through_layer)
-            new = fresh if evaluation.workspace is None else evaluation.workspace.of(layer)
-            tangent, own = through(layer, kept, tangent, piece, bar, new)
+            tangent, own = through(layer, kept, tangent, piece, bar, evaluation.new.of(layer))
             bend += own
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     bend += inner(tangent, loss.hessian_product(p, y, tangent))
