@@ -6,7 +6,8 @@ import pytest
 
 import secondorder as so
 from secondorder.exact import finite_differences
-from secondorder.nets import Activation, Layer, Linear, Network, SkipSaved, Tanh
+from secondorder.nets import Activation, Layer, Linear, Network, Skip, SkipSaved, Tanh
+from secondorder.reversible_gauss_newton.coupling import Coupling
 
 
 class Doubling:
@@ -73,6 +74,25 @@ def test_a_layer_with_its_own_backward(kind, first):
     before = net.theta.copy()
     so.SGD(net, loss, learning_rate=0.1).step(x, y)
     np.testing.assert_allclose(net.theta, before - 0.1 * gradient, rtol=1e-13)
+
+
+class DoubledCoupling(Doubling, Coupling):
+    pass
+
+
+class DoubledSkip(Doubling, Skip):
+    pass
+
+
+@pytest.mark.parametrize("layer", [
+    DoubledCoupling(4, 7, "first", activation="tanh", rng=0),
+    DoubledSkip([Linear(4, 4, rng=0), Activation("tanh")])], ids=lambda layer: type(layer).__name__)
+def test_a_layer_of_layers_with_its_own_backward(layer):
+    net, loss = Network([Linear(4, 4, rng=1), layer]), so.SquaredError()
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
+    assert finite_differences.central(finite_differences.objective(net, loss, x, y),
+                                      net.theta).excess(so.exact.gradient(net, loss, x, y)) <= 1
 
 
 @pytest.mark.parametrize("function, factor", [(SteepTanh(), 3), (JetTanh(), 5)])

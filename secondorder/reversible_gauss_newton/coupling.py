@@ -135,8 +135,9 @@ class Coupling(Layer):
         return layer.parameter_gradient(saved.inner[-1], y_bar[:, self.moved], new)
 
     def backward(self, saved, y_bar):
-        """Both halves of it."""
-        return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
+        """Both halves; named by class, so that a subclass may work its own halves out from this."""
+        x_bar = Coupling.input_gradient(self, saved, y_bar)
+        return x_bar, Coupling.parameter_gradient(self, saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
         """[s, mj] = y_bar_sm S_js."""
