@@ -469,7 +469,8 @@ def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvatu
         partition(gradient, curvature_sum[start:stop], curvature, direction, samples, damping,
                   shrink)
         partition_reports(gradient, curvature, direction, damping, reports, ends)
-        move(at, backup[start:stop], gradient, direction, curvature, rate, sums, peaks)
+        move(at, backup[start:stop], gradient, direction, curvature[:0], rate, sums, peaks)
+    peaks[2] = ends[1]
 
 
 @summing

@@ -106,8 +106,8 @@ def poison(eps, phi):
 
 @pytest.mark.parametrize("change, words", [
     (lambda eps, phi: (eps[:, :, 1:], phi),
-     r"shapes \(4, 2, 3\) and \(4, 2, 3\), expected \(4, 2, 4\)"),
-    (lambda eps, phi: (eps[:3], phi), r"shapes \(3, 2, 4\)"),
+     r"eps has shape \(4, 2, 3\), expected \(4, 2, 4\)"),
+    (lambda eps, phi: (eps, phi[:3]), r"phi has shape \(3, 2, 3\), expected \(4, 2, 3\)"),
     (move, "not negative"),
     (poison, "finite"),
     (lambda eps, phi: (1.001 * eps, phi), "sum to one"),

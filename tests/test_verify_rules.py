@@ -379,7 +379,7 @@ def test_a_rule_that_raises_or_writes_into_its_arguments():
             return MixingRule.backward(layer, saved, kept, u, g, Z, new, options)
 
     room.register(Mixing)(Raises)
-    report = verify.rule(Mixing((2, 2, 2), 2, trainable=False, rng=0))
+    report = verify.rule(Mixing((2, 2, 2), 2, rng=0))
     assert "raised TypeError (u = None: nothing below is trained)" in str(report)
     room.register(Mixing)(Writes)
     assert "changes u, Z or g in place" in str(verify.rule(Mixing((2, 2, 2), 2, rng=0)))

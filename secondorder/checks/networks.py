@@ -241,6 +241,12 @@ def some_parameters(network):
         raise ValueError("the network has no trainable parameters")
 
 
+def require_real(network, what):
+    """Raise ValueError if a network computes with complex numbers, for `what` needs real ones."""
+    if network.dtype.kind == "c":
+        raise ValueError(f"{what} needs real numbers, got {network.dtype}")
+
+
 def unchanged(then, now):
     """Raise RuntimeError unless the arrays of all parameters, `then` and `now`, are equal."""
     if not all(map(np.array_equal, then, now)):

@@ -266,14 +266,31 @@ def finite(array, name, verb="holds"):
     return array
 
 
-def real_array(array, name, shape=None):
-    """Return `array` as an array of finite real numbers, of a given shape if one is given."""
+def real_array(array, name, shape=None, note=""):
+    """Return `array` as an array of finite real numbers, of a given shape if one is given; `note`
+    ends the message about another one."""
     array = plain_array(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
     if shape is not None and array.shape != tuple(shape):
-        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}")
+        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}{note}")
     return finite(array, name)
+
+
+def partitioning_variables(p, occupied, where):
+    """Return p (..., n), fractions of a sum; ValueError unless, along the last axis, they are not
+    negative, sum to one, and are positive where `occupied`.
+
+    Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
+    """
+    if (p < 0).any():
+        raise ValueError("partitioning variables must be fractions that are not negative")
+    if np.abs(p.sum(axis=-1) - 1)[occupied.any(axis=-1)].max(initial=0) > 1e-9:
+        raise ValueError(f"partitioning variables must sum to one {where}")
+    if (p[occupied] == 0).any():
+        raise ValueError("a partitioning variable is zero although its term is not: the bound "
+                         "would be infinite")
+    return p
 
 
 def fitting(value, target, name, note=""):

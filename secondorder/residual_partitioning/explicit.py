@@ -1,5 +1,6 @@
 """The bound built from explicit fractions, layer by layer: slow, and readable against the paper."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,13 +42,8 @@ def partitions_of(evaluation, rng=None):
         If a layer is neither `Linear` nor `Activation`; it is named.
     """
     layers, saved = evaluation.network.layers, evaluation.saved
-
-    def partition(layer, y, u):
-        if isinstance(layer, Activation):
-            return None
-        return choose.optimal(layer, y, u) if rng is None else choose.arbitrary(layer, y, u, rng)
-
-    return [partition(layer, seen.input, u)
+    choice = choose.optimal if rng is None else partial(choose.arbitrary, rng=rng)
+    return [None if isinstance(layer, Activation) else choice(layer, seen.input, u)
             for layer, seen, u in zip(layers, saved, total_gradients(layers, saved))]
 
 
@@ -91,15 +87,14 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
     W_dot, W_ddot = [], []
     for layer, seen, partition, u_in in zip(layers[::-1], saved[::-1], partitions[::-1], u[-2::-1]):
         if isinstance(layer, Activation):
+            own = None, None
             below = coefficients.activation(Y_dot[-1], Y_ddot[-1], seen.slope, seen.curvature,
                                             negative_curvature)
-            own = None, None
         else:
             choose.check(partition, layer, seen.input, u_in)
             found = coefficients.affine(layer, seen.input, Y_dot[-1], Y_ddot[-1], partition)
-            below = found.Y_dot, found.Y_ddot
-            own = (found.W_dot, found.W_ddot) if layer.trainable else (None, None)
-        for collected, array in zip((Y_dot, Y_ddot, W_dot, W_ddot), (*below, *own)):
+            own, below = found[:2] if layer.trainable else (None, None), found[2:]
+        for collected, array in zip((W_dot, W_ddot, Y_dot, Y_ddot), (*own, *below)):
             collected.append(array)
     inputs = [seen.input for seen in saved] + [evaluation.outputs]
     return ExplicitBound(flat(layers, W_dot[::-1]), flat(layers, W_ddot[::-1]), inputs, u,
@@ -124,6 +119,5 @@ def output_quadratics(evaluation, u, output_phi):
     if isinstance(output_phi, str):
         phi = lookup({"optimal": choose.optimal_output}, output_phi, "output_phi")(f_ii, u)
     else:
-        phi = output_phi
-        choose.check_output(phi, f_ii, u)
+        phi = choose.check_output(output_phi, f_ii, u)
     return coefficients.output(f_i, f_ii, phi)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..checks import boolean, check_l2, lookup, promised, real_array
+from ..checks import boolean, check_l2, lookup, promised, real_array, require_real
 from ..exact.curvature import check_network, evaluate
 from ..nets import Activation, Chain, Linear, Reshape, Skip
 from ..nets.workspace import call, fresh
@@ -70,26 +70,23 @@ class Bound:
 def _diagonal(loss, p, y, u, new=fresh):
     """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is
     diagonal."""
-    Z = np.abs(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
-    return np.multiply(Z, u, out=Z)
+    f_ii, Z = call(loss.hessian_diagonal, p, y, new=new), new("Z of the loss", u.shape, u.dtype)
+    return np.multiply(np.abs(f_ii, out=Z), u, out=Z)
 
 
 def _jensen(loss, p, y, u, new=fresh):
     """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with
     phi of Eq. (46)."""
-    r = np.sqrt(_hessian_diagonal(loss, p, y, new), out=new("Z of the loss", u.shape, u.dtype))
+    f_ii, Z = call(loss.hessian_diagonal, p, y, new=new), new("Z of the loss", u.shape, u.dtype)
+    r = np.sqrt(f_ii, out=Z)
     total = np.multiply(r, u, out=new("r u", u.shape, u.dtype)).sum(axis=1, keepdims=True)
-    return np.multiply(r, total, out=r)
+    return np.multiply(r, total, out=Z)
 
 
 def _pairwise(loss, p, y, u, new=fresh):
     """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal
     losses, right for any loss."""
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
-
-
-def _hessian_diagonal(loss, p, y, new):
-    return call(loss.hessian_diagonal, p, y, new=new)
 
 
 OUTPUTS = {"auto": None, "diagonal": _diagonal, "jensen": _jensen, "pairwise": _pairwise}
@@ -120,6 +117,11 @@ def output_rule(loss, output):
 
 # -- the layers ------------------------------------------------------------------------------------
 
+def _size(array, name, new):
+    """Absolute values of an array."""
+    return np.abs(array, out=new(name, array.shape, array.dtype))
+
+
 @rules.register(Linear)
 class LinearRule(Rule):
     """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
@@ -139,40 +141,26 @@ class LinearRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u, new):
-        size_of_input = size_of_weight = u_out = None
+        size_of_input = size_of_weight = None
+        below, own, u_out = 0, 0, new("u", saved.output.shape, saved.output.dtype)
         if u is not None:
-            size_of_weight = new("|W|", layer.weight.shape, layer.weight.dtype)
-            np.abs(layer.weight, out=size_of_weight)
-            u_out = new("u", saved.output.shape, saved.output.dtype)
-            np.matmul(u, size_of_weight.T, out=u_out)
+            size_of_weight = _size(layer.weight, "|W|", new)
+            below = np.matmul(u, size_of_weight.T, out=u_out)
         if layer.trainable:
-            size_of_input = new("|x|", saved.input.shape, saved.input.dtype)
-            np.abs(saved.input, out=size_of_input)
-            own = size_of_input.sum(axis=1, keepdims=True)
-            if layer.bias is not None:
-                own += 1
-            if u is None:
-                u_out = new("u", saved.output.shape, saved.output.dtype)
-                u_out[...] = own
-            else:
-                u_out += own
-        return u_out, (size_of_input, size_of_weight)
+            size_of_input = _size(saved.input, "|x|", new)
+            own = size_of_input.sum(axis=1, keepdims=True) + (layer.bias is not None)
+        return np.add(below, own, out=u_out), (size_of_input, size_of_weight)
 
     @staticmethod
     def backward(layer, saved, sizes, u, g, Z, new, options):
         size_of_input, size_of_weight = sizes
-        curvature = new("curvature", (layer.size,), Z.dtype)
-        if layer.trainable:
-            pieces = layer.split(curvature)
-            np.matmul(Z.T, size_of_input, out=pieces[0])
-            if layer.bias is not None:
-                Z.sum(axis=0, out=pieces[1])
+        curvature = layer.parameter_gradient(saved._replace(input=size_of_input), Z, new)  # Z^T |x|
         if u is None:
             return None, curvature
         Z_in = np.matmul(Z, size_of_weight, out=new("Z", u.shape, Z.dtype))
         if options.cross and layer.trainable:
             size_of_g = np.abs(g)
-            pieces[0][...] += size_of_g.T @ u
+            layer.split(curvature)[0][...] += size_of_g.T @ u
             Z_in += size_of_g.sum(axis=1, keepdims=True)
         return Z_in, curvature
 
@@ -191,23 +179,18 @@ class ActivationRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u, new):
-        if u is None:
-            return None, None
-        u_out = np.abs(saved.slope, out=new("u", u.shape, u.dtype))
+        u_out = _size(saved.slope, "u", new)
         return np.multiply(u_out, u, out=u_out), None
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
-        nothing = np.empty(0, dtype=Z.dtype)
-        if u is None:
-            return None, nothing
-        Z_in = new("Z", u.shape, Z.dtype)
+        Z_in = new("Z", Z.shape, Z.dtype)
         if getattr(layer.function, "piecewise_linear", False):
-            np.abs(saved.slope, out=Z_in)
-            return np.multiply(Z_in, Z, out=Z_in), nothing
-        flat = (a.ravel() for a in (g, Z, saved.slope, saved.curvature, u))
-        kernels.partition_activation(*flat, options.clip, Z_in.ravel())
-        return Z_in, nothing
+            np.multiply(np.abs(saved.slope, out=Z_in), Z, out=Z_in)
+        else:
+            flat = (a.ravel() for a in (g, Z, saved.slope, saved.curvature, u))
+            kernels.partition_activation(*flat, options.clip, Z_in.ravel())
+        return Z_in, np.empty(0, Z.dtype)
 
 
 @rules.register(Reshape)
@@ -216,11 +199,11 @@ class ReshapeRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u, new):
-        return (None if u is None else u.reshape(saved.output.shape)), None
+        return u.reshape(saved.output.shape), None
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
-        return (None if u is None else Z.reshape(saved.input.shape)), np.empty(0, dtype=Z.dtype)
+        return Z.reshape(saved.input.shape), np.empty(0, Z.dtype)
 
 
 @rules.register(Chain)
@@ -248,9 +231,9 @@ class SkipRule(Rule):
     @staticmethod
     def forward(layer, saved, u, new):
         inside, kept = ChainRule.forward(layer.inner, saved.inner, u, new)
-        if u is None or inside is None:
-            return (inside if u is None else u), kept
-        return np.add(u, inside, out=new("u", u.shape, u.dtype)), kept
+        if u is not None:
+            inside = np.add(u, inside, out=new("u", u.shape, u.dtype))
+        return inside, kept
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
@@ -258,19 +241,15 @@ class SkipRule(Rule):
         return (None if u is None else np.add(Z, Z_in, out=new("Z", u.shape, Z.dtype))), curvature
 
 
-def check_layers(network):
-    """TypeError, naming the first layer that has no rule; ValueError for complex networks."""
-    if network.dtype.kind == "c":
-        raise ValueError(f"residual partitioning needs real numbers, got {network.dtype}")
-    for layer in network.chain.sublayers():
-        rules(layer)
-
-
 def up(chain, saved, u, new=fresh):
-    """Total gradients at all layers' inputs and the chain's output, and what each rule kept."""
+    """Total gradients at all layers' inputs and the chain's output, and what each rule kept.
+
+    Both are None as long as nothing is trained.
+    """
     us, kept = [u], []
-    for layer, layer_saved in zip(chain.layers, saved):
-        u, own = rules(layer).forward(layer, layer_saved, u, new.of(layer))
+    for layer, seen in zip(chain.layers, saved):
+        idle = u is None and not layer.size
+        u, own = (None, None) if idle else rules(layer).forward(layer, seen, u, new.of(layer))
         us.append(u)
         kept.append(own)
     return us, kept
@@ -282,19 +261,18 @@ def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
     `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature
     straight to its place.
     """
-    curvature, carried, slices = new("curvature", (chain.size,), Z.dtype), [Z], chain.slices
-    for i in reversed(range(len(chain.layers))):
-        if us[i + 1] is None:  # nothing up to here is trained: no parameters, and nothing to carry
-            Z = None
-        else:
-            layer, piece = chain.layers[i], curvature[slices[i]]
-            source = new.of(layer).lending(curvature=piece)
-            Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], Z, source,
-                                             options)
-            if found is not piece:
-                piece[...] = found
+    slices, carried = chain.slices, [Z]
+    curvature = new("curvature", (slices[-1].stop,), Z.dtype)
+    idle = sum(u is None for u in us[1:])  # layers with nothing trained up to their output
+    for i in reversed(range(idle, len(chain.layers))):
+        layer, piece = chain.layers[i], curvature[slices[i]]
+        source = new.of(layer).lending(curvature=piece, theta_bar=piece)
+        Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], carried[-1],
+                                         source, options)
+        if found is not piece:
+            piece[...] = found
         carried.append(Z)
-    return carried[::-1], curvature
+    return [None] * idle + carried[::-1], curvature
 
 
 def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=False, l2=0.0):
@@ -344,11 +322,9 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
 
 def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l2=0.0):
     """:func:`bound` at an evaluation that was made before."""
-    l2 = check_l2(l2)
-    options, output = checked(evaluation.network, evaluation.loss_function, output,
-                              negative_curvature, cross)
+    l2, network, loss = check_l2(l2), evaluation.network, evaluation.loss_function
+    options, output = checked(network, loss, output, negative_curvature, cross)
     evaluation.require_current()
-    network = evaluation.network
     us, carried, curvature = sums(evaluation, output, options)
     curvature = curvature * (curvature.dtype.type(1) / evaluation.samples)
     network.require_finite(curvature, "residual partitioning: the curvature")
@@ -362,7 +338,9 @@ def bound_at(evaluation, output="auto", negative_curvature="abs", cross=False, l
 def checked(network, loss, output, negative_curvature, cross):
     """The `Options` and the output rule for a network and a loss, or :func:`bound`'s errors."""
     check_network(network)
-    check_layers(network)
+    require_real(network, "residual partitioning")
+    for layer in network.chain.sublayers():
+        rules(layer)
     clip = lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
     return Options(clip=clip, cross=boolean(cross, "cross")), output_rule(loss, output)
 

@@ -7,8 +7,6 @@ from ..checks import number_in, one_of
 from ..optimizers.base import Optimizer
 from .fast import checked, sums
 
-PENALTIES = ("implicit", "plain")
-
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
 LEARNING_RATES = {"diagonal": 1.0, "jensen": 3.0, "pairwise": 3.0}
@@ -68,7 +66,7 @@ class ResidualPartitioning(Optimizer):
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
                  negative_curvature="abs", cross=False, penalty="implicit", damping=0.0):
-        self.penalty_form = one_of(PENALTIES, penalty, "penalty")
+        self.penalty_form = one_of(("implicit", "plain"), penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.options, self.output = checked(network, loss, output, negative_curvature, cross)
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
@@ -79,30 +77,29 @@ class ResidualPartitioning(Optimizer):
         """True with the implicit penalty: the rate scales the data's curvature only."""
         return self.penalty_form == "implicit" and self.l2 > 0
 
-    def _shrink(self, rate):
-        """What the penalty adds to the data's curvature."""
-        return self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
+    def _curvature_sum(self, evaluation, rate):
+        """The data's curvature summed over samples, and what the compiled loops take beside it:
+        damping, what the penalty adds to the curvature, and places for what they report."""
+        total = sums(evaluation, self.output, self.options)[2]
+        penalty = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
+        return (total, *kernels.scalars(total.dtype, self.damping, penalty), np.zeros(3),
+                kernels.NO_ENDS.copy())
 
     def _direction(self, evaluation):
         rate, gradient = self.learning_rate, self._gradient(evaluation)
         curvature, direction = self._array("curvature"), self._array("direction")
-        total = sums(evaluation, self.output, self.options)[2]
-        numbers = kernels.scalars(gradient.dtype, evaluation.samples, self.damping,
-                                  self._shrink(rate))
-        kernels.partition(gradient, total, curvature, direction, *numbers)
+        total, damping, penalty, reports, ends = self._curvature_sum(evaluation, rate)
+        kernels.partition(gradient, total, curvature, direction,
+                          gradient.dtype.type(evaluation.samples), damping, penalty)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
-        reports, ends = np.zeros(3), kernels.NO_ENDS.copy()
-        kernels.partition_reports(gradient, curvature, direction, numbers[1], reports, ends)
+        kernels.partition_reports(gradient, curvature, direction, damping, reports, ends)
         self._report(rate, reports, ends, kernels.squares(direction),
                      kernels.extremes(direction)[1])
         return direction
 
     def _fused(self, evaluation, rate):
-        total = sums(evaluation, self.output, self.options)[2]
-        numbers = kernels.scalars(total.dtype, self.damping, self._shrink(rate))
-        reports, ends = np.zeros(3), kernels.NO_ENDS.copy()
-        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, total,
-                                     *numbers, reports, ends)
+        *own, reports, ends = self._curvature_sum(evaluation, rate)
+        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, *own, reports, ends)
         if found is not None:
             self._report(rate, reports, ends, found["direction_norm"] ** 2, peak)
         return found

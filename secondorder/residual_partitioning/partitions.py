@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import partitioning_variables, real_array
 from .total_gradient import input_with_bias
 
 
@@ -67,12 +68,18 @@ def affine_terms(layer, y, u):
 
     Returns
     -------
-    (S, out, 1 + in) array, (S, out, in) array
-        The first is zero if the layer is not trained.
+    (S, out, 1 + 2 in) array
+        The first 1 + in columns, those of eps, are zero if the layer is not trained.
     """
+    own = np.abs(input_with_bias(layer, y))[:, None, :] * layer.trainable
     below = np.abs(layer.weight)[None] * u[:, None, :]
-    y = np.abs(input_with_bias(layer, y))[:, None, :] * (1.0 if layer.trainable else 0.0)
-    return np.broadcast_to(y, (len(u), layer.out_features, y.shape[2])), below
+    own = np.broadcast_to(own, (*below.shape[:2], own.shape[2]))
+    return np.concatenate([own, below], axis=2)
+
+
+def cut(fractions):
+    """The `Partition` of which `fractions` (S, out, 1 + 2 in) holds both arrays."""
+    return Partition(*np.split(fractions, [1 + fractions.shape[2] // 2], axis=2))
 
 
 def optimal(layer, y, u):
@@ -90,8 +97,12 @@ def optimal(layer, y, u):
     -------
     Partition
     """
-    terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    return Partition(*np.split(simplex_optimum(terms), [y.shape[1] + 1], axis=2))
+    return cut(simplex_optimum(affine_terms(layer, y, u)))
+
+
+def arbitrary_fractions(x, rng):
+    """Dirichlet fractions over the entries of x (..., n) that are not zero."""
+    return simplex_optimum((rng.gamma(1.0, size=x.shape) + 1e-3) * (x != 0))
 
 
 def arbitrary(layer, y, u, rng):
@@ -107,10 +118,7 @@ def arbitrary(layer, y, u, rng):
     -------
     Partition
     """
-    terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    draws = rng.gamma(1.0, size=terms.shape) + 1e-3
-    p = simplex_optimum(draws * (terms != 0))
-    return Partition(*np.split(p, [y.shape[1] + 1], axis=2))
+    return cut(arbitrary_fractions(affine_terms(layer, y, u), rng))
 
 
 def optimal_output(f_ii, u):
@@ -120,7 +128,7 @@ def optimal_output(f_ii, u):
 
 def arbitrary_output(f_ii, u, rng):
     """A random valid output partition, (S, C)."""
-    return simplex_optimum((rng.gamma(1.0, size=u.shape) + 1e-3) * (u * f_ii != 0))
+    return arbitrary_fractions(u * f_ii, rng)
 
 
 def check(partition, layer, y, u):
@@ -131,13 +139,11 @@ def check(partition, layer, y, u):
     ValueError
         Naming the first condition that fails.
     """
-    shapes = (len(y), layer.out_features, y.shape[1] + 1), (len(y), layer.out_features, y.shape[1])
-    if (partition.eps.shape, partition.phi.shape) != shapes:
-        raise ValueError(f"eps and phi have shapes {partition.eps.shape} and "
-                         f"{partition.phi.shape}, expected {shapes[0]} and {shapes[1]}")
-    terms = np.concatenate(affine_terms(layer, y, u), axis=2)
-    check_fractions(np.concatenate(partition, axis=2), terms != 0,
-                    "over j, for every sample and output (Eq. (5))")
+    terms = affine_terms(layer, y, u)
+    for name, part, like in zip(Partition._fields, partition, cut(terms)):
+        real_array(part, name, like.shape)
+    partitioning_variables(np.concatenate(partition, axis=2), terms != 0,
+                           "over j, for every sample and output (Eq. (5))")
 
 
 def check_output(phi, f_ii, u):
@@ -148,21 +154,6 @@ def check_output(phi, f_ii, u):
     ValueError
         Naming the first condition that fails.
     """
-    if np.shape(phi) != u.shape:
-        raise ValueError(f"output_phi has shape {np.shape(phi)}, expected {u.shape}: one fraction "
-                         "a sample and output")
-    check_fractions(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")
-
-
-def check_fractions(p, occupied, where):
-    """ValueError unless p is finite, not negative, sums to one, and is positive where `occupied`.
-
-    Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
-    """
-    if not np.isfinite(p).all() or (p < 0).any():
-        raise ValueError("partitioning variables must be finite and not negative")
-    if np.abs(p.sum(axis=-1) - 1)[occupied.any(axis=-1)].max(initial=0) > 1e-9:
-        raise ValueError(f"partitioning variables must sum to one {where}")
-    if (p[occupied] == 0).any():
-        raise ValueError("a partitioning variable is zero although its term is not: the bound "
-                         "would be infinite")
+    phi = real_array(phi, "output_phi", u.shape, ": one fraction a sample and output")
+    return partitioning_variables(phi, u * f_ii != 0,
+                                  "over the outputs, for every sample (Eq. (14))")

@@ -63,15 +63,15 @@ class Rule:
         saved
             What the layer's `forward` left behind.
         u : array like x, or None
-            Total gradient of the layer's input; None stands for zero: nothing below is trained.
+            Total gradient of the layer's input; None stands for zero: nothing below is trained,
+            but the layer is. (Where neither is, no rule is asked.)
         new : callable
             ``new(name, shape, dtype)`` gives an array to write results into, which an optimizer
             uses again in its next step. A rule may as well return arrays of its own.
 
         Returns
         -------
-        u_out : array like y, or None
-            None where u is None and the layer is not trained.
+        u_out : array like y
         kept : object
             What `backward` needs of this.
         """
@@ -80,8 +80,6 @@ class Rule:
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, new, options):
         """Carry Z down, and return the curvature of the layer's parameters.
-
-        It is not called where u_out is None.
 
         Parameters
         ----------

@@ -112,9 +112,7 @@ class _Case:
         before = [a.copy() for a in given]
         try:
             u_out, kept = self.rule.forward(self.layer, self.saved, u, fresh)
-            below = None, np.zeros(0)
-            if u_out is not None:
-                below = self.rule.backward(self.layer, self.saved, kept, u, g, Z, fresh, options)
+            below = self.rule.backward(self.layer, self.saved, kept, u, g, Z, fresh, options)
         except Exception as problem:  # whatever a user's rule raises is the finding
             self.recorder.fact("rule", "runs", False,
                                f"raised {type(problem).__name__}{_of(u)}: {problem}")
@@ -127,15 +125,13 @@ class _Case:
 
     def runs(self):
         """Shapes and signs of what the rule returns, where something below is trained or not."""
-        trained = self.size > 0
-        shapes = {"u_out": self.y.shape, "Z_in": self.x.shape, "curvature": (self.size,)}
-        for u in (self.u, None):
+        shapes = self.y.shape, self.x.shape, (self.size,)
+        for u in (self.u, None) if self.size else (self.u,):
             found = self.ask(u, self.Z, self.g, Options(clip=False, cross=False))
             if found is None:
                 return False
-            absent = set() if u is not None else {"Z_in"} | ({"u_out"} if not trained else set())
-            for (name, shape), value in zip(shapes.items(), found):
-                if name in absent:
+            for name, shape, value in zip(_NAMES, shapes, found):
+                if u is None and name == "Z_in":
                     right, wanted = value is None, "None"
                 else:
                     right, wanted = np.shape(value) == shape, f"an array of shape {shape}"
@@ -154,8 +150,9 @@ class _Case:
         if not self.nested:  # inside a chain, products of changes of two layers bend it as well
             stages += [("affine part", self.u, Z, still, False) for Z in self._single_outputs()]
             stages += [("bends of the layer", self.u, self.Z, self.g, False)]
-        stages += [("products of changes", self.u, self.Z, self.g, True),
-                   ("nothing trained below", None, self.Z, still, False)]
+        stages += [("products of changes", self.u, self.Z, self.g, True)]
+        if self.size:
+            stages += [("nothing trained below", None, self.Z, still, False)]
         return all(self._stage(name, u, Z, g, Options(clip=clip, cross=cross))
                    for name, u, Z, g, cross in stages for clip in (False, True))
 
@@ -171,14 +168,7 @@ class _Case:
         found = self.ask(u, Z, g, options)
         if found is None:
             return False
-        u_out, Z_in, curvature = found
-        if u_out is None:
-            return True
-        still = np.zeros(self.x.size)
-        step = np.concatenate([still if u is None else u.ravel(), np.ones(self.size)])
-        held = np.concatenate([still if u is None else (Z_in * u).ravel(), curvature])
-        weights = self.quadratic.weights(u, u_out, Z)
-        M = self.quadratic.form(weights, g, options.cross) * np.outer(step, step)
+        step, weights, M, held = self._forms(u, Z, g, options.cross, *found)
         least, worst = _least(np.diag(held) - M)
         scale = max(np.abs(M).max(), held.max(initial=0.0)) or 1.0
         given = f"negative_curvature={'max' if options.clip else 'abs'!r}, cross={options.cross}"
@@ -192,6 +182,15 @@ class _Case:
             self._name_what_is_wrong(name, u, Z, g, options, found)
             return False
         return self._steps(name, weights, held, step, g, options, worst)
+
+    def _forms(self, u, Z, g, cross, u_out, Z_in, curvature):
+        """A step of u_j and 1, the outputs' weights, and at multiples of the step the quadratic
+        form (n, n) and the diagonal (n,) of the rule's form."""
+        still = np.zeros(self.x.size)
+        step = np.concatenate([still if u is None else u.ravel(), np.ones(self.size)])
+        held = np.concatenate([still if u is None else (Z_in * u).ravel(), curvature])
+        weights = self.quadratic.weights(u, u_out, Z)
+        return step, weights, self.quadratic.form(weights, g, cross) * np.outer(step, step), held
 
     def _steps(self, name, weights, held, step, g, options, worst):
         """Both sides at random steps and at the worst one, the quadratic by forward passes."""
@@ -234,12 +233,10 @@ class _Case:
     def tell_tightness(self):
         """Notes: how much of the diagonal form a step can reach, and what is loose."""
         still, options, best = np.zeros_like(self.g), Options(clip=False, cross=False), 0.0
-        step = np.concatenate([self.u.ravel(), np.ones(self.size)])
         for Z in list(self._single_outputs())[1:]:
-            u_out, Z_in, curvature = self.ask(self.u, Z, still, options)
-            held = np.concatenate([(Z_in * self.u).ravel(), curvature])
-            form = self.quadratic.form(self.quadratic.weights(self.u, u_out, Z), still, False)
-            best = max(best, float(np.sum(quotient(np.diag(form) * step**2, held))))
+            _, _, M, held = self._forms(self.u, Z, still, False,
+                                        *self.ask(self.u, Z, still, options))
+            best = max(best, float(np.sum(quotient(np.diag(M), held))))
         tight = abs(best - 1) < 1e-6
         self.recorder.note(f"where one output counts, a step reaches {best:.4g} of what the rule "
                            "allows" + (": it is tight" if tight else ""))
@@ -294,7 +291,7 @@ def _check_single_precision(layer, recorder, shape, samples):
         recorder.fact("float32", "runs", False,
                       f"raised {type(problem).__name__} in float32: {problem}")
         return
-    for name, value in zip(("u_out", "Z_in", "curvature"), found):
+    for name, value in zip(_NAMES, found):
         recorder.fact("float32", name, value.size == 0 or value.dtype == np.float32,
                       f"{name} turns float32 into {value.dtype}")
 

@@ -6,8 +6,6 @@ import numpy as np
 from ..nets import Activation, Linear
 from ..rules import nearest_class
 
-LAYERS = (Linear, Activation)
-
 
 def input_with_bias(layer, y):
     """y (S, in) with y_s0 in front, (S, 1 + in): ones, or zeros if the layer has no bias."""
@@ -47,7 +45,7 @@ def total_gradients(layers, saved):
         For any other layer; it is named.
     """
     for layer in layers:  # the printed equations speak of no others
-        nearest_class(layer, LAYERS, "the explicit form of residual partitioning")
+        nearest_class(layer, (Linear, Activation), "the explicit form of residual partitioning")
     u = [np.zeros_like(saved[0].input)]
     for layer, kept in zip(layers, saved):
         u.append(activation(kept.slope, u[-1]) if isinstance(layer, Activation)
