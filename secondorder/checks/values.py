@@ -278,8 +278,8 @@ def real_array(array, name, shape=None, note=""):
 
 
 def partitioning_variables(p, occupied, where):
-    """Return p (..., n), fractions of a sum; ValueError unless, along the last axis, they are not
-    negative, sum to one, and are positive where `occupied`.
+    """Raise ValueError unless p (..., n), fractions of a sum, are not negative, sum to one along
+    the last axis, and are positive where `occupied`.
 
     Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
     """
@@ -290,7 +290,6 @@ def partitioning_variables(p, occupied, where):
     if (p[occupied] == 0).any():
         raise ValueError("a partitioning variable is zero although its term is not: the bound "
                          "would be infinite")
-    return p
 
 
 def fitting(value, target, name, note=""):

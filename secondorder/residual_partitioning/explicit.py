@@ -119,5 +119,6 @@ def output_quadratics(evaluation, u, output_phi):
     if isinstance(output_phi, str):
         phi = lookup({"optimal": choose.optimal_output}, output_phi, "output_phi")(f_ii, u)
     else:
-        phi = choose.check_output(output_phi, f_ii, u)
+        phi = output_phi
+        choose.check_output(phi, f_ii, u)
     return coefficients.output(f_i, f_ii, phi)

@@ -155,5 +155,4 @@ def check_output(phi, f_ii, u):
         Naming the first condition that fails.
     """
     phi = real_array(phi, "output_phi", u.shape, ": one fraction a sample and output")
-    return partitioning_variables(phi, u * f_ii != 0,
-                                  "over the outputs, for every sample (Eq. (14))")
+    partitioning_variables(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")
