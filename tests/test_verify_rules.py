@@ -7,7 +7,7 @@ import pytest
 import secondorder as so
 from secondorder import verify
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Reshape, Skip
-from secondorder.residual_partitioning import Rule
+from secondorder.residual_partitioning import Rule, rule_checks
 from secondorder.residual_partitioning import rules as room
 from secondorder.residual_partitioning.rule import Options
 from secondorder.residual_partitioning.rule_quadratic import Quadratic
@@ -444,3 +444,25 @@ def test_the_explicit_form_is_that_of_finite_steps():
         assert second == pytest.approx(v @ M @ v, rel=1e-5)
         dx, dtheta = v[:x.size].reshape(x.shape), v[x.size:]
         assert sum(at.change(weights, g, dx, dtheta, True)) == pytest.approx(v @ M @ v, rel=1e-12)
+
+
+@pytest.mark.parametrize("cross", [True, False])
+def test_the_literal_rule_of_a_linear_layer_entry_by_entry(cross):
+    """Gradients of both signs: mixed second derivatives of <g, W x + b> are g_i in x_j and W_ij."""
+    rng = np.random.default_rng(3)
+    layer, x = Linear(3, 2, rng=rng), rng.normal(size=(4, 3))
+    u, g, Z = rng.random((4, 3)), rng.normal(size=(4, 2)), rng.random((4, 2))
+    Z_in, W_ddot = np.zeros((4, 3)), np.zeros((2, 3))
+    for s, i, j in np.ndindex(4, 2, 3):
+        Z_in[s, j] += abs(layer.weight[i, j]) * Z[s, i] + cross * abs(g[s, i])
+        W_ddot[i, j] += abs(x[s, j]) * Z[s, i] + cross * abs(g[s, i]) * u[s, j]
+    _, found, curvature = Quadratic(layer, x).literal(u, g, Z, Options(clip=False, cross=cross))
+    np.testing.assert_allclose(found, Z_in, rtol=1e-13)
+    np.testing.assert_allclose(curvature, [*W_ddot.ravel(), *Z.sum(axis=0)], rtol=1e-13)
+
+
+def test_how_a_report_writes_ratios():
+    assert rule_checks._ratio(1, 2) == "0.5"
+    assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
+    assert rule_checks._spread((3.0, 3.0)) == "3"
+    assert rule_checks._spread((1e-9, 2e-9)) == "1e-09 to 2e-09"
