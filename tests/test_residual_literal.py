@@ -58,6 +58,9 @@ def test_bias_goes_to_column_zero(rng):
     W = rng.normal(size=(2, 4))
     close(coefficients.flatten(layer, W), [*W[0, 1:], *W[1, 1:], W[0, 0], W[1, 0]])
     close(coefficients.unflatten(layer, coefficients.flatten(layer, W)), W)
+    without, W[:, 0] = Linear(3, 2, bias=False, rng=rng), 0
+    close(coefficients.flatten(without, W), W[:, 1:].ravel())
+    close(coefficients.unflatten(without, W[:, 1:].ravel()), W)
 
 
 def test_optimal_output_partition(rng):

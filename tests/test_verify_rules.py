@@ -461,6 +461,20 @@ def test_the_literal_rule_of_a_linear_layer_entry_by_entry(cross):
     np.testing.assert_allclose(curvature, [*W_ddot.ravel(), *Z.sum(axis=0)], rtol=1e-13)
 
 
+@pytest.mark.parametrize("clip", [True, False])
+def test_the_literal_rule_of_an_activation_entry_by_entry(clip):
+    """|s'| Z + u g s'', of either sign: its size, or nothing where it is negative."""
+    rng = np.random.default_rng(4)
+    x, u, Z = rng.normal(size=(4, 3)), 5 * rng.random((4, 3)), rng.random((4, 3))
+    g, Z_in = rng.normal(size=(4, 3)), np.zeros((4, 3))
+    for s, i in np.ndindex(4, 3):
+        slope = 1 - np.tanh(x[s, i]) ** 2
+        Z_in[s, i] = slope * Z[s, i] - 2 * u[s, i] * g[s, i] * np.tanh(x[s, i]) * slope
+    assert Z_in.min() < 0 < Z_in.max()
+    _, found, _ = Quadratic(Activation("tanh"), x).literal(u, g, Z, Options(clip=clip, cross=True))
+    np.testing.assert_allclose(found, np.maximum(Z_in, 0) if clip else np.abs(Z_in), rtol=1e-12)
+
+
 def test_how_a_report_writes_ratios():
     assert rule_checks._ratio(1, 2) == "0.5"
     assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
