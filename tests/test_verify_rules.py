@@ -475,6 +475,48 @@ def test_the_literal_rule_of_an_activation_entry_by_entry(clip):
     np.testing.assert_allclose(found, np.maximum(Z_in, 0) if clip else np.abs(Z_in), rtol=1e-12)
 
 
+class Tiny(Linear):
+    """A fixed linear layer with small weights."""
+
+    def __init__(self):
+        super().__init__(3, 2, bias=False, trainable=False, init=1e-8, rng=0)
+
+
+class HalvedRule(Rule):
+    """Z_in half as large as it must be."""
+
+    @staticmethod
+    def forward(layer, saved, u, new):
+        return u @ np.abs(layer.weight).T, None
+
+    @staticmethod
+    def backward(layer, saved, kept, u, g, Z, new, options):
+        return 0.5 * Z @ np.abs(layer.weight), np.empty(0, dtype=Z.dtype)
+
+
+def test_a_bound_of_small_numbers_is_judged_by_their_size():
+    assert verify.rule(Tiny(), tolerance=1e-6).ok
+    room.register(Tiny)(HalvedRule)
+    report = verify.rule(Tiny(), tolerance=1e-6)
+    assert "has the eigenvalue" in str(report) and "Z_in" in str(report)
+
+
+class DoubleOnlyRule(MixingRule):
+    """Right, but not at home in single precision."""
+
+    @staticmethod
+    def forward(layer, saved, u, new):
+        if u is not None and u.dtype == np.float32:
+            raise TypeError("float64 wanted")
+        return MixingRule.forward(layer, saved, u, new)
+
+
+def test_a_rule_that_raises_in_single_precision_is_told():
+    room.register(Mixing)(DoubleOnlyRule)
+    report = verify.rule(Mixing((2, 2, 2), 3, rng=0))
+    assert not report.ok and "raised TypeError in float32: float64 wanted" in str(report)
+
+
 def test_how_a_report_writes_ratios():
     assert rule_checks._ratio(1, 2) == "0.5"
     assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
