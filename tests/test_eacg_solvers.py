@@ -339,6 +339,21 @@ def test_a_matrix_is_factorised_in_its_own_precision(dtype, monkeypatch):
     assert seen == [dtype]
 
 
+@pytest.mark.parametrize("factor, factorised", ((0, 0), (1e-4, 0), (0.99, 0), (1.01, 1)))
+def test_a_matrix_far_below_the_damping_is_not_factorised(factor, factorised, monkeypatch):
+    """weight |B| against a hundredth of the damping; as accurate as with a factor."""
+    rng = np.random.default_rng(1)
+    B, right = rng.normal(size=(70, 40)), rng.normal(size=70)
+    B = B @ B.T
+    B = (factor * 0.01 * 0.2 / 0.8 / np.linalg.norm(B) * B).astype(np.float32)
+    seen, cholesky = [], closed_forms.cho_factor
+    monkeypatch.setattr(closed_forms, "cho_factor", lambda *matrix, **options: (
+        seen.append(matrix), cholesky(*matrix, **options))[1])
+    found = closed_forms.damped_solve(B, right, 0.8, 0.2)
+    wanted = np.linalg.solve(0.8 * B.astype(np.float64) + 0.2 * np.eye(70), right)
+    assert len(seen) == factorised and relative(found, wanted) < 1e-7
+
+
 # -- what overflows --------------------------------------------------------------------------------
 
 

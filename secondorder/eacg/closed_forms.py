@@ -15,7 +15,9 @@ def damped_solver(B, weight, damping):
     semidefinite B (n, n).
 
     A float32 matrix is factorised as it is, at half the cost, and residuals in float64 make up for
-    it; where they do not, because the system is too badly conditioned, float64 takes over.
+    it; where they do not, because the system is too badly conditioned, float64 takes over. Where
+    weight |B| is far below the damping, 1 / damping is near enough to start from, and nothing is
+    factorised.
 
     Raises
     ------
@@ -29,7 +31,9 @@ def damped_solver(B, weight, damping):
     def solve(right):
         right = right.astype(np.float64, copy=False)
         if not narrow:
-            narrow.append(_factorised(B.copy(), weight, damping))
+            small = weight * np.linalg.norm(B) <= SMALL * damping
+            narrow.append((lambda left: left / damping) if small
+                          else _factorised(B.copy(), weight, damping))
         found = narrow[0](right)
         for _ in range(REFINEMENTS):
             left = right - weight * _wide_product(B, found) - damping * found
@@ -43,6 +47,7 @@ def damped_solver(B, weight, damping):
 
 
 REFINEMENTS, REFINED = 4, 1e-5  # how often, and the residual that leaves one correction to do
+SMALL = 1e-2  # a correction then leaves at most this part of a residual
 
 
 def _wide_product(B, v):
