@@ -140,6 +140,7 @@ def test_simplex_functions(rng):
     close(partitions.softmax_parameters(eta), p)
     close(partitions.softmax_parameters(np.array([eta, 2 - eta])),
           [p, 1 / np.array(e) / sum(1 / np.array(e))])
+    close(partitions.softmax_parameters(np.array([1000.0, 0.0, -1000.0])), [1, 0, 0])
     close(partitions.softmax_derivative(p),
           [[p[i] * ((i == k) - p[k]) for i in range(5)] for k in range(5)])
     close(partitions.simplex_optimum(x), [abs(v) / sum(map(abs, x)) for v in x])
