@@ -41,8 +41,8 @@ class Chain(Layer):
         super().__init__(trainable=True)
         self.layers = self.children = checks.layers(layers, Layer)
         # of the first layer that states one, if all before it keep theirs
-        self.input_shape = next((layer.input_shape for layer in self.layers if layer.input_shape
-                                 is not None or not layer.keeps_shape), None)
+        decide = [a for a in self.layers if a.input_shape is not None or not a.keeps_shape]
+        self.input_shape = decide[0].input_shape if decide else None
 
     @property
     def keeps_shape(self):

@@ -1,14 +1,18 @@
 """`Reshape` gives every sample another shape: from images or sequences to vectors and back."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .. import checks
 from .base import Layer
-from .layers import LinearSaved
 
 
-class ReshapeSaved(LinearSaved):
+class ReshapeSaved(NamedTuple):
     """What `Reshape.forward` leaves behind: input and output, two views of the same entries."""
+
+    input: np.ndarray
+    output: np.ndarray
 
 
 class Reshape(Layer):

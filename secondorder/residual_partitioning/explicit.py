@@ -93,7 +93,8 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
         else:
             choose.check(partition, layer, seen.input, u_in)
             found = coefficients.affine(layer, seen.input, Y_dot[-1], Y_ddot[-1], partition)
-            own, below = found[:2] if layer.trainable else (None, None), found[2:]
+            own = (found.W_dot, found.W_ddot) if layer.trainable else (None, None)
+            below = found.Y_dot, found.Y_ddot
         for collected, array in zip((W_dot, W_ddot, Y_dot, Y_ddot), (*own, *below)):
             collected.append(array)
     inputs = [seen.input for seen in saved] + [evaluation.outputs]
