@@ -25,6 +25,8 @@ __version__ = "0.1.0"
 
 _ROOMS = ("datasets", "eacg", "exact", "kernels", "ledger", "low_rank", "nets", "optimizers",
           "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
+#: Rooms that stand in a folder of their own kind; all others stand beside this file.
+_PAPERS = ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton")
 _NAMES = {"nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chain", "Layer",
                    "Linear", "Loss", "Network", "Skip", "SoftmaxCrossEntropy", "SquaredError",
                    "TukeyBiweight", "mlp"),
@@ -39,11 +41,15 @@ _HOME = {name: room for room, names in _NAMES.items() for name in names}
 __all__ = [*_ROOMS, *_HOME]
 
 
+def _path(room):
+    return f".papers.{room}" if room in _PAPERS else f".{room}"
+
+
 def __getattr__(name):
     if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
+        return importlib.import_module(_path(name), __name__)
     if name in _HOME:
-        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        value = getattr(importlib.import_module(_path(_HOME[name]), __name__), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'secondorder' has no attribute {name!r}")

@@ -70,7 +70,7 @@ def run(options):
     if options.threads is not None and os.environ.get("OPENBLAS_NUM_THREADS") != str(
         options.threads):
         return _again(options)
-    from secondorder.experiments import bench
+    from secondorder import bench
 
     known = bench.load()
     cases = [lookup(known, name, "case") for name in options.cases] or list(known.values())
@@ -80,7 +80,7 @@ def run(options):
         return 0
     out = files.output_directory(options.out) if options.out else None
     if options.against == "torch":
-        from secondorder.experiments.bench import pytorch
+        from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
     return _measure(options, bench, cases, out)
@@ -140,7 +140,7 @@ def _settings(options, cases):
 
 
 def _figure(out, bench, cases, effort, options, stream):
-    from secondorder.experiments.bench import scaling
+    from secondorder.bench import scaling
 
     print("\nscaling with width, depth, batch:", file=stream, flush=True)
     curves = scaling.run(cases, effort, options.dtype,

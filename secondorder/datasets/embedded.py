@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import formats
+from . import formats
 from .dataset import Dataset
 
 CHECKSUMS = {"digits.csv.gz": "ac63c06f4e775b7c87f62608ff4d9571211c7bc7a15b945573b7675eb2e63a84",

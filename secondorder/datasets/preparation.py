@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import instance_of, plain_array, real_array
-from ..randomness import generator
+from ..checks.randomness import generator
 from .dataset import Dataset
 
 

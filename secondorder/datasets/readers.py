@@ -4,7 +4,8 @@ import textwrap
 
 import numpy as np
 
-from .. import checks, formats
+from .. import checks
+from . import formats
 from ..checks import boolean, lookup
 from .dataset import Dataset
 from .places import find_directory, locate

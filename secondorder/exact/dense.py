@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import check_l2, lookup, one_of, require_bytes, whole_number
-from ..randomness import generator
+from ..checks.randomness import generator
 from . import blocks
 from .curvature import (check_network, evaluate_once, hessian_vector_product_at, output_jacobian_at,
                         two_jet_at)

@@ -12,7 +12,7 @@ import numpy as np
 from secondorder import exact
 from secondorder.exact.finite_differences import (central, complex_step, taylor_remainders,
                                                   taylor_slope)
-from secondorder.randomness import generator
+from secondorder.checks.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
 RATE = 0.1  # allowed deviation of a Taylor remainder's slope from its order

@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 
 import secondorder as so
-from secondorder import eacg, files
-from secondorder.eacg import curvatures, errors, layers
-from secondorder.eacg.complexity import CIFAR_10, IMAGENET_10
+from secondorder import files
+from secondorder.papers import eacg
+from secondorder.papers.eacg import curvatures, errors, layers
+from secondorder.papers.eacg.complexity import CIFAR_10, IMAGENET_10
 from secondorder.experiments import environment
 from secondorder.experiments.processes import forget_peak, in_a_process, peak_bytes
 

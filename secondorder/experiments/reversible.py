@@ -25,7 +25,7 @@ import numpy as np
 import secondorder as so
 from secondorder import files
 from secondorder.experiments import environment, reversible_report
-from secondorder.reversible_gauss_newton import RankWarning, RevMLP
+from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP
 
 N = 1024  # samples a step, as in the paper
 METHODS = {"right": (so.GaussNewton, {"measure": False}),

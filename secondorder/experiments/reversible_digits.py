@@ -12,7 +12,7 @@ import numpy as np
 import secondorder as so
 from secondorder import files
 from secondorder.experiments import environment
-from secondorder.reversible_gauss_newton import RankWarning, RevMLP
+from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP
 
 CROSS_ENTROPY, SQUARED = so.SoftmaxCrossEntropy(), so.SquaredError()
 STEPS = (1, 5, 10, 20, 100)

@@ -4,7 +4,8 @@ import importlib
 import importlib.util
 import inspect
 
-from secondorder import nets, rules
+from secondorder import nets
+from secondorder.nets import rules
 from secondorder.ledger import PAPERS
 
 

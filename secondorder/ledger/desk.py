@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from ..checks import boolean, whole_number
-from ..mismatch import entry_line
+from .mismatch import entry_line
 from . import registry
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate

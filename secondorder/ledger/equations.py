@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from . import registry
-from ..mismatch import describe_mismatch
+from .mismatch import describe_mismatch
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import Comparison, Equal, VerificationError
 from .registry import (KINDS, PAPERS, VERDICTS, Equation, Registry, equation, qualified_name,

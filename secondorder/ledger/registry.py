@@ -16,9 +16,10 @@ VERDICTS = ("holds", "conditional", "erratum", "definition")
 KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
-PAPERS = {"residual-partitioning": "secondorder.residual_partitioning.equations",
-          "low-rank": "secondorder.low_rank.equations", "ea-cg": "secondorder.eacg.equations",
-          "reversible-gauss-newton": "secondorder.reversible_gauss_newton.equations"}
+PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
+          "low-rank": "secondorder.papers.low_rank.equations",
+          "ea-cg": "secondorder.papers.eacg.equations",
+          "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations"}
 
 
 @dataclass(frozen=True)

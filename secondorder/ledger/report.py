@@ -139,7 +139,8 @@ def _short(value):
 def short_name(paper, name):
     """A qualified name without the package and without the paper's own room."""
     room = (registry.REGISTRY.papers.get(paper) or "").rpartition(".")[0]
-    return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.")
+    return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.").removeprefix(
+        "papers.")
 
 
 def place(paper, names):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from ..randomness import generator
+from ..checks.randomness import generator
 from .activations import activation_function
 from .base import Layer, parameter
 from .initialisers import draw

@@ -13,7 +13,7 @@ a model of the target, given the output, also give the model's second moment of 
 import numpy as np
 
 from .. import checks
-from ..randomness import generator
+from ..checks.randomness import generator
 from .activations import logistic
 from .workspace import call, fresh
 

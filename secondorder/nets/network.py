@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import checks
-from ..randomness import generator
+from ..checks.randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear

@@ -10,7 +10,7 @@ from ..checks import boolean, one_of, whole_number
 from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
-from ..randomness import generator
+from ..checks.randomness import generator
 from .checkpoints import fingerprint, read_checkpoint, require_same, write_checkpoint
 from .evaluation import evaluate, means
 from .history import History, Record, TrainingStopped

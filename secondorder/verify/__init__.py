@@ -9,10 +9,10 @@ whose room it stands; ``run`` executes equations; their machinery is :mod:`secon
 import importlib
 
 from ..ledger import Result, run
-from ..mismatch import describe_mismatch
+from ..ledger.mismatch import describe_mismatch
 
 _LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
-         "rule": "..residual_partitioning.rule_checks"}
+         "rule": "..papers.residual_partitioning.rule_checks"}
 
 __all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "rule", "run"]
 

@@ -5,7 +5,7 @@ import numpy as np
 from .. import checks
 from ..exact.finite_differences import central
 from ..nets import ActivationFunction, activation_function
-from ..randomness import generator
+from ..checks.randomness import generator
 from .channels import check_slopes
 from .differences import column, nested, rounding
 from .findings import PROMOTES, Recorder, pure_call

@@ -13,7 +13,7 @@ import numpy as np
 from .. import checks
 from ..checks import positive_number
 from ..nets import Layer
-from ..randomness import generator
+from ..checks.randomness import generator
 from .channels import check_identities, check_in_network, check_rates, difference_curves
 from .findings import Recorder
 from .forward_checks import check_copy, check_forward

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..mismatch import describe_mismatch
+from ..ledger.mismatch import describe_mismatch
 
 #: Findings are told in this order: each of these is held against differences of what stands before
 #: it.

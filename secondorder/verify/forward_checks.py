@@ -8,7 +8,7 @@ import copy
 import numpy as np
 
 from .findings import arrays_in
-from ..mismatch import describe_mismatch
+from ..ledger.mismatch import describe_mismatch
 from .subject import parameter_arrays, sublayers
 
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
-from ..randomness import generator
+from ..checks.randomness import generator
 from .channels import check_slopes
 from .differences import nested
 from .findings import INACCURATE, PROMOTES, Recorder, pure_call

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..nets import Loss
 from .findings import PROMOTES, pure_call
-from ..mismatch import describe_mismatch
+from ..ledger.mismatch import describe_mismatch
 
 _FAR = 1e3
 #: A result that grows to this before it overflows is too large for float64 by right.

@@ -1,0 +1,331 @@
+"""Beyond the paper: closed forms, ranks, order, and where EA-CG is plain gradient descent."""
+
+import numpy as np
+
+from ....ledger import AtMost, Case, Equal, Property, equation
+from .. import PAPER, closed_forms, conjugate_gradients, curvatures, errors, hessians, systems
+from ..direction import direction
+from . import cases, reference
+
+ALPHA = 0.05
+
+
+def dense(A, B, G, weight=1 - ALPHA, damping=ALPHA):
+    """Solution of (weight A (x) B + damping I) Vec(D) = -Vec(G), by a dense solve."""
+    matrix = weight * reference.kron(A, B) + damping * np.eye(G.size)
+    return np.linalg.solve(matrix, -reference.vec(G)).reshape(G.shape, order="F")
+
+
+def layer(rng, n=4, m=5, S=7):
+    """B (n, n), inputs X (S, m), gradients of the bias (S, n), and the G (n, m) that follows."""
+    B, X, deltas = cases.psd(rng, n), rng.normal(size=(S, m)) + 0.3, rng.normal(size=(S, n))
+    return B, X, deltas, sum(np.outer(g, h) for g, h in zip(deltas, X)) / S
+
+
+@equation(
+    PAPER,
+    "extension-closed-11b",
+    statement="The system with (11b) has a closed form: one small system along the mean input, "
+    "the gradient over "
+    "alpha across it.",
+    formula=r"""\begin{aligned} ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad q =
+    |\mathbf{m}|^2 \\
+                  D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T) &=
+                  -\tfrac{1}{\alpha}
+                  (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q} \mathbf{u}
+                  \mathbf{m}^T \end{aligned}""",
+    kind="identity",
+    verdict="holds",
+    implements=(
+        closed_forms.rank_one_coefficients,
+        closed_forms.rank_one_form_1,
+        closed_forms.combined,
+    ),
+)
+def closed(rng):
+    B, X, _, G = layer(rng)
+    m = X.mean(axis=0)
+    wanted = dense(np.outer(m, m), B, G)
+    s, w = closed_forms.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA)
+    nothing = closed_forms.rank_one_coefficients(B, G, 0 * m, 1 - ALPHA, ALPHA)
+    return [
+        Equal("second form", closed_forms.combined(s, G, w, m), wanted, 1e-11),
+        Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), wanted, 1e-11),
+        Equal("mean input 0: the gradient over alpha",
+              closed_forms.combined(*nothing[:1], G, nothing[1], 0 * m), -G / ALPHA, 1e-14),
+        Case(B=B, G=G, m=m),
+    ]
+
+
+@equation(PAPER, "extension-exact-11a",
+          statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
+          formula=r"D = -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T + \alpha) "
+                  r"\right] V^T, \quad A = V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U "
+                  r"\operatorname{diag}(\mathbf{b}) U^T",
+          kind="identity", verdict="holds",
+          implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
+def exact(rng):
+    B, X, _, G = layer(rng)
+    A, a = np.mean([np.outer(h, h) for h in X], axis=0), rng.uniform(0, 2, 5)
+    return [
+        Equal("against a dense solve", closed_forms.eigenvector_solution(B, G, A, 1 - ALPHA, ALPHA),
+              dense(A, B, G), 1e-11),
+        Equal("a diagonal factor", closed_forms.spectral_solution(B, G, a, 1 - ALPHA, ALPHA),
+              dense(np.diag(a), B, G), 1e-11),
+        Case(A=A, B=B, G=G),
+    ]
+
+
+@equation(PAPER, "extension-gram-11a",
+          statement="Where inputs are wider than the batch, the Gram matrix of the instances takes "
+                    "the place of their second moment; a penalty's part of the gradient goes the "
+                    "same way.",
+          formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K = "
+                  r"\tfrac{1}{S} X X^T",
+          kind="identity", verdict="holds",
+          implements=(closed_forms.gram_coefficients, closed_forms.gram_remainder,
+                      closed_forms.exact_solution))
+def gram(rng):
+    B, X, deltas, G = layer(rng, n=3, m=8, S=4)
+    A, W = np.mean([np.outer(h, h) for h in X], axis=0), rng.normal(size=G.shape)
+    C = closed_forms.gram_coefficients(B, deltas, X, 1 - ALPHA, ALPHA)
+    l2 = 0.1
+    damping = ALPHA + (1 - ALPHA) * l2
+    system = systems.System(B, X, deltas, W, G + l2 * W, ALPHA, l2)
+    return [
+        Equal("C X against a dense solve", C @ X, dense(A, B, G), 1e-11),
+        Equal("a right side outside the inputs' span",
+              closed_forms.gram_remainder(B, W, X, 1 - ALPHA, ALPHA), dense(A, B, W), 1e-10),
+        Equal("with a penalty", closed_forms.exact_solution(system),
+              dense(A, B, G + l2 * W, damping=damping), 1e-10),
+        Case(X=X, deltas=deltas, B=B),
+    ]
+
+
+@equation(PAPER, "extension-loewner",
+          statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton recursion "
+                    "from the same top; per-instance clipping is at least the exact mean.",
+          formula=r"B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad "
+                  r"B_{\text{PCH-2}} \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq "
+                  r"\mathbb{E}_i[H_i]",
+          kind="inequality", verdict="holds",
+          implements=(curvatures.pch, curvatures.expectation, curvatures.gauss_newton,
+                      hessians.clipped_bias_hessians))
+def loewner(rng):
+    claims = []
+    for case in cases.variety(rng):
+        arguments, name = (case.evaluation, case.units), case.name
+        one, two, six = (curvatures.pch(*arguments, -1.0),
+                         curvatures.pch(*arguments, 0.0),
+                         curvatures.expectation(*arguments))
+        newton = curvatures.gauss_newton(*arguments)
+        clipped, mean = (hessians.clipped_bias_hessians(*arguments),
+                         [H.mean(axis=0) for H in case.exact()])
+        for what, large, small in (
+            ("PCH-1 - PCH-2", one, two),
+            ("PCH-2 - (6)", two, six),
+            ("PCH-2 - GN", two, newton),
+            ("clipped - exact mean", clipped, mean),
+        ):
+            claims.append(AtMost(f"{name}, {what}: 0 against the least eigenvalue of any layer",
+                                 0.0,
+                                 [np.linalg.eigvalsh(a - b)[0] / np.abs(a).max()
+                                  for a, b in zip(large, small)], scale=1.0))
+        bend = np.mean(case.hidden(2).curvature * (case.deltas(3) @ case.weights(3)), axis=0)
+        apart = np.diag(one[1] - two[1])
+        claims += [
+            Equal(f"{name}: PCH-1 - PCH-2 below the top: the negative bends", apart,
+                  np.maximum(-bend, 0), 1e-11, scale=np.abs(bend).max()),
+            Equal(f"{name}: PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
+                  np.maximum(bend, 0), 1e-11, scale=np.abs(bend).max()),
+            Equal(f"{name}: PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
+                  twice_negative(case), 1e-11, scale=np.abs(one[2]).max()),
+        ]
+        top = clipped_tops(case)
+        claims += [Equal(f"{name}: clipped, top block", clipped[2], np.mean(top, axis=0), 1e-11),
+                   Equal(f"{name}: clipped, the block below", clipped[1], clipped_below(case, top),
+                         1e-11)]
+    return [*claims, Case(pch_1=one[0], pch_2=two[0])]
+
+
+def twice_negative(case):
+    """Twice the negative part of the mean top block."""
+    eigenvalues, V = np.linalg.eigh(case.top().mean(axis=0))
+    return 2 * V @ np.diag(np.maximum(-eigenvalues, 0)) @ V.T
+
+
+def clipped_tops(case):
+    """Top blocks of the instances without their negative parts."""
+    parts = []
+    for H in case.top():
+        eigenvalues, V = np.linalg.eig(H)
+        kept = np.diag(np.maximum(eigenvalues.real, 0))
+        parts.append((V @ kept @ np.linalg.inv(V)).real)
+    return parts
+
+
+def clipped_below(case, top):
+    """Mean of diag(h') W^T H W diag(h') and the positive part of the diagonal, by loops."""
+    W, g, kept = case.weights(3), case.deltas(3), case.hidden(2)
+    total = np.zeros((W.shape[1],) * 2)
+    for s, H in enumerate(top):
+        D = np.diag(kept.slope[s])
+        total += D @ W.T @ H @ W @ D + np.diag(np.maximum(kept.curvature[s] * (W.T @ g[s]), 0))
+    return total / len(top)
+
+
+@equation(PAPER, "extension-sgd-directions",
+          statement="In every input direction across the mean input, EA-CG's exact direction is "
+                    "the gradient over alpha: plain gradient descent at rate eta / alpha.",
+          formula=r"D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} "
+                  r"\perp \mathbf{m}",
+          kind="identity", verdict="holds", implements=(direction,))
+def sgd_directions(rng):
+    claims = []
+    for case in cases.variety(rng):
+        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
+                         "ea-closed", ALPHA)
+        gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
+        for t in (1, 3):
+            places, shape = np.sort(reference.weight_places(case, t)), case.weights(t).shape
+            D, G = step[places].reshape(shape), gradient[places].reshape(shape)
+            across = np.linalg.svd(case.inputs(t).mean(axis=0)[None])[2][1:].T
+            B = curvatures.pch(case.evaluation, case.units, -1.0)[t - 1]
+            mean = case.inputs(t).mean(axis=0)
+            u = np.linalg.solve((1 - ALPHA) * (mean @ mean) * B + ALPHA * np.eye(len(B)), -G @ mean)
+            name = f"{case.name}, layer {t}"
+            claims += [Equal(f"{name}: across the mean input", D @ across, -G @ across / ALPHA,
+                             1e-10),
+                       Equal(f"{name}: along it", D @ mean, u, 1e-9)]
+    return [*claims, Case(D=D, G=G)]
+
+
+@equation(PAPER, "extension-two-coefficients",
+          statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T, "
+                    "so that they can be run on one number and one vector, iteration by iteration "
+                    "the same.",
+          formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T", kind="identity", verdict="holds",
+          implements=(conjugate_gradients.rank_one_coefficients,
+                      conjugate_gradients.rank_one_literal, conjugate_gradients.coordinates))
+def two_coefficients(rng):
+    B, X, _, G = layer(rng)
+    m, claims = X.mean(axis=0), []
+    matrix = (1 - ALPHA) * reference.kron(np.outer(m, m), B) + ALPHA * np.eye(G.size)
+    for iterations in (1, 2, 3):
+        krylov = np.stack([np.linalg.matrix_power(matrix, k) @ reference.vec(G)
+                           for k in range(iterations)], axis=1)
+        Q = np.linalg.qr(krylov)[0]
+        best = (Q @ np.linalg.solve(Q.T @ matrix @ Q,
+                                    -Q.T @ reference.vec(G))).reshape(G.shape, order="F")
+        s, w, found = conjugate_gradients.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA,
+                                                                iterations, 1e-15)
+        literal = conjugate_gradients.rank_one_literal(B, m, G, 1 - ALPHA, ALPHA, iterations, 1e-15)
+        left = np.linalg.norm(matrix @ reference.vec(best) + reference.vec(G)) / np.linalg.norm(G)
+        claims += [
+            Equal(f"{iterations} iterations: best in the Krylov space", s * G + np.outer(w, m),
+                  best, 1e-9),
+            Equal(f"{iterations} iterations: the literal form", literal.solution, best, 1e-9),
+            Equal(f"{iterations} iterations: relative residual", found.residual, left, 1e-9,
+                  scale=1.0),
+        ]
+    across = G - np.outer(G @ m, m) / (m @ m)
+    return [
+        *claims,
+        Equal("norm of the gradient across the mean input",
+              conjugate_gradients.coordinates(G, m).across, np.linalg.norm(across), 1e-12),
+        Case(B=B, G=G, m=m),
+    ]
+
+
+@equation(PAPER, "extension-joint",
+          statement="Weights and bias of a layer are one matrix [W b] with inputs [h; 1]; the "
+                    "Hessian in its columns is the Kronecker product as before.",
+          formula=r"\nabla^2_{[W\, b]} \xi_i = (\bar{\mathbf{h}}_i \bar{\mathbf{h}}_i^T) \otimes "
+                  r"H_i^t, \quad \bar{\mathbf{h}} = [\mathbf{h}; 1]",
+          kind="identity", verdict="holds", implements=(hessians.weight_hessian, direction))
+def joint(rng):
+    claims = []
+    for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
+        H, h = case.exact()[t - 1][0], np.append(case.inputs(t)[0], 1.0)
+        places = reference.all_places(case, t)
+        wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta, places)
+        claims.append(Equal(f"{case.name}, layer {t}: by differences",
+                            hessians.weight_hessian(h, H), wanted, 1e-8))
+        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-2",
+                         "exact", ALPHA, joint=True)
+        X = np.c_[case.inputs(t), np.ones(len(case.x))]
+        B = curvatures.pch(case.evaluation, case.units, 0.0)[t - 1]
+        G = sum(np.outer(g, row) for g, row in zip(case.deltas(t), X)) / len(X)
+        solution = dense(np.mean([np.outer(row, row) for row in X], axis=0), B, G)
+        claims.append(Equal(f"{case.name}, layer {t}: direction", step[places],
+                            reference.vec(solution), 1e-10))
+    return [*claims, Case(h=h, H=H)]
+
+
+@equation(PAPER, "extension-ranks",
+          statement="Between (11b) and (11a): the outer product of the mean input and the largest "
+                    "parts of the inputs' covariance, growing with the rank.",
+          formula=r"A_r = \mathbf{m} \mathbf{m}^T + \sum_{j < r} \lambda_j \mathbf{v}_j "
+                  r"\mathbf{v}_j^T, \quad \mathbf{m} \mathbf{m}^T = A_1 \preceq A_2 \preceq \dots "
+                  r"\preceq \mathbb{E}[\mathbf{h} \mathbf{h}^T]",
+          kind="inequality", verdict="holds",
+          implements=(systems.low_rank_factor, systems.factor_product,
+                      closed_forms.factor_solution))
+def ranks(rng):
+    claims, below = [], None
+    B, X, _, G = layer(rng)
+    mean = X.mean(axis=0)
+    eigenvalues, V = np.linalg.eigh(np.cov(X.T, bias=True))
+    for rank in range(1, 7):
+        F = systems.low_rank_factor(X, rank)
+        kept = V[:, 6 - rank :] if rank > 1 else V[:, :0]
+        A = (np.outer(mean, mean)
+             + kept @ np.diag(eigenvalues[len(eigenvalues) - kept.shape[1] :]) @ kept.T)
+        claims += [
+            Equal(f"rank {rank}: F F^T", F @ F.T, A, 1e-12),
+            Equal(f"rank {rank}: first column of F", F[:, 0], mean, 1e-13),
+            Equal(f"rank {rank}: product", systems.factor_product(B, G, F), B @ G @ A, 1e-12),
+            Equal(f"rank {rank}: solution", closed_forms.factor_solution(B, G, F, 1 - ALPHA, ALPHA),
+                  dense(A, B, G), 1e-10),
+        ]
+        if rank > 1:
+            claims.append(AtMost(f"rank {rank}: 0 against the least eigenvalue of the difference "
+                                 "from the rank below",
+                                 0.0, reference.least(F @ F.T - below), scale=1.0))
+        below = F @ F.T
+    return [*claims,
+            Equal("rank 6 is (11a)", below, np.mean([np.outer(h, h) for h in X], axis=0), 1e-12),
+            Case(X=X, B=B)]
+
+
+@equation(PAPER, "extension-expectation-error",
+          statement="With exact means in the place of expectations (pch-mean) the metric's error "
+                    "is zero by construction; what remains of PCH's error is expectation step and "
+                    "signs, and the former is where (6) stands.",
+          formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])", kind="claim", verdict="holds",
+          implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error))
+def expectation_error(rng):
+    claims = []
+    for case in cases.variety(rng):
+        exact = [H.mean(axis=0) for H in case.exact()]
+        mine = curvatures.pch_mean(case.evaluation, case.units)
+        by_differences = [reference.bias_hessians(case, t).mean(axis=0) for t in (1, 2, 3)]
+        name = case.name
+        means = hessians.mean_bias_hessians(case.evaluation, case.units)
+        claims += [Equal(f"{name}, layer {t}: exact mean by differences", one, H, 1e-7)
+                   for t, (one, H) in enumerate(zip(means, by_differences), start=1)]
+        for t, (B, H) in enumerate(zip(mine, by_differences), start=1):
+            eigenvalues, V = np.linalg.eigh(H)
+            claims.append(Equal(f"{name}, layer {t}: Pos-Eig of means by differences", B,
+                                V @ np.diag(np.abs(eigenvalues)) @ V.T, 1e-6))
+        six = curvatures.expectation(case.evaluation, case.units)
+        off = [errors.layer_error(B, H) for B, H in zip(mine, exact)]
+        claims += [
+            Equal(f"{name}: error of the metric", off, np.zeros(3), 1e-12,
+                  scale=np.abs(exact[-1]).max()),
+            Property(f"{name}: that of (6) is not zero",
+                     bool(errors.layer_error(six[0], exact[0]) > 1e-12)),
+            Equal(f"{name}: its top layer", errors.layer_error(six[2], exact[2]),
+                  np.linalg.norm(twice_negative(case)), 1e-10, scale=np.abs(exact[2]).max()),
+        ]
+    return [*claims, Case(exact=exact[0], mine=mine[0])]

@@ -1,0 +1,202 @@
+"""Equations (1)-(3), Property 1, Pos-Eig: Newton's method, and negative curvature corrected."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ....exact.curvature import hessian_vector_product_at
+from ....exact.dense import hessian
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, Rate, equation
+from ....nets import SquaredError, mlp
+from .. import PAPER, pos_eig
+from . import cases, reference
+
+CONVEX = "f is convex. Of other functions every maximum and saddle point satisfies it as well."
+
+
+def strictly_convex(rng, n=4):
+    """log-sum-exp plus half a squared norm: value, gradient, Hessian."""
+    A = rng.normal(size=(6, n))
+
+    def value(x):
+        return logsumexp(A @ x) + x @ x / 2
+
+    def gradient(x):
+        return A.T @ np.exp(A @ x - logsumexp(A @ x)) + x
+
+    def second(x):
+        q = np.exp(A @ x - logsumexp(A @ x))
+        return A.T @ (np.diag(q) - np.outer(q, q)) @ A + np.eye(n)
+
+    return value, gradient, second
+
+
+def minimiser(gradient, second, n=4):
+    x = np.zeros(n)
+    for _ in range(12):
+        x = x - np.linalg.solve(second(x), gradient(x))
+    return x
+
+
+@equation(PAPER, "1", statement="A convex and twice differentiable function is to be minimised.",
+          formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})", kind="definition",
+          verdict="definition")
+def equation_1(rng):
+    value, gradient, second = strictly_convex(rng)
+    x, others = minimiser(gradient, second), rng.normal(size=(50, 4))
+    return [
+        AtMost("f at the minimiser against f elsewhere", value(x),
+               [value(other) for other in others]),
+        AtMost("0 against the least eigenvalue of the Hessian", 0.0,
+               [np.linalg.eigvalsh(second(other))[0] for other in others]),
+        Case(theta=x),
+    ]
+
+
+@equation(PAPER, "2", statement="At the minimiser the gradient is zero.",
+          formula=r"\nabla f(\boldsymbol{\theta}^*) = 0", kind="claim", verdict="conditional",
+          condition=CONVEX)
+def equation_2(rng):
+    value, gradient, second = strictly_convex(rng)
+    x = minimiser(gradient, second)
+    steps = rng.normal(size=(50, 4))
+
+    def monkey(p):
+        return p[0] ** 3 - 3 * p[0] * p[1] ** 2
+
+    zero = reference.gradient(monkey, np.zeros(2), (0, 1))
+    around = [monkey(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, 6, 50)]
+    return [
+        Equal("gradient at the minimiser against 0", gradient(x), np.zeros(4), 1e-12, scale=1.0),
+        AtMost("f where the gradient is zero against f elsewhere", value(x),
+               [value(x + s) for s in steps]),
+        Equal("gradient of a monkey saddle in the origin against 0", zero, np.zeros(2), 1e-12,
+              scale=1.0),
+        Counterexample(AtMost("its value there against its values around", 0.0, around)),
+        Case(theta=x),
+    ]
+
+
+@equation(
+    PAPER, "3",
+    statement="The gradient after a step d, to first order: setting it to zero is Newton's system.",
+    formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d}^j = 0",
+    kind="approximation", verdict="holds", implements=(hessian_vector_product_at,)
+)
+def equation_3(rng):
+    case = cases.case(rng, "tanh", "softmax")
+    d = rng.normal(size=case.theta.size)
+    places = np.arange(case.theta.size)
+
+    def gradient(theta):
+        return reference.gradients(case, places, theta).mean(axis=0)
+
+    first, product = gradient(case.theta), hessian_vector_product_at(case.evaluation, d)
+    steps = 0.02 * 2.0 ** -np.arange(5)
+    left = [np.abs(gradient(case.theta + e * d) - first - e * product).max() for e in steps]
+    e = 1e-4
+    difference = (gradient(case.theta + e * d) - gradient(case.theta - e * d)) / (2 * e)
+    return [
+        Equal("Hessian times d against a difference of gradients", product, difference, 1e-5),
+        Rate("gradient after a step minus (3), against its length", steps, left, order=2,
+             tolerance=0.15),
+        Case(theta=case.theta, d=d),
+    ]
+
+
+@equation(
+    PAPER,
+    "u-newton",
+    where="below (3)",
+    statement="The minimiser of the quadratic model is the Newton direction; it is added times "
+    "the step size.",
+    formula=r"""\mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla
+    f(\boldsymbol{\theta}^j), \quad
+                  \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + \eta \mathbf{d}^j""",
+    kind="algorithm",
+    verdict="holds",
+    implements=(hessian,),
+)
+def newton(rng):
+    net, x, target = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    H = hessian(net, SquaredError(), x, target)
+    gradient = net.evaluate(SquaredError(), x, target).gradient
+    reached = net.theta - np.linalg.solve(H, gradient)
+    least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], target, rcond=None)[0].T
+    wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
+    return [Equal("one step with eta = 1 against least squares", reached, wanted, 1e-12),
+            Case(theta=reached, H=H)]
+
+
+@equation(
+    PAPER,
+    "property-1",
+    statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic model is "
+    "concave.",
+    formula=r"""g(\mathbf{k}) = f + \nabla f^T \mathbf{v} + \tfrac{1}{2} \mathbf{v}^T \nabla^2 f
+    \mathbf{v},
+                  \quad \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s \mathbf{v}_s""",
+    kind="claim",
+    verdict="holds",
+    implements=(hessian,),
+)
+def property_1(rng):
+    case = cases.case(rng, "sin", "bounded")
+    H = hessian(case.network, case.evaluation.loss_function, case.x, case.y)
+    eigenvalues, V = np.linalg.eigh(H)
+    negative = V[:, eigenvalues < -1e-6]
+    gradient = case.evaluation.gradient
+
+    def model(k):
+        v = negative @ k
+        return gradient @ v + v @ H @ v / 2
+
+    ends = rng.normal(size=(100, 2, negative.shape[1]))
+    chords = [(model(a) + model(b)) / 2 for a, b in ends]
+    samples = range(len(case.x))
+    along = [np.mean([reference.hessian(lambda e: reference.loss(case, s, case.theta + e[0] * v),
+                                        np.zeros(1), (0,)) for s in samples]) for v in negative.T]
+    return [
+        AtMost("middle of a chord against the function there", chords,
+               [model((a + b) / 2) for a, b in ends]),
+        Equal("second derivative along the eigenvectors, by differences, against the eigenvalues",
+              along, eigenvalues[eigenvalues < -1e-6], 1e-7),
+        Property("there are negative eigenvalues", negative.shape[1] > 0),
+        Case(H=H, V=negative),
+    ]
+
+
+@equation(
+    PAPER,
+    "pos-eig",
+    where="below Property 1",
+    statement="Negative eigenvalues are multiplied by gamma <= 0; with eigenvectors in columns "
+    "the matrix is "
+    "put together as V diag V^T.",
+    formula=r"""\text{Pos-Eig}(A) = Q^T \operatorname{diag}(\gamma\lambda_1, \dots, \gamma\lambda_s,
+                  \lambda_{s+1}, \dots, \lambda_n) Q""",
+    corrected=r"""\text{Pos-Eig}(A) = V \operatorname{diag}(\gamma\lambda_1, \dots, \gamma\lambda_s,
+                    \lambda_{s+1}, \dots, \lambda_n) V^T, \quad A = V \Lambda V^T
+                    \quad (Q = V^T \text{ has the eigenvectors in its rows})""",
+    kind="definition",
+    verdict="erratum",
+    implements=(pos_eig.pos_eig, pos_eig.pos_diagonal),
+)
+def pos_eig_(rng):
+    V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
+    A, claims = V @ np.diag(eigenvalues) @ V.T, []
+    for gamma, kept in ((-1.0, [2, 0.5, 0, 1, 3]),
+                        (0.0, [0, 0, 0, 1, 3]),
+                        (-0.3, [0.6, 0.15, 0, 1, 3])):
+        wanted = V @ np.diag(kept) @ V.T
+        claims += [
+            Equal(f"gamma = {gamma:g}", pos_eig.pos_eig(A, gamma), wanted, 1e-13),
+            Equal(f"gamma = {gamma:g}, a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
+                  np.array(kept, dtype=float), 1e-15),
+            Equal(f"gamma = {gamma:g}: Q^T diag Q with eigenvectors in rows",
+                  V @ np.diag(kept) @ V.T, pos_eig.pos_eig(A, gamma), 1e-13),
+            Printed(Equal(f"gamma = {gamma:g}: the same with eigenvectors in columns",
+                          pos_eig.pos_eig_of_columns(A, gamma), wanted, 1e-13)),
+        ]
+    return [*claims,
+            Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),
+            Case(A=A, V=V)]

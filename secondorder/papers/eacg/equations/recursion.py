@@ -1,0 +1,214 @@
+"""The loss, back-propagation, (4a)-(4c), supplements B and C: derivatives layer by layer."""
+
+import numpy as np
+
+from ....exact.curvature import gradient as mean_gradient
+from ....ledger import Case, Equal, PrintedShape, Property, equation
+from ....nets import Activation, Linear
+from .. import PAPER, hessians
+from . import cases, reference
+
+DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
+
+
+@equation(PAPER, "u-loss", where="Fully-Connected Neural Networks",
+          statement="Training minimises the sum of the instances' losses, a criterion of the "
+                    "softmax of the outputs; (9) has its mean, and so has everything here.",
+          formula=r"\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv "
+                  r"\min_{\theta} \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)",
+          kind="definition", verdict="definition", implements=(mean_gradient,))
+def loss(rng):
+    claims = []
+    for case in cases.variety(rng):
+        places = np.arange(case.theta.size)
+        total = reference.gradients(case, places).sum(axis=0)
+        mean = mean_gradient(case.network, case.evaluation.loss_function, case.x, case.y)
+        claims.append(Equal(f"{case.name}: samples times the gradient against that of the sum",
+                            len(case.x) * mean, total, 1e-12))
+    return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
+
+
+@equation(PAPER, "u-block", where="PCH Matrix",
+          statement="The blocks of weights and biases of every layer stand on the diagonal; what "
+                    "couples layers, or weights and bias of one layer, is dropped.",
+          formula=r"\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i], "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
+          kind="definition", verdict="definition", implements=(hessians.mean_weight_hessian,))
+def block(rng):
+    case = cases.case(rng, "tanh", "bounded")
+    t, H = 2, case.exact()[1]
+    whole = reference.hessians(case, reference.all_places(case, t)).mean(axis=0)
+    mine, n = hessians.mean_weight_hessian(case.inputs(t), H), H.shape[1]
+    return [
+        Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
+              DIFFERENCES),
+        Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),
+        Property("weights and bias of one layer are coupled, and that is dropped",
+                 bool(np.abs(whole[:-n, -n:]).max() > 1e-3 * np.abs(whole).max())),
+        Case(whole=whole),
+    ]
+
+
+def back_propagation(rng, t_of, claim):
+    """Claims for networks of several activations, `claim` made for each of them."""
+    claims = []
+    for case in cases.variety(rng):
+        claims += claim(case, t_of(case))
+    return [*claims, Case(x=case.x, theta=case.theta)]
+
+
+@equation(
+    PAPER,
+    "u-backprop",
+    "b-i",
+    "b-iii",
+    where="Layer-wise Equations; Supplement B",
+    statement="Gradients of one instance's loss in biases and weights, from the last layer down.",
+    formula=r"""\begin{aligned}
+                  \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
+                  \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'})
+                  \mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &=
+                  \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
+                  \end{aligned}""",
+    kind="identity",
+    verdict="holds",
+    implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients),
+)
+def backprop(rng):
+    def claim(case, t):
+        g, unit, name = (reference.bias_gradients(case, t),
+                         case.linear(t),
+                         f"{case.name}, layer {t}")
+        rows = unit.layer.parameter_gradients(unit.saved, unit.delta)[:, : unit.layer.weight.size]
+        outer = np.array([np.outer(g[s], case.inputs(t)[s]).ravel() for s in range(len(g))])
+        return [Equal(f"{name}: bias by complex steps", case.deltas(t), g, 1e-12),
+                Equal(f"{name}: weights against g h^T", rows, outer, 1e-12)]
+
+    return [one for t in (1, 2, 3) for one in back_propagation(rng, lambda case: t, claim)]
+
+
+@equation(
+    PAPER,
+    "b-ii",
+    where="Supplement B",
+    statement="The gradient in a bias, entry by entry: a row of W^T, not a column, meets the "
+    "gradient above.",
+    formula=r"""[\nabla_{\mathbf{b}^{k-1}} \xi_i]_r = [\mathbf{h}_i^{(k-1)'}]_r
+    [\mathbf{W}^{kT}]_{\cdot r}
+                  \nabla_{\mathbf{b}^k} \xi_i""",
+    corrected=r"""[\nabla_{\mathbf{b}^{k-1}} \xi_i]_r = [\mathbf{h}_i^{(k-1)'}]_r
+    [\mathbf{W}^{kT}]_{r \cdot}
+                    \nabla_{\mathbf{b}^k} \xi_i""",
+    kind="proof-step",
+    verdict="erratum",
+    implements=(Linear.input_gradient, Activation.input_gradient),
+)
+def b_ii(rng):
+    claims = []
+    for case in cases.variety(rng):
+        W, above, slope = case.weights(3), reference.bias_gradients(case, 3), case.hidden(2).slope
+        by_rows = [[slope[s, r] * (W.T[r] @ above[s]) for r in range(W.shape[1])]
+                   for s in range(len(slope))]
+        claims.append(Equal(f"{case.name}: rows of W^T", case.deltas(2), by_rows, 1e-12))
+    W = cases.case(rng, sizes=(3, 5, 2)).weights(2)
+    return [
+        *claims,
+        PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape, W[:, 0].shape),
+        Case(W=W),
+    ]
+
+
+@equation(PAPER, "4a", "c-i",
+          statement="The Hessian in the last bias is the one in the outputs (the logits).",
+          formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
+          kind="identity", verdict="holds", implements=(hessians.output_hessians,))
+def equation_4a(rng):
+    return back_propagation(rng, lambda case: case.depth,
+                            lambda case, t: [Equal(f"{case.name}: differences in b^k", case.top(),
+                                                   reference.bias_hessians(case, t), DIFFERENCES)])
+
+
+@equation(
+    PAPER,
+    "4b",
+    statement="The Hessian in a bias from that of the layer above, instance by instance; the last "
+    "term is a diagonal matrix.",
+    formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
+    \mathbf{W}^{tT}
+                  \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) +
+                  \text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}
+                  \xi_i)""",
+    kind="identity",
+    verdict="holds",
+    implements=(
+        hessians.hidden_hessians,
+        hessians.bias_hessians,
+        hessians.exact_step,
+        Activation.input_hessian,
+        Linear.input_hessian,
+    ),
+)
+def equation_4b(rng):
+    def claim(case, t):
+        exact, wanted = case.exact(), reference.bias_hessians(case, t - 1)
+        kept = case.hidden(t - 1)
+        literal = hessians.hidden_hessians(case.weights(t), exact[t - 1], case.deltas(t),
+                                           kept.slope, kept.curvature)
+        name = f"{case.name}, layer {t - 1}"
+        return [Equal(f"{name}: as printed, by differences", literal, wanted, DIFFERENCES),
+                Equal(f"{name}: through the layers", exact[t - 2], wanted, DIFFERENCES)]
+
+    return back_propagation(rng, lambda case: 3, claim) + back_propagation(rng, lambda case: 2,
+                                                                           claim)
+
+
+@equation(
+    PAPER,
+    "c-ii",
+    where="Supplement C",
+    statement="The step (4b), entry by entry: its range ends at t = 2, as there is no bias below "
+    "the first "
+    "layer, and its diagonal has a row of W^T.",
+    formula=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{sr}
+                  \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 1""",
+    corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
+                    \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
+    kind="proof-step",
+    verdict="erratum",
+    implements=(hessians.hidden_hessians,),
+)
+def c_ii(rng):
+    case = cases.case(rng, "tanh", "bounded")
+    H, g, kept, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
+    mine = hessians.hidden_hessians(W, H, g, kept.slope, kept.curvature)
+    S, m = kept.slope.shape
+    part_1, part_2 = np.zeros((S, m, m)), np.zeros((S, m, m))
+    for s, r in np.ndindex(S, m):
+        part_1[s, r, r] = kept.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
+        part_2[s, r] = kept.slope[s] * (W.T @ H[s] @ (W[:, r] * kept.slope[s, r]))
+    return [
+        Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
+        Equal("(4b) by differences", mine, reference.bias_hessians(case, 1), DIFFERENCES),
+        PrintedShape("an entry of W^T times the gradient, where a number is needed",
+                     (W.T[0, 0] * g[0]).shape, ()),
+        Case(W=W, g=g),
+    ]
+
+
+@equation(PAPER, "4c", "c-iii",
+          where="Supplement C (iii) prints an exponent t - i for t - 1, and differentiates through "
+                "h^t, which needs an invertible activation; through z^t it needs none",
+          statement="The Hessian in the weights, columns one below the other, is the Kronecker "
+                    "product of the inputs' outer product and the Hessian in the bias.",
+          formula=r"\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes "
+                  r"\mathbf{h}_i^{(t-1)T}) \otimes \nabla_{\mathbf{b}^t}^2 \xi_i",
+          kind="identity", verdict="holds", implements=(hessians.weight_hessian,))
+def equation_4c(rng):
+    claims = []
+    for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
+        mine = hessians.weight_hessian(case.inputs(t)[0], case.exact()[t - 1][0])
+        wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
+                                   reference.weight_places(case, t))
+        claims.append(Equal(f"{case.name}, layer {t}: by differences", mine, wanted, DIFFERENCES))
+    return [*claims, Case(h=case.inputs(t)[0], H=case.exact()[t - 1][0])]

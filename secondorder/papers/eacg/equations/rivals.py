@@ -1,0 +1,293 @@
+"""KFAC and KFRA: Fisher matrix, Gauss-Newton recursion, Kronecker-factored inverses (12), (13)."""
+
+import numpy as np
+
+from ....exact.dense import gauss_newton as whole_gauss_newton
+from ....exact.dense import hessian as whole_hessian
+from ....ledger import AtMost, Case, Condition, Counterexample, Equal, PrintedShape, equation
+from ....nets import BoundedCriterion
+from .. import PAPER, curvatures, hessians, kronecker_inverse
+from . import cases, reference
+
+ALPHA = 0.05
+WITHIN = Condition("within layers",
+                   "Only blocks within a layer are compared, and the exact mean of the "
+                   "Gauss-Newton matrix, not KFRA's recursion, which takes expectations on the "
+                   "way.")
+
+
+def vec_gradient(case, s, t):
+    """Gradient of instance s in Vec(W^t), by complex steps."""
+    return reference.gradient(lambda p: reference.loss(case, s, p), case.theta,
+                              reference.weight_places(case, t))
+
+
+@equation(
+    PAPER, "u-fisher", where="Related Works",
+    statement="A block of one instance's Fisher matrix, between the weights of two layers: inputs "
+              "of one with inputs of the other, gradients of one with gradients of the other.",
+    formula=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\mu-1)T}) "
+            r"\otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
+    corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\nu-1)T}) "
+              r"\otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
+    kind="identity", verdict="erratum", implements=(curvatures.fisher_block,)
+)
+def fisher(rng):
+    claims = []
+    for case in cases.variety(rng, ("sigmoid", "sin"), sizes=(3, 4, 5, 2)):
+        for mu, nu in ((1, 2), (3, 1), (2, 2)):
+            g = {t: case.deltas(t)[0] for t in (mu, nu)}
+            h = {t: case.inputs(t)[0] for t in (mu, nu)}
+            block = curvatures.fisher_block(h[mu], g[mu], h[nu], g[nu])
+            wanted = np.outer(vec_gradient(case, 0, mu), vec_gradient(case, 0, nu))
+            claims.append(Equal(f"{case.activation}, block ({mu}, {nu}): outer product of "
+                                "gradients",
+                                block, wanted, 1e-12))
+            printed = curvatures.fisher_block_as_printed(h[mu], g[nu])
+            if mu == nu:
+                claims.append(Equal(f"{case.activation}, block ({mu}, {nu}): as printed it is "
+                                    "right",
+                                    printed, wanted, 1e-12))
+            else:
+                claims.append(PrintedShape(f"{case.activation}, block ({mu}, {nu})", printed.shape,
+                                           wanted.shape))
+    return [*claims, Case(h=h[nu], g=g[nu])]
+
+
+@equation(PAPER, "u-fisher-labels", where="Related Works",
+          statement="The Fisher matrix as printed has the gradients of the given targets "
+                    "(empirical). Drawn from the model instead, its mean over draws is the exact "
+                    "one, the mean Gauss-Newton block.",
+          formula=r"\mathbb{E}_i[\hat{F}_i^t] \approx \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes "
+                  r"\mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i "
+                  r"\otimes \nabla_{\mathbf{b}^t} \xi_i^T]",
+          kind="definition", verdict="definition",
+          implements=(curvatures.fisher, hessians.mean_outer))
+def fisher_labels(rng):
+    case, draws = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 3)), 400
+    kinds = {kind: curvatures.fisher(case.evaluation, case.units, kind, rng, draws)
+             for kind in ("empirical", "exact", "sampled")}
+    claims, places = [], {t: reference.bias_places(case, t) for t in (1, 2)}
+    for t in (1, 2):
+        given = reference.bias_gradients(case, t)
+        models, spread = np.zeros((len(places[t]),) * 2), np.zeros((len(places[t]),) * 2)
+        for s in range(5):
+            q = np.exp(reference.outputs(case, s, case.theta))
+            q /= q.sum()
+            terms = []
+            for c in range(3):
+                g = reference.gradient(lambda p: reference.cross_entropy(reference.outputs(case, s,
+                                                                                           p), c),
+                                       case.theta, places[t])
+                terms.append(np.outer(g, g))
+            mean = sum(weight * term for weight, term in zip(q, terms))
+            models += mean / 5
+            spread += sum(weight * (term - mean) ** 2 for weight, term in zip(q, terms)) / 25
+        deviation = np.sqrt(spread / draws)
+        claims += [
+            Equal(f"layer {t}: empirical", kinds["empirical"][t - 1],
+                  sum(np.outer(g, g) for g in given) / 5, 1e-12),
+            Equal(f"layer {t}: exact, label by label", kinds["exact"][t - 1], models, 1e-11),
+            AtMost(f"layer {t}: sampled minus exact against six standard deviations of {draws} "
+                   "draws",
+                   np.abs(kinds["sampled"][t - 1] - models), 6 * deviation),
+        ]
+    return [*claims, Case(g=np.array(given))]
+
+
+def factors(rng, n=3, m=4):
+    """A (m, m), B (n, n) and G (n, m)."""
+    return cases.psd(rng, m), cases.psd(rng, n), rng.normal(size=(n, m))
+
+
+def by_hand(A, B):
+    """The two damped factors of (12), with pi from traces."""
+    pi = np.sqrt(sum(np.linalg.eigvalsh(A)) / len(A) / (sum(np.linalg.eigvalsh(B)) / len(B)))
+    return A + pi * np.sqrt(ALPHA) * np.eye(len(A)), B + np.sqrt(ALPHA) / pi * np.eye(len(B)), pi
+
+
+@equation(PAPER, "12", where="Related Works; pi as Martens and Grosse choose it",
+          statement="The damped inverse is replaced by a Kronecker product of damped inverses: the "
+                    "matrix inverted has two more terms, so that it always damps too much. With "
+                    "pi^2 the ratio of mean eigenvalues the traces of these terms are least.",
+          formula=r"(\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx (\mathcal{H}^t)^{-1} "
+                  r"\otimes (\mathcal{G}^t)^{-1}, \quad \mathcal{H}^t = A + \pi_t \sqrt{\alpha} I, "
+                  r"\quad \mathcal{G}^t = B + \tfrac{\sqrt{\alpha}}{\pi_t} I",
+          kind="approximation", verdict="holds",
+          implements=(kronecker_inverse.inverse, kronecker_inverse.factors,
+                      kronecker_inverse.trace_norm_pi))
+def equation_12(rng):
+    A, B, _ = factors(rng)
+    I_m, I_n, (damped_A, damped_B, pi) = np.eye(4), np.eye(3), by_hand(A, B)
+    exact = reference.kron(A, B) + ALPHA * np.eye(12)
+    more = np.sqrt(ALPHA) * (reference.kron(A, I_n) / pi + pi * reference.kron(I_m, B))
+
+    def traces(pi):
+        return np.trace(reference.kron(A, I_n)) / pi + pi * np.trace(reference.kron(I_m, B))
+
+    mine = kronecker_inverse.trace_norm_pi(np.trace(A), 4, np.trace(B), 3)
+    diagonal = np.diag([1.0, 2, 3]), np.diag([0.5, 0.1])
+    off = kronecker_inverse.inverse(*diagonal, ALPHA) - np.linalg.inv(reference.kron(*diagonal)
+                                                                      + ALPHA * np.eye(6))
+    return [
+        Equal("inverse of the approximate inverse: two terms more",
+              np.linalg.inv(kronecker_inverse.inverse(A, B, ALPHA)), exact + more, 1e-10),
+        *(Equal(f"factor of the {name}", found, wanted, 1e-13) for name, found, wanted in zip(
+              ("inputs", "gradients"), kronecker_inverse.factors(A, B, ALPHA), (damped_A, damped_B)
+          )),
+        AtMost("0 against the least eigenvalue of those terms", 0.0, reference.least(more),
+               scale=1.0),
+        AtMost("traces at pi against other pi", traces(mine),
+               [traces(mine * f) for f in (0.3, 0.9, 1.1, 4.0)]),
+        Equal("pi", mine, pi, 1e-13),
+        AtMost("1 % against what diagonal factors mismatch by", 0.01, np.abs(off).max()),
+        Case(A=A, B=B),
+    ]
+
+
+@equation(PAPER, "u-kfi", where="Related Works",
+          statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
+                    "product.",
+          formula=r"\hat{\mathbf{d}}_{\mathbf{W}^t} = -\text{Vec}((\mathcal{G}^t)^{-1} "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] (\mathcal{H}^t)^{-1})",
+          kind="identity", verdict="holds", implements=(kronecker_inverse.direction,))
+def kfi(rng):
+    _, B, G = factors(rng)
+    claims = []
+    for S in (2, 9):
+        X = rng.normal(size=(S, 4))
+        A = np.mean([np.outer(h, h) for h in X], axis=0)
+        damped_A, damped_B, _ = by_hand(A, B)
+        wanted = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
+        claims += [
+            Equal(f"{S} instances: three matrices",
+                  reference.vec(kronecker_inverse.direction(A, B, G, ALPHA)), wanted, 1e-11),
+            Equal(f"{S} instances: from the inputs",
+                  reference.vec(kronecker_inverse.preconditioner(X, B, ALPHA)(-G)), wanted, 1e-11),
+        ]
+    solve = kronecker_inverse.inputs_solver(X, 0.3)
+    return [*claims,
+            Equal("the inputs' factor alone", solve(G) @ (A + 0.3 * np.eye(4)), G, 1e-12),
+            Case(X=X, B=B, G=G)]
+
+
+@equation(PAPER, "13", where="Convex Criterion",
+          statement="In the first layer, the second moment of the inputs is replaced by the outer "
+                    "product of their mean, and inverted by the formula of Sherman and Morrison.",
+          formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
+                  r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
+          kind="approximation", verdict="holds",
+          implements=(kronecker_inverse.first_layer_factor, kronecker_inverse.first_layer_inverse,
+                      kronecker_inverse.solution))
+def equation_13(rng):
+    _, B, G = factors(rng)
+    X = rng.normal(size=(6, 4)) + 0.5
+    mean = sum(X) / 6
+    outer = reference.kron(mean[None], mean[:, None])
+    pi = np.sqrt(np.trace(outer) / 4 / (np.trace(B) / 3))
+    damped_A, damped_B = (outer + pi * np.sqrt(ALPHA) * np.eye(4),
+                          B + np.sqrt(ALPHA) / pi * np.eye(3))
+    made = kronecker_inverse.solution(system(X, B, G), rank_one=True)
+    left_out = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
+    return [
+        Equal("the factor", kronecker_inverse.first_layer_factor(mean, pi, ALPHA), damped_A, 1e-13),
+        Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
+              G @ np.linalg.inv(damped_A), 1e-12),
+        Equal("the direction", made, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-11),
+        AtMost("0 against the least eigenvalue of what is left out, the inputs' covariance", 0.0,
+               reference.least(left_out), scale=1.0),
+        Case(mean=mean, B=B),
+    ]
+
+
+def system(X, B, G):
+    """The room's `System` around a gradient."""
+    from ..systems import System
+
+    return System(B, X, np.zeros((len(X), len(B))), G, G, ALPHA, 0.0)
+
+
+def relu_case(rng):
+    """A relu network with every unit away from its kink."""
+    for _ in range(100):
+        case = cases.case(rng, "relu", "softmax")
+        if min(np.abs(case.units[k].saved.input).min() for k in (1, 3)) > 0.05:
+            return case
+    raise RuntimeError("no network off the kinks")
+
+
+@equation(PAPER, "u-kfra", where="Related Works",
+          statement="Without the diagonal term the recursion gives the Gauss-Newton blocks, which "
+                    "are those of the Hessian where activations are piecewise linear.",
+          formula=r"\tilde{\mathbf{d}}_{\mathbf{W}^t} = -\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] (\mathcal{H}^t)^{-1}), \quad "
+                  r"\tilde{\mathcal{G}}^t = \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] "
+                  r"+ \tfrac{\sqrt{\alpha}}{\pi_t} I",
+          kind="claim", verdict="conditional", condition=WITHIN,
+          implements=(curvatures.gauss_newton, hessians.gauss_newton_step))
+def kfra(rng):
+    case = relu_case(rng)
+    loss, claims = case.evaluation.loss_function, []
+    mean = hessians.mean_of_instances(case.evaluation, case.units, lambda p, y: loss.hessian(p, y),
+                                      hessians.gauss_newton_step)
+    unit, H = case.units[3], case.top()[:, :1, :1] * np.ones((3, 3))
+    by_loops = [np.diag(row) @ one @ np.diag(row) for row, one in zip(unit.saved.slope, H)]
+    claims.append(Equal("one activation", hessians.gauss_newton_step(unit, H), by_loops, 1e-13))
+    recursion, B = curvatures.gauss_newton(case.evaluation, case.units), case.top().mean(axis=0)
+    for t in (3, 2, 1):
+        claims += [Equal(f"layer {t}: mean Gauss-Newton block against the Hessian, by differences",
+                         mean[t - 1], reference.bias_hessians(case, t).mean(axis=0), 1e-8),
+                   Equal(f"layer {t}: the recursion by loops", recursion[t - 1], B, 1e-11)]
+        if t > 1:
+            slope = case.hidden(t - 1).slope
+            B = np.mean([np.diag(row) @ case.weights(t).T @ B @ case.weights(t) @ np.diag(row)
+                         for row in slope], axis=0)
+    arguments = (case.network, loss, case.x, case.y)
+    return [
+        *claims,
+        Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
+                             whole_hessian(*arguments), whole_gauss_newton(*arguments), 1e-8)),
+        Counterexample(Equal("layer 1: the recursion against the mean", recursion[0], mean[0],
+                             1e-8)),
+        Case(x=case.x, theta=case.theta),
+    ]
+
+
+UNLIKELY = Condition("unlikely classes",
+                     "There are instances whose class has a probability below epsilon.")
+
+
+@equation(PAPER, "u-gn", where="Related Works; Non-Convex Criterion",
+          statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a corrected "
+                    "top block mends it.",
+          formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
+          kind="claim", verdict="conditional", condition=UNLIKELY,
+          implements=(curvatures.gauss_newton, BoundedCriterion.hessian))
+def gauss_newton(rng):
+    claims = []
+    for activation in ("sigmoid", "tanh", "softplus"):
+        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2)
+        uncorrected = curvatures.gauss_newton(case.evaluation, case.units, top_gamma=1.0)[-1]
+        corrected = curvatures.gauss_newton(case.evaluation, case.units)
+        by_differences = reference.bias_hessians(case, 2).mean(axis=0)
+        whole = whole_gauss_newton(case.network, case.evaluation.loss_function, case.x, case.y)
+        eigenvalues, V = np.linalg.eigh(by_differences)
+        claims += [
+            AtMost(f"{activation}: least eigenvalue of the top block against -1 % of its largest "
+                   "entry",
+                   reference.least(uncorrected), -0.01),
+            AtMost(f"{activation}: least eigenvalue of the whole matrix against 0",
+                   reference.least(whole), 0.0),
+            Equal(f"{activation}: top block by differences", uncorrected, by_differences, 1e-8),
+            Equal(f"{activation}: corrected", corrected[-1], V @ np.diag(np.abs(eigenvalues)) @ V.T,
+                  1e-7),
+            AtMost(f"{activation}: 0 against the least eigenvalues once corrected",
+                   0.0, [reference.least(B) for B in corrected], scale=1.0),
+        ]
+    likely = BoundedCriterion().hessian(np.array([[3.0, 0, 0]]), np.array([0]))[0]
+    return [
+        *claims,
+        Counterexample(AtMost("the same for one instance whose class is likely",
+                              reference.least(likely), -0.01)),
+        Case(top=uncorrected),
+    ]

@@ -1,0 +1,199 @@
+"""Equations (9)-(11b): the damped Newton system, layer by layer, and products with its matrices."""
+
+import numpy as np
+
+from ....ledger import AtMost, Case, Condition, Counterexample, Equal, equation
+from .. import PAPER, closed_forms, conjugate_gradients, curvatures, systems
+from ..direction import direction
+from . import cases, reference
+
+ALPHA = 0.05
+POSITIVE = Condition("positive curvature",
+                     "The curvature is positive semidefinite, as all PCH matrices are; it is "
+                     "enough that (1 - alpha) times its least eigenvalue stays above -alpha.")
+
+
+def blocks(case, gamma=-1.0):
+    """Blocks of weights and biases by (8a)-(8c), made with loops."""
+    found = curvatures.pch(case.evaluation, case.units, gamma)
+    return [reference.kron(np.mean([np.outer(h, h) for h in case.inputs(t)], axis=0), B)
+            for t, B in enumerate(found, start=1)], found
+
+
+def by_columns(case, vector):
+    """A vector over theta in the paper's order: Vec(W^1), b^1, ..., Vec(W^k), b^k."""
+    places = [places for t in range(1, case.depth + 1)
+              for places in (reference.weight_places(case, t), reference.bias_places(case, t))]
+    return vector[np.concatenate(places)]
+
+
+def block_diagonal(matrices):
+    ends = np.cumsum([0, *map(len, matrices)])
+    out = np.zeros((ends[-1],) * 2)
+    for start, stop, matrix in zip(ends[:-1], ends[1:], matrices):
+        out[start:stop, start:stop] = matrix
+    return out
+
+
+@equation(PAPER, "9",
+          statement="The Newton system with a weighted mean of the curvature and the identity is "
+                    "positive definite, and its solution a descent direction.",
+          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] + \alpha I) "
+                  r"\mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i], \quad 0 < \alpha < "
+                  r"1",
+          kind="definition", verdict="conditional", condition=POSITIVE,
+          implements=(systems.damped, systems.block_diagonal_system, direction))
+def equation_9(rng):
+    claims = []
+    for case in cases.variety(rng):
+        weights, biases = blocks(case)
+        whole = block_diagonal([block for pair in zip(weights, biases) for block in pair])
+        wanted = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
+        mine = systems.block_diagonal_system(weights, biases, ALPHA)
+        gradient = case.evaluation.gradient
+        d = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1", "exact",
+                      ALPHA)
+        name = case.name
+        claims += [
+            Equal(f"{name}: matrix of the system", mine, wanted, 1e-13),
+            Equal(f"{name}: solution, layer by layer, against a dense solve", by_columns(case, d),
+                  np.linalg.solve(wanted, -by_columns(case, gradient)), 1e-11),
+            AtMost(f"{name}: alpha against the least eigenvalue", ALPHA,
+                   np.linalg.eigvalsh(mine)[0]),
+            AtMost(f"{name}: slope along the solution against 0", d @ gradient, 0.0),
+        ]
+    negative = systems.damped(-0.2 * np.eye(3), ALPHA)
+    return [
+        *claims,
+        Equal("a singular curvature: least eigenvalue is alpha",
+              np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
+        Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
+                              np.linalg.eigvalsh(negative)[0], scale=1.0)),
+        Case(matrix=mine, d=d),
+    ]
+
+
+def system(case, t, B, alpha=ALPHA, l2=0.0):
+    """The room's `System` of one layer."""
+    unit = case.linear(t)
+    G = unit.delta.T @ unit.saved.input / len(unit.delta) + l2 * unit.layer.weight
+    return systems.System(B, unit.saved.input, unit.delta, unit.layer.weight, G, alpha, l2)
+
+
+@equation(PAPER, "10a", statement="The system of a layer's bias.",
+          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
+                  r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
+          kind="algorithm", verdict="holds",
+          implements=(systems.bias_product, conjugate_gradients.solve, closed_forms.damped_solve))
+def equation_10a(rng):
+    claims = []
+    for case in cases.variety(rng):
+        for t, B in enumerate(blocks(case)[1], start=1):
+            g = reference.bias_gradients(case, t).mean(axis=0)
+            matrix = (1 - ALPHA) * B + ALPHA * np.eye(len(B))
+            wanted = np.linalg.solve(matrix, -g)
+            found = conjugate_gradients.solve(lambda p: systems.bias_product(B, p, 1 - ALPHA,
+                                                                             ALPHA), -g, 50, 1e-12)
+            name = f"{case.name}, layer {t}"
+            claims += [
+                Equal(f"{name}: conjugate gradients", found.solution, wanted, 1e-9),
+                Equal(f"{name}: the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
+                      matrix @ g, 1e-13),
+                Equal(f"{name}: Cholesky", closed_forms.damped_solve(B, -g, 1 - ALPHA, ALPHA),
+                      wanted, 1e-11),
+            ]
+    return [*claims, Case(B=B, g=g)]
+
+
+@equation(PAPER, "10b",
+          statement="The system of a layer's weights, over the columns of W; with a penalty, l2 I "
+                    "joins the curvature.",
+          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}] + \alpha "
+                  r"I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} "
+                  r"\xi_i])",
+          kind="algorithm", verdict="holds",
+          implements=(systems.dense_system, systems.dense_solution, systems.System.damping,
+                      systems.System.weight))
+def equation_10b(rng):
+    claims, A = [], None
+    for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
+        weights, biases = blocks(case)
+        made = system(case, t, biases[t - 1], l2=l2)
+        A = weights[t - 1]
+        matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
+        mine, name = (systems.dense_solution(made), f"{case.name}, layer {t}, l2 = {l2:g}")
+        by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(made.G), 300, 1e-13)
+        claims += [
+            Equal(f"{name}: the matrix", systems.dense_system(made), matrix, 1e-13),
+            Equal(f"{name}: conjugate gradients on the Kronecker product", reference.vec(mine),
+                  by_cg.solution, 1e-8),
+            AtMost(f"{name}: slope along the solution against 0", np.sum(mine * made.G), 0.0),
+        ]
+    return [*claims, Case(A=A, G=made.G)]
+
+
+def factors(rng, n=3, m=4, S=6):
+    """B (n, n), P (n, m) and inputs X (S, m)."""
+    return cases.psd(rng, n), rng.normal(size=(n, m)), rng.normal(size=(S, m)) + 0.5
+
+
+@equation(PAPER, "u-vec", where="Solving Linear Equation via EA-CG",
+          statement="A Kronecker product times stacked columns is a product of three matrices.",
+          formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)", kind="identity",
+          verdict="holds", implements=(systems.kronecker_product,))
+def vec(rng):
+    A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
+    rows = reference.kron(A, C.T) @ B.ravel()
+    return [
+        Equal("columns one below the other", reference.vec(systems.kronecker_product(A, B, C)),
+              reference.kron(C.T, A) @ reference.vec(B), 1e-13),
+        Equal("rows one after the other: the factors change places",
+              systems.kronecker_product(A, B, C).ravel(), rows, 1e-13),
+        Case(A=A, B=B, C=C),
+    ]
+
+
+@equation(PAPER, "11a", statement="The product with the block of the weights, without forming it.",
+          formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) = "
+                  r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P \cdot "
+                  r"\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
+          kind="identity", verdict="holds",
+          implements=(systems.kronecker_product, systems.batch_product))
+def equation_11a(rng):
+    B, P, X = factors(rng)
+    A = np.mean([np.outer(h, h) for h in X], axis=0)
+    wanted = reference.kron(A, B) @ reference.vec(P)
+    return [
+        Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), wanted, 1e-13),
+        Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), wanted,
+              1e-13),
+        Case(B=B, P=P, X=X),
+    ]
+
+
+@equation(PAPER, "11b",
+          statement="The same with the outer product of the mean input: what is left out is the "
+                    "inputs' covariance, so that (11b) never overestimates.",
+          formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot "
+                  r"P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
+                  r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
+          kind="approximation", verdict="holds",
+          implements=(systems.rank_one_product, systems.System.mean_input))
+def equation_11b(rng):
+    B, P, X = factors(rng)
+    mean = systems.System(B, X, X, P, P, ALPHA, 0.0).mean_input
+    covariance = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
+    mine = reference.vec(systems.rank_one_product(B, P, mean))
+    left = reference.kron(np.mean([np.outer(h, h) for h in X], axis=0), B)
+    rank_one = reference.kron(np.outer(mean, mean), B)
+    return [
+        Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
+        Equal("mean input", mean, sum(X) / len(X), 1e-14),
+        Equal("(11a) minus (11b): Cov(h) (x) B", left @ reference.vec(P) - mine,
+              reference.kron(covariance, B) @ reference.vec(P), 1e-12),
+        AtMost("0 against the least eigenvalue of that difference", 0.0,
+               reference.least(left - rank_one), scale=1.0),
+        AtMost("rank of (11b) against the number of outputs", np.linalg.matrix_rank(rank_one),
+               len(B)),
+        Case(B=B, P=P, X=X),
+    ]

@@ -1,0 +1,189 @@
+"""Slopes and curvatures of single layers along a direction, the products between layers, and the
+step that weighs them.
+
+Every layer's piece of the direction is followed on its own: z'_k is the tangent of a pre-activation
+that comes from layer k alone, sum_k z'_k the whole one. Their number grows as they go up, the cost
+with the square of the depth.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...exact.curvature import hessian_vector_product_at
+from ...nets import Activation, Linear
+from .quantities import hidden_layers, objective_derivatives
+
+TINY = np.finfo(np.float64).tiny
+
+
+class Terms(NamedTuple):
+    """Parts of Q[k, r] = g_k^T H g_r, (K, K) each and symmetric; their sum is Q.
+
+    outputs : q_k^T f_pp q_r, with q_k the tangent of p that comes from layer k: lines one to three
+    of (39). weights : products of two layers' weights, the f_p and eta terms of (39). activations :
+    second derivatives of the activations.
+    """
+
+    outputs: np.ndarray
+    weights: np.ndarray
+    activations: np.ndarray
+
+
+def block_products(evaluation, direction):
+    """Slopes g_k . grad F (K,) and the `Terms` of g_k^T H g_r, for the pieces g_k of a direction in
+    all affine layers.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of a chain of `Linear` and `Activation` layers.
+    direction : (P,) array
+
+    Raises
+    ------
+    TypeError
+        For a layer that is not fully connected; it is named.
+    """
+    layers, places = hidden_layers(evaluation)
+    count, wide = len(layers), np.float64
+    f_p, f_pp = objective_derivatives(evaluation, places[-1])
+    weights, bends = np.zeros((count, count)), np.zeros((count, count))
+    tangents = np.zeros((0, *layers[0].input.shape), dtype=direction.dtype)
+    for k, (layer, place) in enumerate(zip(layers, places)):
+        own = np.zeros_like(layer.z)
+        if layer.linear.size:
+            P, P_bias = (*layer.linear.split(direction[evaluation.network.slices[place]]), None)[:2]
+            own = layer.input @ P.T + (0 if P_bias is None else P_bias)
+            weights[k, :k] = np.einsum("si,ksi->k", evaluation.deltas[place] @ P, tangents,
+                                       dtype=wide)
+        tangents = np.concatenate([tangents @ layer.linear.weight.T, own[None]])
+        if k < count - 1 and layer.slope is not None:
+            bar = evaluation.deltas[places[k + 1] - 1]
+            bends[:k + 1, :k + 1] += _pairs(tangents * (bar * layer.curvature), tangents)
+            tangents = tangents * layer.slope
+    slopes = np.einsum("si,ksi->k", f_p, tangents, dtype=wide)
+    outputs = _pairs(np.einsum("sij,ksj->ksi", f_pp, tangents), tangents)
+    s = evaluation.samples
+    return slopes / s, Terms(outputs / s, (weights + weights.T) / s, bends / s)
+
+
+def _pairs(left, right):
+    """sum over s and i of left[k, s, i] right[r, s, i], (K, R), in float64."""
+    left, right = (a.reshape(len(a), -1).astype(np.float64, copy=False) for a in (left, right))
+    return left @ right.T
+
+
+def layer_products(evaluation, direction, l2=0.0):
+    """Slopes (K,) and curvatures (K, K) of the pieces of a direction in the layers that have
+    parameters.
+
+    Chains of `Linear` and `Activation` layers by `block_products`, all others by one Hessian-vector
+    product a layer.
+
+    Returns
+    -------
+    a : (K,) array
+        g_k . gradient of the objective; their sum is g . gradient.
+    Q : (K, K) array
+        g_k^T H g_r; the sum of its entries is g^T H g.
+    norms : (K,) array
+        |g_k|.
+    slices : list of slice
+        Where each g_k stands.
+    """
+    network = evaluation.network
+    trained = [i for i, layer in enumerate(network.layers) if layer.size]
+    slices = [network.slices[i] for i in trained]
+    squares = np.array([np.dot(*2 * (direction[w].astype(np.float64),)) for w in slices])
+    if all(type(layer) in (Linear, Activation) for layer in network.layers):
+        a, terms = block_products(evaluation, direction)
+        kept = [k for k, place in enumerate(hidden_layers(evaluation)[1]) if place in trained]
+        a, Q = a[kept], sum(terms)[np.ix_(kept, kept)]
+    else:
+        a, Q = _by_products(evaluation, direction, slices)
+    if l2:
+        a = a + l2 * np.array([np.dot(direction[w].astype(np.float64),
+                                      network.theta[w]) for w in slices])
+        Q = Q + l2 * np.diag(squares)
+    return a, Q, np.sqrt(squares), slices
+
+
+def _by_products(evaluation, direction, slices):
+    a = np.array([np.dot(evaluation.gradient[w].astype(np.float64), direction[w]) for w in slices])
+    Q = np.empty((len(slices), len(slices)))
+    for k, w in enumerate(slices):
+        piece = np.zeros_like(direction)
+        piece[w] = direction[w]
+        product = hessian_vector_product_at(evaluation, piece)
+        Q[k] = [np.dot(direction[v].astype(np.float64), product[v]) for v in slices]
+    return a, (Q + Q.T) / 2
+
+
+def coupled_rates(a, Q, norms, sigma):
+    """Rates s (K,) that minimise a . s + s^T Q s / 2 + sigma |s|^3 / 6, with |s|^2 = sum_k (norms_k
+    s_k)^2.
+
+    In y = norms s the minimiser solves (Q' + (sigma/2) |y| I) y = -a' with Q' + (sigma/2) |y| I
+    positive semidefinite; in the eigenbasis of Q' that is one equation for |y|. Where a' has no
+    part along the least eigenvector (the hard case), that eigenvector fills y up.
+
+    Parameters
+    ----------
+    a, norms : (K,) arrays
+    Q : (K, K) array
+    sigma : float
+        Positive.
+    """
+    live = norms > 0
+    rates = np.zeros(len(a))
+    if not live.any():
+        return rates
+    scale = norms[live]
+    values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / scale / scale[:, None])
+    slope = vectors.T @ (a[live] / scale)
+    rates[live] = vectors @ _cubic_minimiser(values, slope, sigma) / scale
+    return rates
+
+
+def _cubic_minimiser(values, slope, sigma):
+    """y in the eigenbasis: y_i = -slope_i / (values_i + (sigma/2) r) with r = |y|.
+
+    r = least + t, where least makes the smallest denominator 0; t is found on a logarithmic scale,
+    as it may be tiny beside r.
+    """
+    least = max(0.0, -2 * values[0] / sigma)
+    gaps = values - values[0] if least > 0 else values
+
+    def solution(t):
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.where(slope == 0, 0.0, -slope / (gaps + sigma / 2 * t))
+
+    # every |slope_i| at once bounds t from above; |y| falls with t, r grows
+    high = np.sqrt(2 * _length(slope) / sigma) + TINY
+    low = max(high * 1e-100, TINY)
+    if _length(solution(low)) < least:
+        return _filled_up(solution(low), least)
+    for _ in range(100):
+        middle = np.sqrt(low) * np.sqrt(high)
+        if not low < middle < high:
+            break
+        if _length(solution(middle)) > least + middle:
+            low = middle
+        else:
+            high = middle
+    return solution(high)
+
+
+def _length(v):
+    """|v|, without squares that overflow or vanish."""
+    largest = np.abs(v).max()
+    return largest * np.linalg.norm(v / largest) if 0 < largest < np.inf else largest
+
+
+def _filled_up(y, least):
+    """The hard case: y is too short at t = 0 and gets the rest along the least eigenvector."""
+    others = y[1:] / least
+    fill = least * np.sqrt(max(1 - others @ others, 0.0))
+    y[0] = fill if y[0] >= 0 else -fill
+    return y

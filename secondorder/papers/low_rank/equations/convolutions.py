@@ -1,0 +1,371 @@
+"""The convolution, (44)-(57): one channel, an activation, any strides."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
+from .. import PAPER, convolution
+from . import reference
+from .cases import CLEAR, TOLERANCE
+
+STRIDES = (2, 3)
+
+
+class ConvolutionCase(NamedTuple):
+    """Input, kernel and strides; slopes and second derivatives at the arguments; the outputs as
+    jets in (x, w).
+    """
+
+    x: np.ndarray
+    w: np.ndarray
+    strides: tuple
+    z: np.ndarray
+    slope: np.ndarray
+    bend: np.ndarray
+    dz_dx: np.ndarray
+    v: np.ndarray  # jets
+
+    def first(self, of):
+        return self._cut(reference.firsts(self.v), 2, of)
+
+    def second(self, left, right):
+        return self._cut(self._cut(reference.seconds(self.v), 3, right), 2, left)
+
+    def _cut(self, array, axis, of):
+        array = np.moveaxis(array, axis, -1)
+        part = array[..., : self.x.size] if of == "x" else array[..., self.x.size :]
+        part = part.reshape(*part.shape[:-1], *(self.x if of == "x" else self.w).shape)
+        return np.moveaxis(part, (-2, -1), (axis, axis + 1))
+
+    def live(self):
+        return Case(x=self.x, w=self.w, strides=np.array(self.strides), v=reference.values(self.v))
+
+
+def by_loops(x, w, strides):
+    """Arguments of the activation, output by output, as jets in all entries of x and w."""
+    x, w = reference.variables(x, w)
+    counts = [(n - k) // stride + 1 for n, k, stride in zip(x.shape, w.shape, strides)]
+    found = np.empty(counts, dtype=object)
+    for s, t in np.ndindex(*counts):
+        found[s, t] = 0.0
+        for l, k in np.ndindex(w.shape):
+            found[s, t] = w[l, k] * x[strides[0] * s + l, strides[1] * t + k] + found[s, t]
+    return found
+
+
+def convolution_case(rng, activation="tanh", strides=STRIDES, x_shape=(6, 5), w_shape=(3, 2)):
+    """A random :class:`ConvolutionCase`; the kernel fits more than once in both directions."""
+    f, some = reference.ACTIVATIONS[activation], False
+    while not some:  # a ReLU that is neither dead everywhere nor live everywhere
+        x, w = rng.normal(size=x_shape), rng.normal(size=w_shape)
+        arguments = by_loops(x, w, strides)
+        slopes = f[1](reference.values(arguments))
+        some = slopes.any() and (activation != "relu" or not slopes.all())
+    v = np.empty(arguments.shape, dtype=object)
+    for index in np.ndindex(v.shape):
+        v[index] = arguments[index].through(*f)
+    z = convolution.patches(x, w_shape, strides)
+    at = reference.values(arguments)
+    return ConvolutionCase(x, w, strides, z, f[1](at), f[2](at),
+                           convolution.patch_derivative(x_shape, w_shape, strides), v)
+
+
+def cases(rng):
+    """Strides above one, strides one, and a piecewise-linear activation."""
+    return {"tanh, strides 2 and 3": convolution_case(rng),
+            "softplus, strides 1": convolution_case(rng, "softplus", (1, 1), (4, 4), (2, 3)),
+            "ReLU, strides 3 and 1": convolution_case(rng, "relu", (3, 1), (7, 3), (3, 2))}
+
+
+def against(rng, compute, expected):
+    """One claim a case: what the room computes against the jets."""
+    found = cases(rng)
+    claims = [Equal(f"{name}: against jets", compute(c), expected(c), TOLERANCE,
+                    scale=np.abs(reference.firsts(c.v)).max()) for name, c in found.items()]
+    return [*claims, found["tanh, strides 2 and 3"].live()]
+
+
+@equation(
+    PAPER, "44",
+    statement="The layer: an activation of the kernel's sums over patches; the patch lacks the "
+              "index l, over which the kernel is summed.",
+    formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
+    corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
+    kind="definition",
+    verdict="erratum",
+    implements=(convolution.argument,),
+)
+def layer_without_an_index(rng):
+    c = convolution_case(rng)
+    made = convolution.argument(c.z, c.w)
+    without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)
+    return [*layer(rng), PrintedShape("sums over k alone keep l", without_l.shape, made.shape)]
+
+
+@equation(
+    PAPER, "46",
+    statement="The layer: an activation of the kernel's sums over patches.",
+    formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
+    kind="definition",
+    verdict="holds",
+    implements=(convolution.argument,),
+)
+def layer(rng):
+    c = convolution_case(rng)
+    made = reference.ACTIVATIONS["tanh"][0](convolution.argument(c.z, c.w))
+    what = "against loops over outputs and kernel"
+    return [Equal(what, made, reference.values(c.v), TOLERANCE), c.live()]
+
+
+@equation(
+    PAPER, "45",
+    statement="Where a patch begins: as printed, with indices from 1, rows and columns before the "
+              "first stride are never seen.",
+    formula=r"(\tilde{x}_t^s)_k = x_{\tau t+k-1}^{\sigma s+l-1}",
+    corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau (t-1)+k}^{\sigma (s-1)+l}",
+    kind="definition",
+    verdict="erratum",
+    implements=(convolution.patches, convolution.patches_as_printed, convolution.output_shape),
+)
+def patches(rng):
+    x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
+    right = reference.values(by_loops(x, w, STRIDES))
+    cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
+    made = convolution.argument(convolution.patches_as_printed(x, w.shape, STRIDES), w)
+    stride_one = convolution.patches_as_printed(x, w.shape, (1, 1))
+    both = tuple(slice(0, min(a, b)) for a, b in zip(made.shape, right.shape))
+    return [Equal("corrected, against loops", convolution.argument(
+        convolution.patches(x, w.shape, STRIDES), w), right, TOLERANCE),
+            Equal("as printed: the same layer on an input without its first rows and columns", made,
+                  cropped, TOLERANCE),
+            PrintedShape("number of outputs as printed, and of the layer", made.shape, right.shape),
+            Printed(Equal("the outputs that both have", made[both], right[both], CLEAR)),
+            Equal("at stride one nothing is lost", convolution.argument(stride_one, w),
+                  reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
+            Case(x=x, w=w)]
+
+
+@equation(
+    PAPER, "47",
+    statement="How outputs change with inputs; the lower index of w must be that of z.",
+    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l) w_p^m "
+            r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i}",
+    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l) w_q^m "
+              r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i}",
+    kind="identity",
+    verdict="erratum",
+    implements=(convolution.dv_dx,),
+)
+def inputs(rng):
+    claims = against(rng, lambda c: convolution.dv_dx(c.slope, c.w,
+                                                      c.dz_dx), lambda c: c.first("x"))
+    c = convolution_case(rng)
+    literal = np.einsum("st,mp,stmqij->stij", c.slope, c.w, c.dz_dx)
+    return [*claims, Printed(Equal("as printed, p and q summed each on its own", literal,
+                                   c.first("x"), CLEAR))]
+
+
+@equation(
+    PAPER, "48",
+    statement="A patch holds an input or it does not; the condition names the column p that the "
+              "left side calls q.",
+    formula=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma s + m - "
+            r"1 \text{ and } j = \tau t + p - 1 \\ 0 & \text{else} \end{cases}",
+    corrected=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma (s - "
+              r"1) + m \text{ and } j = \tau (t - 1) + q \\ 0 & \text{else} \end{cases}",
+    kind="identity",
+    verdict="erratum",
+    implements=(convolution.patch_derivative,),
+)
+def patch_derivative(rng):
+    c = convolution_case(rng)
+    places = np.arange(c.x.size).reshape(c.x.shape)
+    z = convolution.patches(places, c.w.shape, c.strides)
+    by_place = (z[..., None, None] == places).astype(float)
+    left = c.dz_dx[:, :, :, :, None] + np.zeros((c.w.shape[1], 1, 1))  # indices s, t, m, q, p, i, j
+    right = np.swapaxes(left, 3, 4).copy()
+    return [Equal("against the numbers of the inputs in every patch", c.dz_dx, by_place, 1e-15),
+            Property("every entry of a patch is one input",
+                     set(c.dz_dx.sum(axis=(4, 5)).ravel()), {1.0}),
+            Printed(Equal("as printed, for all values of p and q", left, right, CLEAR)),
+            c.live()]
+
+
+@equation(
+    PAPER, "49", "53",
+    statement="How outputs change with the kernel: by the patch that it meets.",
+    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}'(z_{tk}^{sl} w_k^l) z_{tq}^{sp} "
+            r"= \mathcal{A}'\left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}",
+    kind="identity",
+    verdict="holds",
+    implements=(convolution.dv_dw,),
+)
+def kernel(rng):
+    claims = against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
+    c = convolution_case(rng, x_shape=(7, 8))
+    origin = STRIDES[0] - 1, STRIDES[1] - 1
+    cropped = convolution_case(rng, x_shape=(7, 8))._replace(x=c.x[origin[0] :, origin[1] :])
+    again = by_loops(cropped.x, c.w, STRIDES)
+    f = reference.ACTIVATIONS["tanh"]
+    slope = f[1](reference.values(again))
+    jets = np.array([jet.through(*f) for jet in again.ravel()], dtype=object)
+    expected = reference.firsts(jets)[:, cropped.x.size :].reshape(*again.shape, *c.w.shape)
+    made = convolution.dv_dw(slope, convolution.patches_as_printed(c.x, c.w.shape, STRIDES))
+    return [*claims, Equal("with the patches of (45) as printed, for the layer that they make",
+                           made, expected, TOLERANCE)]
+
+
+@equation(
+    PAPER, "50",
+    statement="Second derivatives in the inputs.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \mathcal{A}''(z_{tk}^{sl} "
+            r"w_k^l) w_r^m \frac{\partial z_{tr}^{sm}}{\partial x_j^i} w_b^a "
+            r"\frac{\partial z_{tb}^{sa}}{\partial x_q^p}",
+    kind="identity",
+    verdict="holds",
+    implements=(convolution.d2v_dx_dx,),
+)
+def inputs_twice(rng):
+    return against(rng, lambda c: convolution.d2v_dx_dx(c.bend, c.w,
+                                                        c.dz_dx), lambda c: c.second("x", "x"))
+
+
+@equation(
+    PAPER, "51",
+    statement="Second derivatives in kernel and inputs.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} "
+            r"w_k^l) \frac{\partial z_{tq}^{sp}}{\partial x_j^i} + \mathcal{A}''(z_{tk}^{sl} "
+            r"w_k^l) z_{tq}^{sp} w_r^m \frac{\partial z_{tr}^{sm}}{\partial x_j^i}",
+    kind="identity",
+    verdict="holds",
+    implements=(convolution.d2v_dw_dx,),
+)
+def kernel_and_inputs(rng):
+    return against(rng, lambda c: convolution.d2v_dw_dx(c.slope, c.bend, c.z, c.w,
+                                                        c.dz_dx), lambda c: c.second("w", "x"))
+
+
+@equation(
+    PAPER, "52", "55",
+    statement="Second derivatives in the kernel.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''(z_{tk}^{sl} "
+            r"w_k^l) z_{tq}^{sp} z_{tb}^{sa} = \mathcal{A}''\left( (\tilde{x}_t^s)_k^l w_k^l "
+            r"\right) x_{\tau t+q-1}^{\sigma s+p-1} x_{\tau t+b-1}^{\sigma s+a-1}",
+    kind="identity",
+    verdict="holds",
+    implements=(convolution.d2v_dw_dw,),
+)
+def kernel_twice(rng):
+    return against(rng, lambda c: convolution.d2v_dw_dw(c.bend, c.z), lambda c: c.second("w", "w"))
+
+
+@equation(
+    PAPER, "54",
+    statement="(47) by cases: the kernel's entry that an input meets; the print has no upper "
+              "bounds, so that it asks for entries beyond the kernel.",
+    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'(\cdot) "
+            r"w_{j+1-\tau t}^{i+1-\sigma s} & i+1 > \sigma s, j+1 > \tau t \\ "
+            r"0 & \text{else} \end{cases}",
+    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'(\cdot) w_r^m & "
+              r"(m, r) = (i - \sigma (s - 1), j - \tau (t - 1)), 1 \le m \le k_h, 1 \le r \le k_w "
+              r"\\ 0 & \text{else} \end{cases}",
+    kind="identity",
+    verdict="erratum",
+    implements=(convolution.dv_dx_by_cases, convolution.kernel_at),
+)
+def inputs_by_cases(rng):
+    claims = against(rng, lambda c: convolution.dv_dx_by_cases(c.slope, c.w, c.x.shape,
+                                                               c.strides), lambda c: c.first("x"))
+    c = convolution_case(rng)
+    asked = largest_index(c)
+    return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
+                                  asked, c.w.shape)]
+
+
+def largest_index(c):
+    """How far, counted from 1, the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau
+    t run.
+    """
+    return tuple(max(i + 1 - stride * s for i in range(1, n + 1) for s in range(1, n + 1)
+                     if i + 1 > stride * s) for n, stride in zip(c.x.shape, c.strides))
+
+
+@equation(
+    PAPER, "56",
+    statement="(51) by cases: as printed, entries where one of the two indices agrees fall to 0.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases} \mathcal{A}' "
+            r"+ \mathcal{A}'' w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
+            r"i+1-\sigma s = p, j+1-\tau t = q \\ "
+            r"\mathcal{A}'' w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
+            r"i+1-\sigma s > 0, i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\ "
+            r"0 & \text{else} \end{cases}",
+    corrected=r"\mathcal{A}'' w_r^m z_{tq}^{sp} + \mathcal{A}' [m = p \text{ and } r = q] "
+              r"\text{ where } (m, r) \text{ lies in the kernel, else } 0",
+    kind="identity",
+    verdict="erratum",
+    implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed),
+)
+def kernel_and_inputs_by_cases(rng):
+    claims = against(rng, lambda c: convolution.d2v_dw_dx_by_cases(
+        c.slope, c.bend, c.w, c.x, c.strides), lambda c: c.second("w", "x"))
+    c = convolution_case(rng)
+    printed, right = (convolution.d2v_dw_dx_as_printed(c.slope, c.bend, c.w, c.x, c.strides),
+                      c.second("w", "x"))
+    s, t, p, q, i, j = np.indices(right.shape)
+    one_agrees = (i - STRIDES[0] * s == p) != (j - STRIDES[1] * t == q)
+    return [*claims, Printed(Equal("as printed, against jets", printed, right, CLEAR)),
+            Equal("as printed, where both indices agree or neither does", printed[~one_agrees],
+                  right[~one_agrees], TOLERANCE)]
+
+
+@equation(
+    PAPER, "57",
+    statement="(50) by cases; the print has no upper bounds.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases} "
+            r"\mathcal{A}''(\cdot) w_{j+1-\tau t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & "
+            r"p+1 > \sigma s, i+1 > \sigma s, q+1 > \tau t, j+1 > \tau t \\ "
+            r"0 & \text{else} \end{cases}",
+    corrected=r"\ldots \text{ and } i - \sigma (s - 1), p - \sigma (s - 1) \le k_h, \; j - \tau "
+              r"(t - 1), q - \tau (t - 1) \le k_w",
+    kind="identity",
+    verdict="erratum",
+    implements=(convolution.d2v_dx_dx_by_cases,),
+)
+def inputs_twice_by_cases(rng):
+    claims = against(rng, lambda c: convolution.d2v_dx_dx_by_cases(
+        c.bend, c.w, c.x.shape, c.strides), lambda c: c.second("x", "x"))
+    c = convolution_case(rng)
+    return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
+                                  largest_index(c), c.w.shape)]
+
+
+@equation(
+    PAPER, "extension-channels",
+    where="appendix B.2.1 has one channel",
+    statement="More channels: the index of the kernel becomes (channel, row, column), and every "
+              "output channel stands alone.",
+    formula=r"v_o^{st} = \mathcal{A}\left( \sum_{c,l,k} w_{ck}^{ol} x_c^{\sigma s+l, \tau t+k} + "
+            r"b_o \right)",
+    kind="identity",
+    verdict="holds",
+    implements=(convolution.many_channels_argument, convolution.many_channels_two_jet),
+)
+def channels(rng):
+    x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
+    made = convolution.many_channels_argument(x, w, b, (2, 1))
+    by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
+                           + b[o] for o in range(3)])
+    moved = rng.normal(size=x.shape), rng.normal(size=w.shape), rng.normal(size=b.shape)
+    first, second = convolution.many_channels_two_jet(x, w, *moved, (2, 1))
+
+    def along(h):
+        return convolution.many_channels_argument(*(a + h * d for a, d in zip((x, w, b), moved)),
+                                                  (2, 1))
+
+    return [Equal("against loops, channel by channel", made, by_channel, TOLERANCE),
+            Equal("first derivative along a line: it is a polynomial of degree two",
+                  first, (along(1) - along(-1)) / 2, TOLERANCE),
+            Equal("second derivative along it",
+                  second, along(1) - 2 * along(0) + along(-1), TOLERANCE),
+            Case(x=x, w=w, b=b)]

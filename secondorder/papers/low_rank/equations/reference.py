@@ -1,0 +1,163 @@
+"""Brute force for the checks of this paper: numbers that carry all their derivatives, in explicit
+loops.
+
+Nothing here comes from the room. A `Jet` is a scalar with its gradient and Hessian in N variables;
+a network written with jets gives every first and second derivative to rounding.
+"""
+
+import numpy as np
+
+from ....exact.finite_differences import complex_step
+
+# value, first and second derivative; the first two take complex arguments
+ACTIVATIONS = {
+    "relu": (lambda z: z * (np.real(z) > 0), lambda z: 1.0 * (np.real(z) > 0), lambda z: 0.0 * z),
+    "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2),
+    "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1
+                 / (1 + np.exp(-z)), lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2)}
+
+
+class Jet:
+    """A number with first (N,) and second (N, N) derivatives."""
+
+    def __init__(self, value, first, second):
+        self.value, self.first, self.second = value, first, second
+
+    def __add__(self, other):
+        if not isinstance(other, Jet):
+            return Jet(self.value + other, self.first, self.second)
+        return Jet(self.value + other.value, self.first + other.first, self.second + other.second)
+
+    def __mul__(self, other):
+        if not isinstance(other, Jet):
+            return Jet(self.value * other, self.first * other, self.second * other)
+        cross = np.outer(self.first, other.first)
+        return Jet(self.value * other.value, self.value * other.first + other.value * self.first,
+                   self.value * other.second + other.value * self.second + cross + cross.T)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def through(self, value, first, second):
+        """A function of this number, given with two derivatives."""
+        z = self.value
+        return Jet(value(z), first(z) * self.first,
+                   first(z) * self.second + second(z) * np.outer(self.first, self.first))
+
+
+def variables(*arrays):
+    """The entries of arrays as jets, object arrays of the same shapes; N counts all of them in
+    order.
+    """
+    size, start, found = sum(np.size(a) for a in arrays), 0, []
+    for array in arrays:
+        jets = np.empty(np.shape(array), dtype=object)
+        for k, index in enumerate(np.ndindex(jets.shape)):
+            jets[index] = Jet(float(array[index]), np.eye(size)[start + k], np.zeros((size, size)))
+        start += jets.size
+        found.append(jets)
+    return found
+
+
+def values(jets):
+    return np.array([jet.value for jet in np.ravel(jets)]).reshape(np.shape(jets))
+
+
+def firsts(jets):
+    """First derivatives, one more axis (N)."""
+    return np.array([jet.first for jet in np.ravel(jets)]).reshape(*np.shape(jets), -1)
+
+
+def seconds(jets):
+    """Second derivatives, two more axes (N, N)."""
+    found = np.array([jet.second for jet in np.ravel(jets)])
+    return found.reshape(*np.shape(jets), *found.shape[1:])
+
+
+def affine(w, v, b=None):
+    """sum_i w_ji v_i (+ b_j), by loops."""
+    found = []
+    for j in range(len(w)):
+        total = 0.0
+        for i in range(len(v)):
+            total = w[j][i] * v[i] + total
+        found.append(total if b is None else b[j] + total)
+    return np.array(found, dtype=object)
+
+
+def layers(ws, x, activation, bs=None):
+    """Pre-activations z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) as lists of object arrays."""
+    z, v = [None], [np.array(x, dtype=object)]
+    for k, w in enumerate(ws):
+        z.append(affine(w, v[-1], None if bs is None else bs[k]))
+        v.append(np.array([jet.through(*ACTIVATIONS[activation]) for jet in z[-1]], dtype=object))
+    return z, v
+
+
+def cross_entropy(p, y):
+    """-sum_l y_l ln softmax(p)_l, from its definition."""
+    total = 0.0
+    for entry in p:
+        total = entry.through(np.exp, np.exp, np.exp) + total
+    log = total.through(np.log, lambda z: 1 / z, lambda z: -1 / z**2)
+    result = log * float(sum(y))
+    for entry, weight in zip(p, y):
+        result = result + entry * -float(weight)
+    return result
+
+
+def squared_error(p, y):
+    """sum_l (p_l - y_l)^2 / 2."""
+    total = 0.0
+    for entry, target in zip(p, y):
+        residual = entry + -float(target)
+        total = residual * residual * 0.5 + total
+    return total
+
+
+# -- Jacobians as functions of all weights, for complex steps
+
+
+def unpack(theta, shapes):
+    """A flat vector as the matrices W^(1), W^(2), ..."""
+    found, start = [None], 0
+    for rows, columns in shapes:
+        found.append(theta[start : start + rows * columns].reshape(rows, columns))
+        start += rows * columns
+    return found
+
+
+def alpha(ws, x, activation, k, l):
+    """d v^(k) / d v^(l) by multiplying one layer's Jacobians; ws[0] is None."""
+    value, slope, _ = ACTIVATIONS[activation]
+    v, product = x, np.eye(len(x) if l == 0 else len(ws[l]))
+    if k < l:
+        return np.zeros((len(x) if k == 0 else len(ws[k]), len(product)))
+    for r in range(1, k + 1):
+        z = ws[r] @ v
+        v = value(z)
+        if r > l:
+            product = slope(z)[:, None] * (ws[r] @ product)
+    return product
+
+
+def gamma(ws, x, activation, k):
+    """diag A'(z^(k))."""
+    value, slope, _ = ACTIVATIONS[activation]
+    v = x
+    for r in range(1, k + 1):
+        z = ws[r] @ v
+        v = value(z)
+    return np.diag(slope(z))
+
+
+def derivative(function, ws, q):
+    """Derivative of ``function(ws)``, an array, in W^(q) by complex steps: its axes, then (d_q,
+    d_q-1).
+    """
+    shape = ws[q].shape
+
+    def at(theta):
+        return function([*ws[:q], theta.reshape(shape), *ws[q + 1 :]]) + 0j
+
+    found = complex_step(at, ws[q].ravel())
+    return found.reshape(*found.shape[:-1], *shape)

@@ -1,0 +1,261 @@
+"""Cubic regularisation as a method around another: the base says which way, the cubic model how
+far.
+"""
+
+import numpy as np
+
+from ...checks import boolean, one_of, positive_number
+from ...optimizers.base import norm
+from ...optimizers.wrapper import Wrapper
+from ...optimizers.first_order import SGD
+from .coupling import coupled_rates, layer_products
+from .curvature import FORMS, directional_curvature_at, sample_curvatures_at
+from .diagonal import hessian_diagonal_at
+from .quantities import rules
+from .steps import ASCENT, model_change, step_length
+
+RATES = ("single", "layer", "variable")
+AVERAGING = ("direction", "step", "rate")
+LOWER_ABOVE, RAISE_BELOW = 0.8, 0.2  # of actual over predicted decrease
+
+
+class CubicRegularization(Wrapper):
+    """[low-rank] Eqs. (37), (42)-(43): the base's direction with a step length from the cubic
+    model.
+
+    Along the base's direction g the batch's objective is modelled by
+    a s + h s^2 / 2 + sigma |g|^3 s^3 / 6 with a = g . gradient and h = g^T H g exact; the step is
+    its minimiser times g. The base's own learning rate plays no part, unless its direction depends
+    on it. A step costs about one gradient more than the base's.
+
+    Parameters
+    ----------
+    base : Optimizer
+        Its direction is taken, at its own rate; it is told the change that is made.
+    sigma : float
+        Weight of the cubic term, positive. Where the objective is flat the step has the length
+        sqrt(2 |a| / (sigma |g|)), so that sigma bounds it.
+    rates : {"single", "layer", "variable"}
+        One rate for all parameters; one for every layer that has some; one for every parameter,
+        each from its own diagonal entry of the Hessian (Table 2; chains of `Linear` and
+        `Activation` layers, with the base's signs only: every parameter's own step has its own
+        length).
+    averaging : {"direction", "step", "rate"}
+        The paper's three ways to a mini-batch. ``"direction"``: fix the direction, average a and h.
+        ``"step"``: the mean of every sample's own step along its own gradient. ``"rate"``: the mean
+        of the samples' rates times the mean direction. The last two need `SGD` as base, a single
+        rate and a chain of `Linear` and `Activation` layers.
+    curvature : {"exact", "printed"}
+        ``"printed"``: (39) as it stands in the paper, for single rates; see
+        :func:`~secondorder.papers.low_rank.directional_curvature`.
+    coupled : bool
+        Whether the layers' rates minimise one joint model, with the products between layers; else
+        every layer has a model of its own, and nothing bounds them together.
+    ascent : {"skip", "flip", "minimum"}
+        Where the base's direction goes uphill, see :func:`secondorder.papers.low_rank.step_length`;
+        a coupled model takes care of it itself. ``"skip"`` leaves the parameters; the base's memory
+        goes on.
+    adaptive : bool
+        Compare the objective of the same batch after the step (one forward pass more) with the
+        model: where it falls by more than 0.8 of what was predicted sigma is halved, where by less
+        than 0.2 doubled; a step that does not descend is not taken. Averaging must be "direction".
+    smallest_sigma : float, optional
+        Lower limit of an adaptive sigma; by default a hundredth of `sigma`. Without one sigma sinks
+        until the step is Newton's along the ray, which is too bold away from plateaus.
+
+    Attributes
+    ----------
+    sigma : float
+        The present weight.
+    ascents, skipped, rejected : int
+        How many steps had a direction that went uphill (in some layer or parameter); a rate of 0; a
+        change that was not taken because the objective would have risen.
+    rates_taken : list of float
+        The rate |change| / |direction| of every step since this object was made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Unknown options, or options that do not go together; a layer that they do not know.
+    FloatingPointError
+        In a step whose slope, curvature or length (of a layer, parameter or sample) is not finite;
+        parameters and memory are as before.
+
+    Notes
+    -----
+    ``step`` reports ``rate``, ``sigma``, ``slope`` (a), ``curvature`` (h), ``predicted_decrease``,
+    ``descent``, for several rates ``smallest_rate`` and ``largest_rate``, and, if adaptive,
+    ``decrease_ratio`` and ``accepted``; the base's numbers stand under its name.
+    """
+
+    state_names = ("sigma", "ascents", "skipped", "rejected")
+
+    def __init__(self, base, sigma=100.0, rates="single", averaging="direction", curvature="exact",
+                 coupled=True, ascent="skip", adaptive=False, smallest_sigma=None):
+        super().__init__(base)
+        self.sigma = positive_number(sigma, "sigma")
+        self.smallest_sigma = self.sigma / 100 if smallest_sigma is None else positive_number(
+            smallest_sigma, "smallest_sigma", self.sigma)
+        self.rates, self.averaging = (one_of(RATES, rates, "rates"),
+                                      one_of(AVERAGING, averaging, "averaging"))
+        self.curvature, self.ascent = (one_of(FORMS, curvature, "curvature"),
+                                       one_of(ASCENT, ascent, "ascent"))
+        self.coupled, self.adaptive = boolean(coupled, "coupled"), boolean(adaptive, "adaptive")
+        self._require_fitting_options()
+        self.ascents = self.skipped = self.rejected = 0
+        self.rates_taken = []
+
+    def _require_fitting_options(self):
+        if self.averaging != "direction":
+            if type(self.base) is not SGD or self.rates != "single":
+                raise ValueError(f"averaging={self.averaging!r} needs SGD as base and "
+                                 f"rates='single', got {type(self.base).__name__} and "
+                                 f"rates={self.rates!r}")
+            if self.adaptive or self.curvature == "printed":
+                raise ValueError(f"averaging={self.averaging!r} has no single model: no "
+                                 "adaptive=True, no curvature='printed'")
+        if self.curvature == "printed" and self.rates != "single":
+            raise ValueError(f"curvature='printed' needs rates='single', got rates={self.rates!r}")
+        if self.rates == "variable" or self.averaging != "direction" or self.curvature == "printed":
+            for layer in self.network.layers:
+                rules(layer)  # refuses what is not fully connected
+
+    # -- the step
+
+    def change(self, evaluation, direction, rate):
+        """The step of the cubic model along the base's direction; `rate` plays no part."""
+        if self.averaging != "direction":
+            change = self._averaged(evaluation, direction)
+        else:
+            rule = {"single": self._single, "layer": self._by_layers,
+                    "variable": self._by_parameters}[self.rates]
+            change = rule(evaluation, direction)
+            if self.adaptive:
+                self._adapt(evaluation, change)
+        length, moved = norm(direction), norm(change)
+        self.details.update(rate=moved / length if length else 0.0, sigma=self.sigma)
+        self.skipped += moved == 0
+        self.ascents += not self.details["descent"]
+        return change
+
+    def _single(self, evaluation, direction):
+        a, h = directional_curvature_at(evaluation, direction, self.curvature, self.l2)
+        length = norm(direction)
+        self._require_finite_model("", slope=a, curvature=h, length=length)
+        s = step_length(a, h, length, self.sigma, self.ascent)
+        self._report(a, h, -model_change(a, h, length, self.sigma, s))
+        return np.multiply(direction, s, out=self._array("change"))
+
+    def _by_layers(self, evaluation, direction):
+        a, Q, norms, slices = layer_products(evaluation, direction, self.l2)
+        self._require_finite_model(" of trained layer", slope=a, curvature=Q, length=norms)
+        if self.coupled:
+            s = coupled_rates(a, Q, norms, self.sigma)
+            change = a @ s + s @ Q @ s / 2 + self.sigma * np.linalg.norm(norms * s) ** 3 / 6
+        else:
+            s = step_length(a, np.diag(Q), norms, self.sigma, self.ascent)
+            change = model_change(a, np.diag(Q), norms, self.sigma, s)
+        descent = a.sum() <= 0 if self.coupled else (a <= 0).all()
+        self._report(a.sum(), Q.sum(), -np.sum(change), s, descent)
+        result = self._array("change")
+        for rate, where in zip(s, slices):
+            np.multiply(direction[where], rate, out=result[where])
+        return result
+
+    def _by_parameters(self, evaluation, direction):
+        g, diagonal = self._gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
+        along, length = direction.astype(np.float64), np.abs(direction)
+        a, h = along * g, along * along * diagonal
+        self._require_finite_model(" of parameter", slope=a, curvature=h, length=length)
+        s = step_length(a, h, length, self.sigma, self.ascent)
+        decrease = -np.sum(model_change(a, h, length, self.sigma, s))
+        self._report(a.sum(), h.sum(), decrease, s, (a <= 0).all())
+        return np.multiply(direction, s, out=self._array("change"), casting="same_kind")
+
+    def _averaged(self, evaluation, direction):
+        """The paper's first and second option: every sample's own rate, along its own gradient."""
+        a, h, lengths = sample_curvatures_at(evaluation, self.l2)
+        self._require_finite_model(" of sample", slope=a, curvature=h, length=lengths)
+        s = step_length(a, h, lengths, self.sigma, self.ascent)
+        self._report(a.mean(), h.mean(), None, s, True)
+        change, mean = self._array("change"), s.mean()
+        if self.averaging == "rate":
+            return np.multiply(direction, mean, out=change)
+        weights = (-s / evaluation.samples).astype(direction.dtype)[:, None]
+        bars = [weights * bar for bar in evaluation.deltas]
+        change[...] = self.network.chain.parameter_gradient_from(evaluation.saved, bars)
+        if self.l2:
+            change -= (self.l2 * mean) * self.network.theta
+        return change
+
+    def _require_finite_model(self, whose, **numbers):
+        """FloatingPointError naming the first of the model's numbers that is not finite; `whose`
+        says what the entries of an array belong to.
+        """
+        for name, values in numbers.items():
+            wrong = np.argwhere(~np.isfinite(values))
+            if len(wrong):
+                owner = f"{whose} {wrong[0][0]}" if wrong.shape[1] else ""
+                raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the "
+                                         f"{name}{owner} along the direction is not finite; the "
+                                         "parameters are left as they were")
+
+    def _report(self, a, h, decrease, rates=None, descent=None):
+        # sums of finite numbers may overflow
+        self._require_finite_model("", slope=a, curvature=h)
+        if decrease is not None:
+            self._require_finite_model("", **{"predicted decrease": decrease})
+        self.details.update(slope=float(a), curvature=float(h),
+                            descent=bool(a <= 0 if descent is None else descent))
+        if decrease is not None:
+            self.details["predicted_decrease"] = float(decrease)
+        if rates is not None:
+            self.details.update(smallest_rate=float(np.min(rates)),
+                                largest_rate=float(np.max(rates)))
+
+    # -- sigma
+
+    def _adapt(self, evaluation, change):
+        """Compare the objective after the change with the model's; halve or double sigma, or take
+        the change back.
+        """
+        before, predicted = self._objective(evaluation), self.details["predicted_decrease"]
+        if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
+            return  # nothing that could be told from rounding
+        ratio = (before - self._objective_after(evaluation, change)) / predicted
+        if ratio > LOWER_ABOVE:
+            self.sigma = min(self.sigma, max(self.sigma / 2, self.smallest_sigma))
+        elif not ratio >= RAISE_BELOW:
+            self.sigma = self.sigma * 2
+        self.details.update(decrease_ratio=max(ratio, -1.0), accepted=ratio > 0)
+        if not ratio > 0:
+            self.rejected += 1
+            change[...] = 0
+
+    def _objective_after(self, evaluation, change):
+        """Objective of the same batch at theta + change, or inf where it overflows; theta is put
+        back.
+        """
+        theta = self.network.theta
+        before = theta.copy()
+        try:
+            theta += change
+            losses = self.loss.value(self.network(evaluation.x), evaluation.y)
+            value = losses.mean(dtype=np.float64).item() + self.penalty()
+        except (FloatingPointError, OverflowError):
+            value = np.inf
+        finally:
+            theta[...] = before
+        return value if np.isfinite(value) else np.inf
+
+    def _step(self, evaluation):
+        info = super()._step(evaluation)
+        self.rates_taken.append(info["rate"])
+        return info
+
+    def check_state(self, state):
+        super().check_state(state)
+        positive_number(state["sigma"], "state: sigma")
+
+    def __repr__(self):
+        return f"CubicRegularization({self.base!r}, sigma={self.sigma:g}, rates={self.rates!r})"

@@ -1,0 +1,196 @@
+"""Equations (4)-(9): bounding through an affine layer, with any fractions."""
+
+import numpy as np
+
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
+from .. import PAPER, coefficients, partitions
+from . import cases, reference
+from .conditions import FIRST_ORDER, NOT_NEGATIVE
+
+
+@equation(PAPER, "4",
+          statement="An affine output is the weighted sum of its inputs, bias included; its change "
+                    "is the change of the weights times the inputs plus the weights times the "
+                    "change of the inputs, to first order.",
+          formula=r"""\begin{aligned}
+                  y_{si}^{(\ell+1)} &\equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \\
+                  \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)}
+                  y_{sj}^{(\ell)} + \sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}
+                  \end{aligned}""",
+          kind="approximation", verdict="holds", implements=(coefficients.output_change,))
+def equation_4(rng):
+    a = cases.affine(rng)
+    w = np.hstack([a.layer.bias[:, None], a.layer.weight])
+    first = coefficients.output_change(a.layer, a.y, a.dW, a.dY)
+
+    def output(t):
+        moved = np.hstack([np.ones((len(a.y), 1)), a.y + t * a.dY])
+        return np.array([[sum((w + t * a.dW)[i] * row) for i in range(len(w))] for row in moved])
+
+    steps = 2.0 ** -np.arange(6)
+    left_out = [np.abs(output(t) - output(0) - t * first).max() for t in steps]
+    return [Equal("output against a sum over inputs from j = 0", a.layer.forward(a.y)[0], output(0),
+                  1e-14),
+            Equal("first-order change against sums over j", first,
+                  reference.parts(a.layer, a.y, a.dW, a.dY).sum(axis=2), 1e-14),
+            Rate("what is left out, against the size of the step", steps, left_out, order=2,
+                 tolerance=1e-3),
+            Equal("what is left out against the product of both changes",
+                  output(1.0) - output(0) - first,
+                  np.einsum("ij,sj->si", a.dW[:, 1:], a.dY), 1e-12),
+            Case(y=a.y, w=w, dW=a.dW, dY=a.dY)]
+
+
+def refused_by_5(a, eps, phi):
+    """Whether the room refuses these partitioning variables."""
+    try:
+        partitions.check(partitions.Partition(eps, phi), a.layer, a.y, a.u)
+    except ValueError:
+        return True
+    return False
+
+
+@equation(PAPER, "5",
+          statement="For every sample and output, the fractions for the weights and for the inputs "
+                    "are not negative and add up to one.",
+          formula=r"\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} + \sum_{j=1}^{m_\ell} "
+                  r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
+                  r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
+          kind="definition", verdict="definition",
+          implements=(partitions.optimal, partitions.arbitrary, partitions.check))
+def equation_5(rng):
+    claims = []
+    for name, options in (("trained", {}), ("fixed", {"trainable": False}),
+                          ("first", {"first": True})):
+        a = cases.affine(rng, **options)
+        best = partitions.optimal(a.layer, a.y, a.u)
+        for eps, phi in (best, a.partition):
+            totals = [[sum(own) + sum(below) for own, below in zip(*pair)]
+                      for pair in zip(eps, phi)]
+            claims += [Equal("sums over j against one", totals, np.ones(a.Y_dot.shape), 1e-13,
+                             case=name),
+                       AtMost("0 against eps and phi", 0.0, np.concatenate([eps, phi], axis=2),
+                              case=name),
+                       Property("accepted", not refused_by_5(a, eps, phi), case=name)]
+        gap = max(np.abs(one - other).max() for one, other in zip(best, a.partition))
+        claims += [AtMost("0.01 against the difference of arbitrary from optimal fractions", 0.01,
+                          gap, case=name),
+                   Property(f"some of it goes to the weights, {name} layer", bool(eps.any()),
+                            name != "fixed"),
+                   Property(f"some of it goes further down, {name} layer", bool(phi.any()),
+                            name != "first"),
+                   Property("refused when it adds up to 1.1", refused_by_5(a, 1.1 * eps, 1.1 * phi),
+                            case=name)]
+    shifted = eps.copy()
+    shifted[..., 0], shifted[..., 1] = eps[..., 0] + eps[..., 1] + 0.1, -0.1
+    return [*claims, Property("refused when an entry is negative although the sum is one",
+                              refused_by_5(a, shifted, phi)), Case(eps=eps, phi=phi)]
+
+
+@equation(PAPER, "6", "7",
+          statement="Every part of the squared change of an output is multiplied and divided by "
+                    "its fraction; by Jensen's inequality the square is at most the sum of the "
+                    "squared parts, each over its fraction.",
+          formula=r"""\begin{aligned} \Delta y_{si}^{(\ell+1)2} &= \left(
+                  \sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
+                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} +
+                  \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)}
+                  \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} \right)^2 \\
+                  &\leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
+                  y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
+                  \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}
+                  \end{aligned}""",
+          kind="inequality", verdict="conditional", condition=FIRST_ORDER,
+          implements=(coefficients.output_change, coefficients.squared_change_bound,
+                      partitions.optimal))
+def equations_6_and_7(rng):
+    a, claims = cases.affine(rng), []
+    for name, partition in (("arbitrary", a.partition),
+                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
+        p = np.concatenate(partition, axis=2)
+        for size in (1.0, 0.01, 100.0):
+            dW, dY = size * rng.normal(size=a.dW.shape), rng.normal(size=a.dY.shape)
+            x = reference.parts(a.layer, a.y, dW, dY)
+            change = coefficients.output_change(a.layer, a.y, dW, dY)
+            right = coefficients.squared_change_bound(a.layer, a.y, dW, dY, partition)
+            claims += [Equal("(6), before squaring: change against the sum over parts", change,
+                             (p * (x / p)).sum(axis=2), 1e-12, case=name),
+                       Equal("(7), right side against a sum over parts", right,
+                             reference.squares(x, p), 1e-12, case=name),
+                       AtMost("(7), squared change against the right side", change**2, right,
+                              case=name)]
+    one = cases.in_proportion(a)
+    first = reference.parts(one.layer, one.y, one.dW, one.dY).sum(axis=2)
+    best = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
+    bias, weights = one.dW[:, :1].T, one.dW[:, 1:].T
+    moved = (one.y + one.dY) @ (one.layer.weight.T
+                                + weights) + one.layer.bias + bias - one.layer.forward(one.y)[0]
+    # or the opposite step
+    larger = moved if abs(moved[0, 0]) > abs(first[0, 0]) else 2 * first - moved
+    return [*claims, Equal("equality where every part is in proportion to its fraction", best[0, 0],
+                           first[0, 0] ** 2, 1e-12),
+            Counterexample(AtMost("the change itself, products of changes included, squared "
+                                  "against the right side", larger[0, 0] ** 2, best[0, 0], 1e-6)),
+            Case(y=a.y, dW=a.dW, dY=a.dY, eps=a.partition.eps, phi=a.partition.phi)]
+
+
+@equation(PAPER, "8",
+          statement="The quadratics of an affine layer's outputs are at most those of its weights "
+                    "and of its inputs.",
+          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
+                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
+                  r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",
+          kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
+def equation_8(rng):
+    a = cases.affine(rng)
+    return [*both_sides(a, rng), Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+
+
+def both_sides(a, rng):
+    """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
+    def sides(a):
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        return np.array([reference.quadratics(a, *step, *found) for step in changes])
+
+    changes = list(zip(rng.normal(size=(20, *a.dW.shape)),
+                       rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
+    claims = []
+    for name, partition in (("arbitrary", a.partition),
+                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
+        left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
+        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12,
+                         case=f"{name} fractions"),
+                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
+                          case=f"{name} fractions")]
+    left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
+    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right)))
+    one = cases.in_proportion(a)
+    changes = [(one.dW, one.dY)]
+    left, right = sides(one)[0]
+    return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
+                           "parts of both sides", left[1], right[1], 1e-12)]
+
+
+@equation(PAPER, "9",
+          statement="First and second coefficients of the quadratics of the weights and inputs of "
+                    "an affine layer.",
+          formula=r"""\begin{aligned} \dot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)} &
+                  \dot{\mathcal{Y}}_{sj}^{(\ell)} &\equiv \sum_{i=1}^{m_{\ell+1}}
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} w_{ij}^{(\ell)} \\
+                  \ddot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S
+                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)}
+                  &\equiv \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
+          kind="definition", verdict="holds",
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
+def equation_9(rng):
+    a = cases.affine(rng)
+    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+    claims = [Equal(f"{name} against differences of the right side of (8)", array, expected, 1e-12)
+              for name, array,
+              expected in zip(found._fields, found, reference.affine_coefficients(a))]
+    return [*claims, AtMost("0 against W_ddot, although Y_dot has both signs", 0.0, found.W_ddot),
+            Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **found._asdict())]

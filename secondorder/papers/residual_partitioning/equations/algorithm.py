@@ -1,0 +1,146 @@
+"""Algorithm 1 in the readings that its text admits, against loops and against the bound."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Equal, Printed, PrintedShape, Property, Stated, equation
+from ....nets import Activation, Linear, Network, SquaredError
+from .. import PAPER, coefficients
+from ..fast import OUTPUTS, ActivationRule, LinearRule, bound_at
+from ..explicit import explicit_bound
+from ..printed_algorithm import algorithm_1_as_printed
+from . import cases, reference
+from .reference import Reading
+
+
+def too_small(rng):
+    """One unit a layer, small total gradients: the printed algorithm gives no bound."""
+    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
+    net.theta = np.array([1.0, -3.0, 1.0, 1.0]) * (1 + 0.01 * rng.uniform(-1, 1, 4))
+    return net.evaluate(SquaredError(), np.full((1, 1), 0.5), np.full((1, 1), -1.0))
+
+
+TWO_READINGS = (
+    "Two lines can be read in two ways. Above, the first root of the first backward line ends "
+    "before the sum over i', and |.| in the activation line spans both terms. These readings agree "
+    "with (46) and (41) and are kept by algorithm_1_as_printed. Read the other way, the root spans "
+    "f_ii and the sum, whose index i' is then free in the second root (the nearest form with a "
+    "meaning has that root inside), and the activation line is |Y_ddot sigma'|^2 + Y_dot sigma''. "
+    "Both of these are executed as well, and fail.")
+
+
+@equation(PAPER, "algorithm-1",
+          statement="One forward pass for u and one backward pass for gradient and curvature give "
+                    "the update of every parameter. (Wrong in print are the Y_ddot that is not "
+                    "divided by u again, u^(0) for u^(1), the missing bias j = 0 and the missing "
+                    "loop over s; and for a diagonal loss the first backward line is looser than "
+                    "it needs to be: f_ii u would do.)",
+          formula=r"""\begin{aligned}
+                  u_{si}^{(0)} &\leftarrow 0 \\
+                  \ddot{Y}_{si}^{(L)} u_{si}^{(L)} &\leftarrow
+                  \sqrt{f_{ii}} \sum_{i'=1}^{m_L} |u_{si'}^{(L)}| \sqrt{f_{i'i'}} \\
+                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
+                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in [m_\ell]
+                  \\
+                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}}
+                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |w_{ij}^{(\ell)}| & \text{affine} \\
+                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \left| \ddot{Y}_{si}^{(\ell+1)}
+                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + \dot{Y}_{si}^{(\ell+1)}
+                  \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) \right| & \text{activation}
+                  \end{aligned}""",
+          corrected=r"""\begin{aligned}
+                  u_{si}^{(1)} &\leftarrow 0 \\
+                  Z_{si}^{(L)} &\leftarrow \sqrt{f_{ii}} \sum_{i'=1}^{m_L} u_{si'}^{(L)}
+                  \sqrt{f_{i'i'}} \quad \text{or, if } f_{ii'} = 0 \text{ for } i \neq i', \quad
+                  f_{ii} u_{si}^{(L)} \\
+                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
+                  Z_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in \{0\} \cup [m_\ell] \\
+                  Z_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}} Z_{si}^{(\ell+1)}
+                  |w_{ij}^{(\ell)}|
+                  & \text{affine} \\
+                  Z_{sj}^{(\ell)} &\leftarrow \left| |\dot{\sigma}_\ell(y_{sj}^{(\ell)})|
+                  Z_{sj}^{(\ell+1)} + \dot{Y}_{sj}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})
+                  u_{sj}^{(\ell)} \right|
+                  & \text{activation}
+                  \end{aligned}""",
+          condition=TWO_READINGS, kind="algorithm", verdict="erratum",
+          implements=(LinearRule.forward, LinearRule.backward, ActivationRule.forward,
+                      ActivationRule.backward, OUTPUTS["jensen"],
+                      Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")))
+def algorithm_1(rng):
+    activation, loss = rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES))
+    claims = []
+    for name, scale in ((activation, 1.5), ("sin", 3.0)):
+        at = cases.evaluation(rng, name, loss, samples=3, sizes=(2, 3, 2, 3), scale=scale)
+        claims += corrected_lines(at, name) + printed_lines(at, name)
+    return [*claims, *printed_bound(too_small(rng)), *diagonal_start(rng), *indices(at)]
+
+
+def corrected_lines(at, name):
+    """The corrected algorithm, fast and with explicit fractions, against loops."""
+    W_dot, W_ddot = reference.algorithm(at)
+    fast, built = bound_at(at, "jensen"), explicit_bound(at)
+    slope = exact.gradient(at.network, at.loss_function, at.x, at.y)
+    return [Equal("W_dot and W_ddot against loops", [fast.gradient, fast.curvature],
+                  [W_dot, W_ddot], 1e-12, case=name),
+            Equal("explicit arrays of (9), (15), (18) against loops",
+                  [built.gradient, built.curvature], [W_dot, W_ddot], 1e-12, case=name),
+            Equal("W_dot by loops against back-propagation", W_dot, slope, 1e-12, case=name),
+            Case(y_1=at.x, u_L=built.u[-1], W_dot=W_dot, W_ddot=W_ddot)]
+
+
+def printed_lines(at, name):
+    """The printed algorithm as the package keeps it, and each misprint by itself."""
+    right, printed = bound_at(at, "jensen").curvature, algorithm_1_as_printed(at, learning_rate=0.5)
+    W_dot, W_ddot = reference.algorithm(at, Reading("Y_ddot"))
+    last = at.network.slices[-1]
+    claims = [Equal(f"algorithm_1_as_printed against loops, {what}", found, expected, 1e-12,
+                    case=name)
+              for what, found,
+              expected in (("W_dot", printed.W_dot, W_dot), ("W_ddot", printed.W_ddot, W_ddot),
+                                            ("update", printed.delta, -0.5 * W_dot / W_ddot))]
+    for what, reading in (("as in the formula above: Y_ddot in place of Z", Reading("Y_ddot")),
+                          ("other reading: one root over f_ii and the sum", Reading(root="nested")),
+                          ("other reading: |.| squared around the first term",
+                           Reading(absolute="square"))):
+        claims.append(Printed(Equal(f"W_ddot, {what}", reference.algorithm(at, reading)[1], right,
+                                    1e-6, case=name)))
+    return [*claims, Equal("in it, the last layer is right", printed.W_ddot[last], right[last],
+                           1e-12, case=name)]
+
+
+def printed_bound(small):
+    """Smallest eigenvalue of diag(curvature) minus the Hessian that should be bounded."""
+    H = cases.bounded(small)
+    printed, right = algorithm_1_as_printed(small).W_ddot, bound_at(small, "jensen").curvature
+    return [AtMost("corrected: 0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
+                   0.0, reference.least_eigenvalue(right, H), 1e-12, scale=right),
+            Printed(AtMost("algorithm_1_as_printed: 0 against the same", 0.0,
+                           reference.least_eigenvalue(printed, H), 1e-4, scale=right))]
+
+
+def diagonal_start(rng):
+    """Squared error: the printed first backward line bounds, with several times what it takes."""
+    at = cases.evaluation(rng)
+    H = cases.bounded(at)
+    needed = reference.algorithm(at, Reading(start="diagonal"))[1]
+    return [AtMost("squared error: 0 against the least eigenvalue with f_ii u at the outputs", 0.0,
+                   reference.least_eigenvalue(needed, H), 1e-12, scale=needed),
+            Equal("squared error: W_ddot that starts with f_ii u, against loops",
+                  bound_at(at, "diagonal").curvature, needed, 1e-12),
+            Printed(AtMost("squared error: W_ddot of the printed first line against what is needed",
+                           reference.algorithm(at)[1].sum(), needed.sum(), 1e-2))]
+
+
+def indices(at):
+    """Loops that leave out what a later line reads."""
+    first, u = at.network.layers[0], reference.total_gradients(at)
+    read = coefficients.unflatten(first, at.network.theta[at.network.slices[0]])
+    # layers whose u the printed loops set: 0 at the start, 2, ..., L
+    filled = {0} | set(range(2, len(u) + 1))
+    return [Property("layers whose u is read and never set, as u^(0) is set in its place",
+                     tuple(sorted(set(range(1, len(u) + 1)) - filled)), (1,)),
+            PrintedShape("W_ddot of layer 1 as the loop over j in [m] fills it, and as the return "
+                         "line reads it", first.weight.shape, read.shape),
+            PrintedShape("u^(2) as the loop over i alone fills it, and as the lines that follow "
+                         "read it", u[1][0].shape, u[1].shape)]

@@ -1,0 +1,196 @@
+"""Random small cases for the checks; what they are compared with stands in ``reference``."""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ....nets import Activation, Linear, Network, SoftmaxCrossEntropy, SquaredError
+from .. import partitions
+from ..explicit import explicit_bound, partitions_of
+from ..hessian import bounded_hessian
+from . import reference
+
+LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
+CURVED = ("tanh", "softplus", "sigmoid")
+
+
+class Steep(SquaredError):
+    """Ten times half the squared error: a diagonal Hessian with entries of ten."""
+
+    def value(self, p, y):
+        return 10 * super().value(p, y)
+
+    def gradient(self, p, y):
+        return 10 * super().gradient(p, y)
+
+    def hessian_diagonal(self, p, y):
+        return 10 * super().hessian_diagonal(p, y)
+
+
+# -- networks and batches --------------------------------------------------------------------------
+
+def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, output="identity",
+            fixed=(), positive=False):
+    """A chain Linear, Activation, ..., Linear; uniform, of half-width scale / sqrt(fan in).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    activation, output : str
+        ``output="identity"`` adds no layer at the end.
+    fixed : sequence of int
+        Which of the linear layers, counted from 0, are not trained.
+    positive : bool
+        Take absolute values of weights and biases.
+    """
+    layers = []
+    for k, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
+        layer = Linear(n_in, n_out, bias=bias, trainable=k not in fixed, init=scale / np.sqrt(n_in),
+                       rng=rng)
+        if positive:
+            for name, value in layer.parameters.items():
+                layer.assign(name, np.abs(value))
+        name = activation if k < len(sizes) - 2 else output
+        layers += [layer] if name == "identity" else [layer, Activation(name)]
+    return Network(layers)
+
+
+def batch(rng, net, loss="squared", samples=5, positive=False):
+    """Inputs and targets: normal numbers, or labels for the softmax."""
+    x = rng.normal(size=(samples, *net.input_shape))
+    shape = (samples, *net.output_shape)
+    y = rng.integers(0, shape[1], samples) if loss == "softmax" else rng.normal(size=shape)
+    return np.abs(x) if positive else x, y
+
+
+def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False, **options):
+    """A random network (``options`` as for :func:`network`), evaluated on a random batch."""
+    net = network(rng, activation, positive=positive, **options)
+    return net.evaluate(LOSSES[loss](), *batch(rng, net, loss, samples, positive))
+
+
+def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES), **options):
+    """A dict with an evaluation for every pair of activation and loss, named by both."""
+    return {f"{activation}, {loss}": evaluation(rng, activation, loss, **options)
+            for activation, loss in product(activations, losses)}
+
+
+def curved(rng, **options):
+    """A small network with a curved activation and three outputs, evaluated on three samples.
+
+    With two outputs both second derivatives of the softmax would be the same.
+    """
+    return evaluation(rng, rng.choice(CURVED), rng.choice(list(LOSSES)), samples=3, scale=1.5,
+                      **{"sizes": (3, 3, 2, 3), **options})
+
+
+def tight(rng):
+    """A network in which all inequalities are equalities if all parameters change alike.
+
+    Positive relu network, positive inputs, one output, optimal fractions.
+    """
+    return evaluation(rng, "relu", positive=True, sizes=(3, 4, 3, 1))
+
+
+def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
+    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1.
+
+    Order of the parameters: w1, b1, w2, b2.
+    """
+    net = Network([Linear(1, 1, bias=bias, init=0.0), Linear(1, 1, bias=bias, init=0.0)])
+    net.layers[0].weight, net.layers[1].weight = [[w1]], [[w2]]
+    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), target))
+
+
+def bent_unit(w2=1.0, target=-5.0):
+    """One tanh unit far above its target: the coefficient below it is negative.
+
+    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1,
+    w2, b2.
+    """
+    net = Network([Linear(1, 1, init=0.0), Activation("tanh"), Linear(1, 1, init=0.0)])
+    net.layers[0].weight, net.layers[2].weight = [[1.0]], [[w2]]
+    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), target))
+
+
+def with_dead_unit(rng, loss="squared"):
+    """A relu network whose first hidden unit is 0 in the whole batch, and with it its slope."""
+    net = network(rng, "relu")
+    net.layers[0].bias[0] = -100.0
+    return net.evaluate(LOSSES[loss](), *batch(rng, net, loss))
+
+
+def with_residual(at, residual):
+    """The same network, inputs, and targets `residual` below the outputs, half squared error."""
+    return at.network.evaluate(SquaredError(), at.x, at.outputs - residual)
+
+
+def all_positive(rng, sizes=(3, 3, 2, 3)):
+    """Softplus, positive weights, outputs above targets: no coefficient below is negative."""
+    start = evaluation(rng, "softplus", samples=2, sizes=sizes, positive=True)
+    return with_residual(start, rng.uniform(0.5, 3.0, start.outputs.shape))
+
+
+def all_negative(rng):
+    """Softplus, positive weights, outputs far below targets: coefficients below are negative."""
+    return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True),
+                         -1000.0)
+
+
+def optimal_up_to(at, below, rng, negative_curvature="none"):
+    """An explicit bound, optimal in the first `below` layers, with random fractions above."""
+    best, drawn = partitions_of(at), partitions_of(at, rng)
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+    phi = partitions.arbitrary_output(f_ii, reference.total_gradients(at)[-1], rng)
+    return explicit_bound(at, best[:below] + drawn[below:], phi, negative_curvature)
+
+
+def bounded(at):
+    """The Hessian of what is bounded at an evaluation, (P, P)."""
+    return bounded_hessian(at.network, at.loss_function, at.x, at.y)
+
+
+class AffineCase(NamedTuple):
+    """One affine layer with everything that its equations mention, all entries non-zero."""
+
+    layer: Linear
+    y: np.ndarray       # (S, in)
+    u: np.ndarray       # (S, in), positive
+    Y_dot: np.ndarray   # (S, out), both signs
+    Y_ddot: np.ndarray  # (S, out), positive
+    dW: np.ndarray      # (out, 1 + in)
+    dY: np.ndarray      # (S, in)
+    partition: partitions.Partition
+
+
+def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
+    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0."""
+    layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
+    y, dY = rng.normal(size=(2, samples, n_in))
+    u = rng.uniform(0.2, 3.0, size=(samples, n_in))
+    if first:
+        u, dY = np.zeros_like(u), np.zeros_like(dY)
+    Y_dot, Y_ddot = rng.normal(size=(samples, n_out)), rng.uniform(0.1, 2.0, size=(samples, n_out))
+    dW = rng.normal(size=(n_out, 1 + n_in)) * layer.trainable
+    return AffineCase(layer, y, u, Y_dot, Y_ddot, dW, dY, partitions.arbitrary(layer, y, u, rng))
+
+
+def in_proportion(a):
+    """One sample, one output, optimal fractions, and changes in proportion to them.
+
+    All inequalities of an affine layer are equalities there.
+    """
+    y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
+    signs = np.sign(np.hstack([np.ones((1, 1)), y]))
+    return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only,
+                      0.7 * signs * np.ones_like(a.dW),
+                      0.7 * u * np.sign(a.layer.weight[:1]), partitions.optimal(a.layer, y, u))
+
+
+def steps(rng, size, count=40):
+    """Changes, (count, size): normal, sign vectors, sparse ones, of lengths from 0.01 to 10."""
+    normal, signs = rng.normal(size=(count, size)), rng.choice([-1.0, 1.0], size=(count, size))
+    sparse = normal * (rng.random((count, size)) < 0.15)
+    chosen = np.array([(normal, signs, sparse)[k % 3][k] for k in range(count)])
+    return chosen * 10.0 ** rng.uniform(-2, 1, size=(count, 1))

@@ -1,0 +1,127 @@
+"""Equations (10), (11) and Theorem 2: the chosen fractions, and the total gradient."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
+from ....nets import Activation, Linear, Network, SquaredError
+from .. import PAPER, partitions, total_gradient
+from ..fast import ActivationRule, LinearRule, bound_at
+from ..explicit import explicit_bound
+from . import cases, reference
+from .conditions import NOTHING_CORRECTED
+from .minimiser import SumOfCurvatures, minimise_over_fractions
+
+
+def bent_the_wrong_way(rng):
+    """One unit a layer, softplus, output far below its target: a negative coefficient."""
+    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
+    net.theta = np.array([0.5, 0.25, 1.0, 0.0]) * (1 + 0.05 * rng.uniform(-1, 1, 4))
+    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), 20.0))
+
+
+def sums(at, rng, negative_curvature="abs"):
+    """Sum of all W_ddot at the fractions of (10) and (46), and the least that is found."""
+    objective = SumOfCurvatures(at, negative_curvature)
+    least, _ = minimise_over_fractions(objective, objective.occupied, rng)
+    return float(explicit_bound(at, negative_curvature=negative_curvature).curvature.sum()), least
+
+
+@equation(PAPER, "10", "theorem-2",
+          statement="For changes of equal size these fractions make the bound least: for a weight "
+                    "the size of its input, for an input its weight times its total gradient, both "
+                    "over the output's total gradient; at the loss those of (46). (The formula "
+                    "serves the first layer too, where phi = 0; a layer that is not trained has no "
+                    "eps.)",
+          formula=r"\varepsilon_{sij}^{*(\ell)} = \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} "
+                  r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
+                  r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
+                  r"\in P",
+          kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
+def equation_10(rng):
+    claims = []
+    for name, options in (("trained", {}), ("fixed", {"trainable": False}),
+                          ("first", {"first": True})):
+        a = cases.affine(rng, **options)
+        p = np.concatenate(partitions.optimal(a.layer, a.y, a.u), axis=2)
+        claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops", p,
+                            reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13,
+                            case=f"{name} layer"))
+    sizes = (2, 2, 2, 3)
+    for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
+        at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
+        claims.append(Equal("sum of all W_ddot against its numerical minimum", *sums(at, rng), 1e-7,
+                            case=f"{activation}, {loss}"))
+    for way in ("abs", "max"):
+        claims += [Equal("sum of all W_ddot against its numerical minimum",
+                         *sums(cases.all_positive(rng, sizes), rng, way), 1e-7,
+                         case=f"softplus, none negative, {way}"),
+                   Counterexample(AtMost("softplus, negative ones corrected: the sum against other "
+                                         "fractions' least",
+                                         *sums(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
+    built = explicit_bound(at)
+    eps, phi = built.partitions[2]
+    return [*claims, Case(y=built.y[2], u=built.u[2], u_above=built.u[3], eps=eps, phi=phi,
+                          W_ddot=built.curvature)]
+
+
+# -- the total gradient ----------------------------------------------------------------------------
+
+def sums_over_paths(at):
+    """u at all layers: row sums of the Jacobian of the network of absolute values.
+
+    Weights, inputs of layers and slopes are replaced by their absolute values; every parameter
+    starts a path.
+    """
+    net, M = at.network, [np.zeros((*at.x.shape, at.network.size))]
+    for layer, where, saved in zip(net.layers, net.slices, at.saved):
+        if hasattr(saved, "slope"):
+            M.append(np.abs(saved.slope)[:, :, None] * M[-1])
+            continue
+        below = np.einsum("ij,sjp->sip", np.abs(layer.weight), M[-1])
+        for s, i in np.ndindex(below.shape[:2] if layer.trainable else (0, 0)):
+            weights, rest = np.zeros_like(layer.weight), np.zeros(layer.size - layer.weight.size)
+            weights[i] = np.abs(saved.input[s])
+            rest[i:i + 1] = 1.0
+            below[s, i, where] += np.concatenate([weights.ravel(), rest])
+        M.append(below)
+    return np.concatenate([J.sum(axis=2) for J in M], axis=1)
+
+
+@equation(PAPER, "11",
+          statement="The total gradient of a unit, by a forward pass: zero at the input, shrunk by "
+                    "the slope at an activation, and at an affine layer the size of its inputs "
+                    "plus weighted total gradients. (In the case of an activation i = j; an affine "
+                    "layer that is not trained lacks the first sum.)",
+          formula=r"""u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases}
+                  |\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & \text{for activation
+                  layers } \ell \\
+                  \sum_{j=0}^{m_{\ell}} |y_{sj}^{(\ell)}| + \sum_{j=1}^{m_{\ell}} |w_{ij}^{(\ell)}|
+                  u_{sj}^{(\ell)} & \text{for affine layers } \ell
+                  \end{cases}""",
+          kind="definition", verdict="holds",
+          implements=(total_gradient.affine, total_gradient.activation, LinearRule.forward,
+                      ActivationRule.forward))
+def equation_11(rng):
+    claims = []
+    for name, options in (("tanh", {}), ("sin", {"scale": 3.0}), ("relu", {"bias": False}),
+                          ("softplus", {"fixed": (1,)}), ("sigmoid", {"fixed": (0,)})):
+        at = cases.evaluation(rng, name, **options)
+        what = ", ".join([name, *(f"{key} = {value}" for key, value in options.items())])
+        us = bound_at(at).total_gradients  # None stands for zero: nothing below is trained
+        fast = [np.zeros_like(saved.input) if u is None else u for saved,
+                u in zip(at.saved, us)] + us[-1:]
+        for which, found in (("literal",
+                              total_gradient.total_gradients(at.network.layers, at.saved)),
+                             ("fast", fast)):
+            claims.append(Equal("u at all layers against sums over all paths of absolute "
+                                f"products, {which}",
+                                np.concatenate(found, axis=1), sums_over_paths(at), 1e-13,
+                                case=what))
+    at = cases.evaluation(rng, "relu", positive=True)
+    u = total_gradient.total_gradients(at.network.layers, at.saved)
+    return [*claims, Equal("positive weights, inputs and slopes: u of the outputs against row sums "
+                           "of the Jacobian",
+                           u[-1], exact.jacobian(at.network, at.x).sum(axis=2), 1e-13),
+            Case(x=at.x, u_2=u[1], u_L=u[-1])]

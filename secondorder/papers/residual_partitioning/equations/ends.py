@@ -1,0 +1,188 @@
+"""Equations (12)-(18): the two ends of the network, the loss and the first layer."""
+
+import numpy as np
+
+from ....exact.finite_differences import complex_step
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....nets import SoftmaxCrossEntropy, SquaredError
+from .. import PAPER, coefficients, partitions
+from . import cases, reference
+from .conditions import NOT_NEGATIVE
+
+F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
+
+
+# -- the loss --------------------------------------------------------------------------------------
+
+def split_losses(name, at, phi, dY):
+    """Right side of (15), (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi > 0."""
+    total = 0.0
+    for i, e in enumerate(np.eye(dY.shape[1])):
+        some = phi[:, i] > 0
+        step = np.divide(dY[:, i], phi[:, i], out=np.zeros_like(dY[:, i]), where=some)[:, None] * e
+        total = total + phi[:, i] * reference.losses(name, at.outputs + step, at.y)
+    return total
+
+
+def derivatives_of_split(name, at, phi):
+    """Gradient (S, C), Hessian (SC, SC) of the right side of (15), summed, in dY at 0."""
+    shape, h = at.outputs.shape, 1e-5
+
+    def slope(change):
+        return complex_step(lambda c: split_losses(name, at, phi, c.reshape(shape)).sum(), change)
+
+    bends = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
+    return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(bends)
+
+
+def refused_by_14(at, phi):
+    """Whether the room refuses these fractions at the outputs."""
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+    try:
+        partitions.check_output(phi, f_ii, np.ones_like(phi))
+    except ValueError:
+        return True
+    return False
+
+
+@equation(PAPER, "12", "13", "14", "15",
+          statement="The loss after a step is that of the outputs plus their change, the change "
+                    "the sum of its components, and the changed outputs an average, with weights "
+                    "phi, of points changed in a single output by 1 / phi as much; for a convex "
+                    "loss Jensen's inequality makes it a sum of functions of single outputs, whose "
+                    "derivatives are the coefficients at the output.",
+          formula=r"""\begin{aligned}
+                  \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
+                  \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s) \\
+                  &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r"""
+                  \mid \mathbf{x}_s\right) \\
+                  &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)}
+                  \left(\mathbf{y}_s^{(L)} + \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right)
+                  \mid \mathbf{x}_s\right) \\
+                  &\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} +
+                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right)
+                  \end{aligned}""",
+          kind="inequality", verdict="holds",
+          implements=(SquaredError.value, SoftmaxCrossEntropy.value, partitions.check_output,
+                      Stated(coefficients.output, "0", "1")))
+def equations_12_to_15(rng):
+    claims = []
+    for name in cases.LOSSES:
+        at = cases.evaluation(rng, loss=name, samples=3)
+        loss, p, units = at.loss_function, at.outputs, np.eye(3)
+        delta, moved = rng.normal(size=at.network.size), at.network.copy()
+        dY = reference.outputs(at.network, at.x, delta) - p
+        phi = partitions.simplex_optimum(rng.uniform(0.2, 1.0, size=p.shape))
+        moved.theta = at.network.theta + delta
+        by_hand = reference.losses(name, p + dY, at.y)
+        average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
+        # one output changes and has all of the fraction
+        one = dY * units[0], np.tile(units[0], (3, 1))
+        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y),
+                                            phi)
+        gradient, hessian = derivatives_of_split(name, at, phi)
+        claims += [
+            Equal("(12): f at the outputs of the changed network against f at the outputs plus "
+                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
+            Equal("(13): f at the sum of components against f at the changed outputs",
+                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=name),
+            Equal("(14): average of the points against the changed outputs", average,
+                  reference.outputs(at.network, at.x, delta), 1e-13, case=name),
+            Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=name),
+            Property("(14): fractions that add up to 1.1 are refused", refused_by_14(at, 1.1 * phi),
+                     case=name),
+            *(AtMost("(15): f at the changed outputs against the right side",
+                     loss.value(p + size * dY, at.y),
+                     split_losses(name, at, phi, size * dY), case=f"{name}, change times {size:g}")
+              for size in (0.1, 1.0, 10.0)),
+            Equal("(15): equality where one output changes and has all of the fraction",
+                  loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12,
+                  case=name),
+            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=name),
+            Equal("diagonal matrix of Y_ddot against the right side's Hessian",
+                  np.diag(Y_ddot.ravel()), hessian, 1e-6, case=name)]
+    return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
+
+
+# -- the first layer -------------------------------------------------------------------------------
+
+@equation(PAPER, "16",
+          statement="At the first layer the squared change of an output is split among its weights "
+                    "alone. (The inputs do not move, so that the first-order change is the change "
+                    "itself.)",
+          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell}
+                      \varepsilon_{sij}^{(\ell)}
+                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2
+                  \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
+                  y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
+          kind="inequality", verdict="holds",
+          implements=(coefficients.output_change, coefficients.squared_change_bound))
+def equation_16(rng):
+    a, claims = cases.affine(rng, first=True), []
+    p = np.concatenate(a.partition, axis=2)
+    for size in (1.0, 0.01, 100.0):
+        dW = size * a.dW
+        x = reference.parts(a.layer, a.y, dW, a.dY)
+        change = coefficients.output_change(a.layer, a.y, dW, a.dY)
+        moved = a.y @ (a.layer.weight + dW[:, 1:]).T + a.layer.bias + dW[:, 0]
+        right = coefficients.squared_change_bound(a.layer, a.y, dW, a.dY, a.partition)
+        claims += [Equal("first-order change against the change itself", change,
+                         moved - a.layer.forward(a.y)[0], 1e-12, case=f"size {size:g}"),
+                   Equal("right side against a sum over parts", right, reference.squares(x, p),
+                         1e-12, case=f"size {size:g}"),
+                   AtMost("squared change against the right side", change**2, right,
+                          case=f"size {size:g}")]
+    one = cases.in_proportion(a)
+    tight = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
+    return [*claims,
+            Equal("equality where every part is in proportion to its fraction", tight[0, 0],
+                  reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum() ** 2, 1e-12),
+            Case(y=a.y, dW=a.dW, eps=a.partition.eps)]
+
+
+@equation(PAPER, "17",
+          statement="At the first layer the quadratics of the outputs are at most those of the "
+                    "weights.",
+          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
+                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
+          kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
+def equation_17(rng):
+    a, steps = cases.affine(rng, first=True), rng.normal(size=(20, 2, 4))
+    one = cases.in_proportion(a)
+
+    def sides(a, steps):
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        pairs = np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps])
+        return pairs.transpose(1, 2, 0)
+
+    left, right = sides(a, steps)
+    turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
+    tight = sides(one, [one.dW])
+    return [Equal("linear parts of both sides", left[0], right[0], 1e-12),
+            AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)),
+            Equal("one output, changes in proportion to optimal fractions: quadratic parts",
+                  tight[0, 1], tight[1, 1].copy(), 1e-12),
+            Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy())),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+
+
+@equation(PAPER, "18",
+          statement="First and second coefficients of the quadratics of the first layer's weights.",
+          formula=r"""\dot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
+                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)}
+                  \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
+                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
+                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
+          kind="definition", verdict="holds",
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
+def equation_18(rng):
+    a = cases.affine(rng, first=True)
+    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+    W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
+    return [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot, 1e-12),
+            Equal("W_ddot against differences of the right side of (16)", found.W_ddot, W_ddot,
+                  1e-12),
+            Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any()),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot,
+                 W_ddot=W_ddot)]

@@ -1,0 +1,308 @@
+"""The proof of Theorem 2 through the affine layers: Eqs. (25) to (39).
+
+The sum of all second coefficients of the parameters is carried upwards through the network. With
+the optimal fractions below, it is a weighted sum of squared total gradients at the layer that has
+been reached, plus a constant.
+"""
+
+import numpy as np
+
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
+from .. import PAPER, coefficients, partitions, total_gradient
+from ..explicit import explicit_bound, partitions_of
+from . import cases, reference
+from .conditions import NOT_NEGATIVE, NOTHING_CORRECTED
+from .minimiser import minimise_over_fractions, weighted_squares
+
+
+def shown(built, k):
+    """A live case for the reader: the arrays around the affine layer at place k."""
+    eps, phi = built.partitions[k]
+    return Case(y=built.y[k], u=built.u[k], u_above=built.u[k + 1],
+                Y_ddot_above=built.Y_ddot[k + 1],
+                eps=eps, phi=phi, W_ddot=built.W_ddot[k], Y_ddot=built.Y_ddot[k])
+
+
+def weighted(at, built, below):
+    """sum_si Y_ddot_si u_si^2 after the first `below` layers."""
+    return float(np.sum(built.Y_ddot[below] * reference.total_gradients(at)[below] ** 2))
+
+
+def left_minus_right(at, rng, below, negative_curvature="none"):
+    """Left side of (25) minus the sum on its right, for three choices above; and its scale."""
+    drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
+    return ([reference.sum_up_to(at, built, below) - weighted(at, built, below) for built in drawn],
+            max(np.abs(built.curvature).sum() for built in drawn))
+
+
+@equation(PAPER, "25",
+          statement="With optimal fractions up to a layer, the second coefficients below sum to a "
+                    "constant plus Y_ddot u^2 above. (Constant means: independent of all fractions "
+                    "above. Its value, which is not printed, is the sum of Y_dot sigma'' u^2 over "
+                    "the activations up to there.)",
+          formula=r"\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}} "
+                  r"\sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} = "
+                  r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} "
+                  r"u_{si}^{(\ell+1)2} + \text{const}",
+          kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(coefficients.affine, coefficients.activation, partitions.optimal))
+def equation_25(rng):
+    claims = []
+    for what, way, at in (("all layers trained", "none", cases.curved(rng)),
+                          ("one layer fixed", "none", cases.curved(rng, fixed=(1,))),
+                          ("relu, with the absolute value", "abs",
+                           cases.evaluation(rng, "relu", samples=3))):
+        for below in range(1, len(at.saved)):
+            found, scale = left_minus_right(at, rng, below, way)
+            claims.append(Equal("difference of both sides for three choices above against the "
+                                "constant", found,
+                                [reference.constant(at, below)] * 3, 1e-11, scale=scale,
+                                case=f"{what}, layer {below}"))
+    found, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs")
+    claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: unchanged by "
+                                       "the choice above",
+                                       found[1:], found[:1] * 2, 1e-11, scale=scale)))
+    at = cases.curved(rng)
+    return [*claims, Case(theta=at.network.theta, u_L=reference.total_gradients(at)[-1],
+                          constants=[reference.constant(at, below) for below in range(1, 5)])]
+
+
+@equation(PAPER, "26", "27",
+          statement="The sum over the layers up to an affine one is the sum up to the layer "
+                    "before, plus that layer's own part; the induction step starts from the claim "
+                    "for the layer before, with the fractions of this layer still free.",
+          formula=r"""\begin{aligned}
+                  \sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} &= \sum_{\ell' \in P, \ell' \leq
+                  \ell-1} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} +
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
+                  &= \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} +
+                  \text{const}
+                  \end{aligned}""",
+          kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
+                      Stated(explicit_bound, "curvature")))
+def equations_26_and_27(rng):
+    def differences(at, k, way="none"):
+        """(27): left minus right for three choices from this layer on, and the scale."""
+        drawn = [cases.optimal_up_to(at, k, rng, way) for _ in range(3)]
+        found = [reference.sum_up_to(at, built, k + 1) - weighted(at, built, k)
+                 - reference.own_sum(at, built, k)
+                 for built in drawn]
+        return found, max(np.abs(built.curvature).sum() for built in drawn)
+
+    at, claims = cases.curved(rng), []
+    built = cases.optimal_up_to(at, 2, rng)
+    for k in (2, 4):
+        before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
+        found, scale = differences(at, k)
+        claims += [Equal("(26): sum up to this layer", reference.sum_up_to(at, built, k + 1),
+                         before + own, 1e-12, case=f"layer {k + 1}"),
+                   Equal("(27): difference of both sides against the constant", found,
+                         [reference.constant(at, k)] * 3, 1e-11, scale=scale,
+                         case=f"layer {k + 1}")]
+    broken, scale = differences(cases.all_negative(rng), 4, "abs")
+    return [*claims, Counterexample(Equal("absolute value of negative numbers: unchanged by the "
+                                          "fractions", broken[1:],
+                                          broken[:1] * 2, 1e-11, scale=scale)), shown(built, 2)]
+
+
+# -- the first affine layer ------------------------------------------------------------------------
+
+@equation(PAPER, "28", "29", "30",
+          statement="At the first layer the inputs do not move, so that the quantity to minimise "
+                    "is the layer's own sum, Y_ddot times the sum of y^2 / eps, for any fractions.",
+          formula=r"""\begin{aligned}
+                  & \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
+                  &= \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
+                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
+                  \end{aligned}""",
+          kind="proof-step", verdict="holds", implements=(Stated(coefficients.affine, "W_ddot"),))
+def equations_28_to_30(rng):
+    at, claims = cases.curved(rng), []
+    for _ in range(3):
+        built = cases.optimal_up_to(at, 0, rng)
+        # Y_ddot of the inputs is not defined; its factor u is zero
+        anything = rng.normal(size=at.x.shape)
+        quantity = np.sum(anything * built.u[0] ** 2) + built.W_ddot[0].sum()
+        claims += [Equal("(28): the quantity against the whole sum of (26), without a constant",
+                         quantity, reference.sum_up_to(at, built, 1), 1e-12),
+                   Equal("(29), (30): the layer's own sum against loops", built.W_ddot[0].sum(),
+                         reference.own_sum(at, built, 0), 1e-12),
+                   Equal("(29): u of the inputs against zero, on the scale of u of the outputs",
+                         built.u[0], np.zeros_like(at.x), 1e-15, scale=built.u[-1])]
+    return [*claims, shown(built, 0)]
+
+
+def against_the_minimum(a, optimum, rng):
+    """Fractions and value against a numerical minimiser; and with Y_ddot < 0, no minimum."""
+    x, eps_and_phi = reference.terms(a.layer, a.y, a.u), np.concatenate(optimum, axis=2)
+
+    def quantity(partition, sign=1):
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, sign * a.Y_ddot, partition)
+        return float(found.W_ddot.sum() + np.sum(found.Y_ddot * a.u**2))
+
+    least, found = minimise_over_fractions(weighted_squares(a.Y_ddot, x), [x != 0], rng)
+    return [Equal("fractions against the numerical minimiser", eps_and_phi, found[0], 1e-4),
+            Equal("least value", quantity(optimum), least, 1e-8),
+            Counterexample(AtMost("with Y_ddot < 0: their value against that of other fractions",
+                                  quantity(optimum, -1), quantity(a.partition, -1), 1e-3))]
+
+
+@equation(PAPER, "31",
+          statement="Of the first layer's fractions, those proportional to |y| minimise its sum; "
+                    "the bias counts among them.",
+          formula=r"\varepsilon_{sij}^{*(\ell)} \equiv "
+                  r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=1}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
+          corrected=r"\varepsilon_{sij}^{*(\ell)} \equiv "
+                    r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
+          kind="optimality", verdict="erratum", condition=NOT_NEGATIVE,
+          implements=(Stated(partitions.optimal, "eps"),))
+def equation_31(rng):
+    a = cases.affine(rng, first=True)
+    best = partitions.optimal(a.layer, a.y, a.u)
+    printed = np.abs(reference.terms(a.layer, a.y,
+                                     a.u)[:, :, :4]) / np.abs(a.y).sum(axis=1)[:, None, None]
+    ones = np.ones(a.Y_dot.shape)
+    return [*against_the_minimum(a, best, rng),
+            Equal("they sum to one", best.eps.sum(axis=2), ones, 1e-12),
+            Printed(Equal("with a denominator that starts at j' = 1 they sum to one",
+                          printed.sum(axis=2), ones, 1e-3)),
+            Case(y=a.y, eps=best.eps, printed=printed)]
+
+
+def at_the_optimum(a):
+    """Claims on the optimal fractions, and that the quantity is sum Y_ddot u^2 there."""
+    best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
+    found, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
+    return [Equal("fractions against |y| and |w| u over the total gradient",
+                  np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13),
+            Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
+                  1e-13),
+            Equal("the quantity against the sum of Y_ddot u^2",
+                  float(found.W_ddot.sum() + np.sum(found.Y_ddot * a.u**2)),
+                  float(np.sum(a.Y_ddot * u**2)), 1e-12),
+            Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
+
+
+@equation(PAPER, "32", "33",
+          statement="The optimal fractions of the first layer have the total gradient of its "
+                    "outputs as denominator; at them the layer's sum is Y_ddot times the squared "
+                    "total gradient of its outputs.",
+          formula=r"""\begin{aligned} \varepsilon_{sij}^{*(\ell)} &\equiv
+                      \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \\
+                  \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
+                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} &=
+                  \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
+                  \end{aligned}""",
+          kind="identity", verdict="holds",
+          implements=(Stated(partitions.optimal, "eps"), total_gradient.affine,
+                      Stated(coefficients.affine, "W_ddot")))
+def equations_32_and_33(rng):
+    return at_the_optimum(cases.affine(rng, first=True))
+
+
+# -- the other affine layers -----------------------------------------------------------------------
+
+@equation(PAPER, "34", "35", "36",
+          statement="Above the first layer the quantity to minimise has two parts, what goes below "
+                    "the layer and what stays in it; with the coefficients of (9) written out, the "
+                    "fractions of each sample and output stand in one bracket.",
+          formula=r"""\begin{aligned}
+                  & \sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \ddot{W}_{ij}^{(\ell)} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell}
+                  \ddot{Y}_{si}^{(\ell+1)} \frac{w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}}
+                  u_{sj}^{(\ell)2} + \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell}
+                  \ddot{Y}_{si}^{(\ell+1)} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
+                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
+                  u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
+                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right)
+                  \end{aligned}""",
+          kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
+                      coefficients.squared_change_bound))
+def equations_34_to_36(rng):
+    def differences(at, k, way):
+        """Changes of whole sum and quantity, if only the layer's own fractions change."""
+        best, drawn, totals, quantities = partitions_of(at), partitions_of(at, rng), [], []
+        for own in (best[k], drawn[k]):
+            built = explicit_bound(at, best[:k] + [own] + drawn[k + 1:], negative_curvature=way)
+            totals.append(reference.sum_up_to(at, built, k + 1))
+            quantities.append(weighted(at, built, k) + reference.own_sum(at, built, k))
+        return totals[1] - totals[0], quantities[1] - quantities[0], max(totals)
+
+    whole, part, scale = differences(cases.curved(rng), 2, "none")
+    broken, but, large = differences(cases.all_negative(rng), 4, "abs")
+    a = cases.affine(rng)
+    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+    x, p = reference.terms(a.layer, a.y, a.u), np.concatenate(a.partition, axis=2)
+    passed_on, kept = np.zeros_like(a.u), np.zeros_like(found.W_ddot)
+    for s, i, j in np.ndindex(p.shape):
+        term = a.Y_ddot[s, i] * x[s, i, j] ** 2 / p[s, i, j]
+        if j < 4:
+            kept[i, j] += term
+        else:
+            passed_on[s, j - 4] += term
+    bracket = reference.squares(x, p)
+    largest = coefficients.squared_change_bound(a.layer, a.y, np.ones_like(a.dW), a.u, a.partition)
+    return [Equal("(34): the layer's fractions change the whole sum by what they change the "
+                  "quantity", whole, part, 1e-10, scale=scale),
+            Counterexample(Equal("(34) with the absolute value of negative numbers", broken, but,
+                                 1e-6, scale=large)),
+            Equal("(35): part that goes below, sample by sample and unit by unit",
+                  found.Y_ddot * a.u**2, passed_on, 1e-12),
+            Equal("(35): part of every parameter", found.W_ddot, kept, 1e-12),
+            Equal("(36): both parts together",
+                  float(np.sum(found.Y_ddot * a.u**2) + found.W_ddot.sum()),
+                  float(np.sum(a.Y_ddot * bracket)), 1e-12),
+            Equal("(36): the bracket is (7) for changes of 1 above and u below", largest, bracket,
+                  1e-12),
+            Case(Y_ddot_above=a.Y_ddot, y=a.y, u=a.u, bracket=bracket, passed_on=passed_on,
+                 kept=kept)]
+
+
+@equation(PAPER, "37",
+          statement="Fractions proportional to |y| and |w| u minimise the layer's quantity.",
+          formula=r"""\begin{aligned}
+                  \varepsilon_{sij}^{*(\ell)} &\equiv \frac{|y_{sj}^{(\ell)}|}
+                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| +
+                  \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|} \\
+                  \varphi_{sij}^{*(\ell)} &\equiv \frac{|w_{ij}^{(\ell)}| |u_{sj}^{(\ell)}|}
+                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| + \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}|
+                  |u_{sj'}^{(\ell)}|}
+                  \end{aligned}""",
+          kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
+          implements=(Stated(partitions.optimal, "eps", "phi"),))
+def equation_37(rng):
+    a = cases.affine(rng, samples=3)
+    best = partitions.optimal(a.layer, a.y, a.u)
+    return [*against_the_minimum(a, best, rng),
+            Equal("closed form against loops", np.concatenate(best, axis=2),
+                  reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13),
+            Case(y=a.y, u=a.u, eps=best.eps, phi=best.phi)]
+
+
+@equation(PAPER, "38", "39",
+          statement="The denominators are the total gradient of the layer's outputs; at these "
+                    "fractions the layer's quantity is Y_ddot times the squared total gradient of "
+                    "its outputs.",
+          formula=r"""\begin{aligned}
+                  & \varepsilon_{sij}^{*(\ell)} \equiv \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}}
+                  \quad \varphi_{sij}^{*(\ell)} \equiv \frac{|w_{ij}^{(\ell)}|
+                  |u_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \\
+                  & \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
+                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
+                  u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
+                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) = \sum_{s=1}^S
+                  \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
+                  \end{aligned}""",
+          kind="identity", verdict="holds",
+          implements=(Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,
+                      Stated(coefficients.affine, "W_ddot", "Y_ddot")))
+def equations_38_and_39(rng):
+    return at_the_optimum(cases.affine(rng))

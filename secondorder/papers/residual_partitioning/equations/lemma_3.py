@@ -1,0 +1,152 @@
+"""Lemma 3 and its proof, equations (19)-(24): which point of the simplex is best."""
+
+import numpy as np
+from scipy import optimize
+
+from ....exact.finite_differences import complex_step
+from ....ledger import AtMost, Case, Equal, Printed, Property, equation
+from .. import PAPER, partitions
+
+
+def simplex_case(rng, n=5):
+    """Numbers x of both signs, none near zero, and a point far from their optimum."""
+    x = rng.uniform(0.3, 2.0, n) * rng.choice([-1.0, 1.0], n)
+    return x, softmax_by_hand(np.log(np.abs(x)) + rng.permutation(np.linspace(-1, 1, n)))
+
+
+def objective(x, p):
+    """sum_i x_i^2 / p_i."""
+    return sum(x[i] ** 2 / p[i] for i in range(len(x)))
+
+
+def softmax_by_hand(eta):
+    """Eq. (20) as it stands; complex numbers are allowed."""
+    return np.exp(eta) / sum(np.exp(e) for e in eta)
+
+
+def minimised(x):
+    """The best point of the simplex, by a numerical method with constraints."""
+    n = len(x)
+    return optimize.minimize(lambda p: objective(x, p), np.full(n, 1 / n),
+                             jac=lambda p: -(x / p) ** 2, method="SLSQP", bounds=[(1e-6, 1)] * n,
+                             options={"ftol": 1e-15, "maxiter": 500},
+                             constraints={"type": "eq", "fun": lambda p: p.sum() - 1,
+                                          "jac": np.ones_like}).x
+
+
+@equation(PAPER, "19", "lemma-3",
+          statement="On the simplex a sum of x^2 / p is least where p is proportional to |x|; "
+                    "where x is zero so is p, with 0/0 = 0.",
+          formula=r"\min_{\{p_i\}} \sum_{i=1}^n \frac{x_i^2}{p_i} \quad "
+                  r"p_i^* \equiv \frac{|x_i|}{\sum_{i'=1}^n |x_{i'}|}",
+          kind="optimality", verdict="holds", implements=(partitions.simplex_optimum,))
+def lemma_3(rng):
+    claims = []
+    for n in (2, 3, 6):
+        x, _ = simplex_case(rng, n)
+        best = partitions.simplex_optimum(x)
+        near = [best * np.exp(scale * rng.normal(size=n)) for scale in np.geomspace(1e-3, 1, 100)]
+        others = [objective(x, p / p.sum()) for p in [*near, *rng.dirichlet(np.ones(n), 100)]]
+        claims += [Equal("optimum against |x| over the sum of |x|", best,
+                         [abs(v) / sum(map(abs, x)) for v in x], 1e-14, case=f"n = {n}"),
+                   Equal("optimum against a numerical minimiser", best, minimised(x), 1e-5,
+                         case=f"n = {n}"),
+                   AtMost("value there against values at other points", objective(x, best), others,
+                          case=f"n = {n}"),
+                   Equal("value there against (sum |x|)^2", objective(x, best),
+                         sum(map(abs, x)) ** 2, 1e-13, case=f"n = {n}")]
+    x[::2] = 0
+    best, p = partitions.simplex_optimum(x), rng.dirichlet(np.ones(n))
+    return [*claims, Property("with zeros: where x = 0, p = 0", not best[::2].any()),
+            AtMost("with zeros: value against that at a point inside",
+                   objective(x[1::2], best[1::2]), objective(x, p)),
+            Property("all x zero: no fraction is given away",
+                     not partitions.simplex_optimum(np.zeros(3)).any()),
+            Case(x=x, p=best)]
+
+
+@equation(PAPER, "20", "21",
+          statement="Unconstrained numbers eta make a point of the simplex, the softmax, which has "
+                    "these derivatives.",
+          formula=r"""\begin{aligned} p_i &\equiv \frac{\exp\{\eta_i\}}{\sum_{i'=1}^n
+                      \exp\{\eta_{i'}\}} \\
+                  \frac{\partial p_i}{\partial \eta_i} &= p_i(1 - p_i) \quad
+                  \frac{\partial p_{i'}}{\partial \eta_i} = -p_i p_{i'} \quad \text{if } i' \neq i
+                  \end{aligned}""",
+          kind="identity", verdict="holds",
+          implements=(partitions.softmax_parameters, partitions.softmax_derivative))
+def equations_20_and_21(rng):
+    eta, p = rng.normal(size=(3, 5)) * 2, rng.dirichlet(np.ones(5))
+    found = partitions.softmax_parameters(eta)
+    return [Equal("(20): softmax of several rows against its formula, row by row", found,
+                  [softmax_by_hand(row) for row in eta], 1e-14),
+            Equal("(20): sum over i", found.sum(axis=1), np.ones(3), 1e-14),
+            AtMost("(20): 0 against p", 0.0, found),
+            Equal("(20): every inner point is reached, softmax of log p",
+                  partitions.softmax_parameters(np.log(p)), p, 1e-13),
+            Property("(20): large eta do not overflow",
+                     bool(np.isfinite(partitions.softmax_parameters(eta + 1e4)).all())),
+            Equal("(21): derivatives against a complex step",
+                  partitions.softmax_derivative(found[0]),
+                  complex_step(softmax_by_hand, eta[0]), 1e-14),
+            Case(eta=eta, p=found, derivative=partitions.softmax_derivative(found[0]))]
+
+
+@equation(PAPER, "22",
+          statement="Gradient of the lemma's objective in eta; the last form has its sign turned "
+                    "round.",
+          formula=r"""\begin{aligned}
+                  \frac{\partial}{\partial \eta_i} \sum_{i'=1}^n \frac{x_{i'}^2}{p_{i'}} &=
+                  \sum_{i'=1}^n -\frac{x_{i'}^2}{p_{i'}^2} \frac{\partial p_{i'}}{\partial \eta_i}
+                  \\
+                  &= p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2}
+                  \right)
+                  \end{aligned}""",
+          corrected=r"\ldots = p_i \left(\sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} - "
+                    r"\frac{x_i^2}{p_i^2}\right)",
+          kind="identity", verdict="erratum",
+          implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed))
+def equation_22(rng):
+    x, p = simplex_case(rng)
+    expected = complex_step(lambda eta: objective(x, softmax_by_hand(eta)), np.log(p))
+    derivative = partitions.softmax_derivative(p)
+    middle = [sum(-x[k] ** 2 / p[k] ** 2 * derivative[k, i] for k in range(x.size))
+              for i in range(x.size)]
+    printed = partitions.simplex_gradient_as_printed(x, p)
+    return [Equal("corrected form against a complex step", partitions.simplex_gradient(x, p),
+                  expected, 1e-12),
+            Equal("middle form against a complex step", middle, expected, 1e-12),
+            Printed(Equal("last form against a complex step", printed, expected, 1e-3)),
+            Equal("last form, as printed, against minus the complex step", printed, -expected,
+                  1e-12),
+            Case(x=x, p=p, gradient=expected)]
+
+
+@equation(PAPER, "23", "24",
+          statement="The gradient is zero where all x^2 / p^2 are equal, and at p proportional to "
+                    "|x| all of them are the squared sum of |x|.",
+          formula=r"""\begin{aligned}
+                  & p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2}
+                  \right) = p_i \left(c - \sum_{i'=1}^n p_{i'} c \right) = p_i(c - c) = 0 \\
+                  & \frac{x_i^2}{p_i^2} = \frac{x_i^2}{(|x_i| / \sum_{i'=1}^n |x_{i'}|)^2} =
+                  \left(\sum_{i'=1}^n |x_{i'}| \right)^2 = c \end{aligned}""",
+          kind="proof-step", verdict="holds",
+          implements=(partitions.simplex_gradient, partitions.simplex_optimum))
+def equations_23_and_24(rng):
+    x, elsewhere = simplex_case(rng)
+    best, c = partitions.simplex_optimum(x), sum(map(abs, x)) ** 2
+
+    def slope(p):
+        return complex_step(lambda eta: objective(x, softmax_by_hand(eta)), np.log(p))
+
+    return [Equal("(24): x^2 / p^2 against (sum |x|)^2", x**2 / best**2, np.full(x.size, c), 1e-13),
+            Equal("(24): the same point by eta = log |x|", best, softmax_by_hand(np.log(np.abs(x))),
+                  1e-13),
+            Equal("(23): gradient at p proportional to |x|, on the scale of c",
+                  partitions.simplex_gradient(x, best), np.zeros(x.size), 1e-13, scale=c),
+            Equal("(23): the same by a complex step", slope(best), np.zeros(x.size), 1e-13,
+                  scale=c),
+            Equal("control: elsewhere the gradient is that of a complex step",
+                  partitions.simplex_gradient(x, elsewhere), slope(elsewhere), 1e-12),
+            AtMost("control: and it is not zero", 1e-3 * c, np.abs(slope(elsewhere)).max()),
+            Case(x=x, p=best, c=c)]

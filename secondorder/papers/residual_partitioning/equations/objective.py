@@ -1,0 +1,223 @@
+"""Equations (1)-(3) and Theorem 1: the objective, and the bound as a whole."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
+from ....nets import Evaluation, SoftmaxCrossEntropy, SquaredError
+from .. import PAPER, coefficients
+from ..fast import Bound, bound_at
+from ..explicit import explicit_bound, partitions_of
+from ..hessian import bounded_hessian
+from . import cases, reference
+from .conditions import CORRECTED, WITHOUT_PRODUCTS
+
+
+@equation(PAPER, "1",
+          statement="The objective adds up, over samples, a convex loss of the outputs that the "
+                    "changed weights give. The package averages: its objective is 1/S of the "
+                    "printed one, as in Algorithm 1. (Layers map y^(1) to y^(L), so that the "
+                    "trained ones, P, are among the first L - 1; printed is a subset of [L].)",
+          formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
+                  r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
+          kind="definition", verdict="definition",
+          implements=(SquaredError.value, SoftmaxCrossEntropy.value, Evaluation.loss))
+def equation_1(rng):
+    claims = []
+    for name in cases.LOSSES:
+        at = cases.evaluation(rng, loss=name)
+        claims.append(Equal("S times the package's objective against the sum of f over samples",
+                            at.samples * at.loss, sum(reference.losses(name, at.outputs, at.y)),
+                            1e-13, case=name))
+        p, q = rng.normal(size=(2, *at.outputs.shape)) * 3
+        ends = [reference.losses(name, end, at.y) for end in (p, q)]
+        claims.append(AtMost("f halfway between two outputs against the mean of f at both",
+                             at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2,
+                             case=name))
+    return [*claims, Case(x=at.x, y=at.y, outputs=at.outputs, objective=at.loss)]
+
+
+# -- the bound as a whole --------------------------------------------------------------------------
+
+def chain_of_bounds(at, built, delta):
+    """L~, L~_L, ..., L~_1 at a step, minus the loss at the point, layer by layer."""
+    changes, from_weights = reference.changes(at, delta), 0.0
+    values = [reference.model(at, delta) - at.loss]
+    for k in reversed(range(len(changes))):
+        if k < len(built.W_dot) and built.W_dot[k] is not None:
+            dW = coefficients.unflatten(at.network.layers[k], delta[at.network.slices[k]])
+            from_weights += np.sum(built.W_dot[k] * dW + built.W_ddot[k] * dW**2 / 2)
+        first, second = changes[k]
+        from_units = np.sum(built.Y_dot[k] * (first + second / 2) + built.Y_ddot[k] * first**2 / 2)
+        values.append(from_units * (k > 0) + from_weights)
+    return np.array(values)
+
+
+def univariate_sum(at, built, delta, start=0):
+    """sum_ij W_dot dw + W_ddot dw^2 / 2 over parameters with j >= start, without the loss."""
+    total = 0.0
+    for layer, where, W_dot, W_ddot in zip(at.network.layers, at.network.slices, built.W_dot,
+                                           built.W_ddot):
+        for i, j in np.ndindex((0, 0) if W_dot is None else W_dot.shape):
+            dw = coefficients.unflatten(layer, delta[where])[i, j] if j >= start else 0.0
+            total += W_dot[i, j] * dw + W_ddot[i, j] * dw**2 / 2
+    return total
+
+
+def bias_missed(rng):
+    """As printed, j starts at 1: the model after a step of one bias, uphill."""
+    at = cases.evaluation(rng)
+    delta = np.zeros(at.network.size)
+    delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
+    printed = at.loss + univariate_sum(at, explicit_bound(at), delta, start=1)
+    return Printed(AtMost("model against the sums from j = 1, at a step of one bias",
+                          reference.model(at, delta), printed))
+
+
+def products_missed():
+    """The true model of y = w2 w1 x at zero along (1, 0, -1, 0) lies above the bound."""
+    at, delta = cases.product_of_weights(), np.array([1.0, 0.0, -1.0, 0.0])
+    return Counterexample(AtMost("w2 w1 x at zero: model with the products against the bound",
+                                 reference.model(at, delta, products=True),
+                                 bound_at(at).value(delta)))
+
+
+@equation(PAPER, "2",
+          statement="At every layer the model is at most a sum of univariate quadratics: of the "
+                    "changes of that layer's inputs, and of the changes of all weights above.",
+          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell \equiv \sum_{s=1}^S "
+                  r"\sum_{j=1}^{m_\ell} \mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' \geq "
+                  r"\ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=1}^{m_{\ell'}} "
+                  r"\mathcal{W}_{ij}^{(\ell')}",
+          corrected=r"\tilde{\mathcal{L}}_\ell \equiv \mathcal{L}(0) + \sum_{s=1}^S "
+                    r"\sum_{j=1}^{m_\ell} \mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' "
+                    r"\geq \ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
+                    r"\mathcal{W}_{ij}^{(\ell')}",
+          kind="inequality", verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          implements=(coefficients.affine, coefficients.activation, coefficients.output))
+def equation_2(rng):
+    claims = []
+    for name, at in cases.variety(rng, samples=3).items():
+        built = explicit_bound(at, partitions_of(at, rng))
+        rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
+        # 1: a step that moves dead units only
+        rows = [row / (np.abs(row).max() or 1.0) for row in rows]
+        claims.append(AtMost("model and bounds from the output down to the input, each against the "
+                             "next",
+                             [row[:-1] for row in rows], [row[1:] for row in rows], case=name))
+    at = cases.tight(rng)
+    rows = np.array([chain_of_bounds(at, explicit_bound(at), np.full(at.network.size, c))
+                     for c in (1.0, -2.0)])
+    claims.append(Equal("positive relu network, all changes alike: bounds at all layers against "
+                        "the model",
+                        rows[:, 1:], rows[:, :1].repeat(rows.shape[1] - 1, axis=1), 1e-12))
+    return [*claims, products_missed(), bias_missed(rng),
+            Case(x=at.x, y=at.y, theta=at.network.theta)]
+
+
+@equation(PAPER, "3",
+          statement="Taken down to the input, the bound is a sum of univariate quadratics of "
+                    "single parameters, and the loss at the point.",
+          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_1 \equiv \sum_{\ell \in P} "
+                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
+          corrected=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_1 \equiv \mathcal{L}(0) + "
+                    r"\sum_{\ell \in P} \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} "
+                    r"\mathcal{W}_{ij}^{(\ell)}",
+          kind="inequality", verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          implements=(Bound.value, Stated(explicit_bound, "gradient", "curvature"),
+                      bounded_hessian))
+def equation_3(rng):
+    claims = []
+    for name, at in cases.variety(rng, samples=3).items():
+        fast, built = bound_at(at, "pairwise"), explicit_bound(at)
+        steps = cases.steps(rng, at.network.size, 6)
+        models = [reference.model(at, delta) for delta in steps]
+        scale = max(map(abs, models))
+        H = cases.bounded(at)
+        least = [reference.least_eigenvalue(one.curvature, H) / one.curvature.max()
+                 for one in (fast, built)]
+        W_dot, W_ddot = reference.algorithm(at)
+        claims += [
+            AtMost("model against the value of the bound", models,
+                   [fast.value(step) for step in steps], scale=scale, case=name),
+            Equal("W_dot and W_ddot against loops", [built.gradient, built.curvature],
+                  [W_dot, W_ddot], 1e-12, case=name),
+            AtMost("0 against least eigenvalues of diag(W_ddot) - bounded Hessian, over max W_ddot",
+                   0.0, least, scale=1.0, case=name),
+            Equal("bounded Hessian along steps against differences of the model",
+                  [v @ H @ v for v in steps], [value + reference.model(at, -v) - 2 * at.loss for v,
+                   value in zip(steps, models)], 1e-10, case=name)]
+    at, none = cases.tight(rng), np.zeros(at.network.size)
+    steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0)]
+    claims += [Equal("positive relu network, all changes alike: value of the bound against the "
+                     "model", [bound_at(at).value(step) for step in steps],
+                     [reference.model(at, step) for step in steps], 1e-12),
+               Equal("the same, loss and sum over parameters one by one",
+                     [at.loss + univariate_sum(at, explicit_bound(at), step) for step in steps],
+                     [reference.model(at, step) for step in steps], 1e-12)]
+    small = cases.product_of_weights()
+    true = exact.hessian(small.network, small.loss_function, small.x, small.y)
+    least = reference.least_eigenvalue(bound_at(small).curvature, true)
+    return [*claims, products_missed(), bias_missed(rng),
+            Counterexample(AtMost("w2 w1 x at zero: 0 against the least eigenvalue of diag(W_ddot) "
+                                  "- true Hessian", 0.0, least, scale=1.0)),
+            Printed(AtMost("no step: the model, L(0), against the sum without it", at.loss,
+                           univariate_sum(at, explicit_bound(at), none), scale=at.loss)),
+            Case(x=at.x, y=at.y, theta=at.network.theta, W_dot=W_dot, W_ddot=W_ddot)]
+
+
+@equation(PAPER, "theorem-1",
+          statement="At every layer there is an upper bound that is a sum of convex quadratics of "
+                    "single variables. (The proof needs a step through activations, which the "
+                    "appendix announces and does not contain: the last claims are that step.)",
+          formula=r"\forall \ell \in [L]: \quad \tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell, "
+                  r"\qquad \ddot{\mathcal{Y}}_{sj}^{(\ell)} \geq 0, \quad "
+                  r"\ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0",
+          where="Section 3, and the sentence after it on what the appendix treats",
+          kind="inequality",
+          verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          implements=(Stated(explicit_bound, "curvature"), coefficients.activation))
+def theorem_1(rng):
+    claims = []
+    fixed = {f"layer {k} fixed": cases.evaluation(rng, fixed=(k,)) for k in range(3)}
+    for name, at in (fixed | {"dead unit": cases.with_dead_unit(rng),
+                              "bent unit": cases.bent_unit()}).items():
+        H = cases.bounded(at)
+        for way in ("abs", "max"):
+            built = explicit_bound(at, partitions_of(at, rng), negative_curvature=way)
+            convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot
+                                     if W is not None])
+            claims += [AtMost("0 against all W_ddot and Y_ddot", 0.0, convex,
+                              case=f"{name}, {way}"),
+                       AtMost("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
+                              0.0, reference.least_eigenvalue(built.curvature, H),
+                              scale=built.curvature.max(), case=f"{name}, {way}")]
+    tight, bent = cases.tight(rng), cases.bent_unit()
+    ones, built = np.ones(tight.network.size), explicit_bound(tight)
+    bare = explicit_bound(bent, negative_curvature="none").curvature
+    H = cases.bounded(bent)
+    least = reference.least_eigenvalue(bare, H)
+    return [*claims, *activation_step(rng), products_missed(),
+            Equal("positive relu network, all changes one: value of the bound against the model",
+                  tight.loss + built.gradient @ ones + built.curvature @ ones / 2,
+                  reference.model(tight, ones), 1e-12),
+            Counterexample(AtMost("bent unit, no correction: 0 against all W_ddot", 0.0, bare)),
+            Counterexample(AtMost("bent unit, no correction: 0 against the least eigenvalue", 0.0,
+                                  least, scale=np.abs(bare).max())),
+            Case(x=bent.x, y=bent.y, theta=bent.network.theta)]
+
+
+def activation_step(rng):
+    """The quadratic above an activation, at the second-order change, against the one below."""
+    Y_dot, slope, curvature, d = rng.normal(size=(4, 50))
+    Y_ddot = rng.uniform(0.1, 2.0, 50)
+    above = Y_dot * (slope * d + curvature * d**2 / 2) + Y_ddot * (slope * d) ** 2 / 2
+    claims, upwards = [], Y_ddot * slope**2 + Y_dot * curvature > 0
+    for way in ("abs", "max"):
+        first, second = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)
+        below = first * d + second * d**2 / 2
+        claims += [AtMost("a quadratic above an activation against the one below it", above, below,
+                          case=way),
+                   Equal("the same where nothing is corrected", above[upwards], below[upwards],
+                         1e-12, case=way)]
+    return claims

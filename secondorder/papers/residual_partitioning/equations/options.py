@@ -1,0 +1,199 @@
+"""What the fast path's options stand for: starts at the loss, true Hessian, penalty.
+
+As in ``extensions``, the paper says nothing of these; the formulas are written in its notation,
+with Z = Y_ddot u.
+"""
+
+import numpy as np
+from scipy import optimize
+
+from .... import exact
+from ....ledger import AtMost, Case, Equal, Property, equation
+from ....nets import Activation, BoundedCriterion, SoftmaxCrossEntropy, TukeyBiweight
+from .. import PAPER
+from ..fast import OUTPUTS, Bound, LinearRule, bound_at
+from ..explicit import explicit_bound
+from ..optimizer import ResidualPartitioning
+from . import cases, reference
+
+
+@equation(PAPER, "extension-pairwise",
+          statement="Row sums of the loss's absolute Hessian, weighted by u, start the bound for "
+                    "every loss; never above Jensen's start in sum; where the Hessian is diagonal "
+                    "they are |f_ii| u.",
+          formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
+                  r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
+          kind="inequality", verdict="holds",
+          implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]))
+def extension_pairwise(rng):
+    claims = []
+    for loss in (SoftmaxCrossEntropy(), BoundedCriterion()):
+        start = cases.evaluation(rng, "tanh", "softmax", sizes=(3, 4, 5), scale=3.0)
+        at = start.network.evaluate(loss, start.x, start.y)
+        u, Z = reference.total_gradients(at)[-1], bound_at(at, "pairwise").carried[-1]
+        F = loss.hessian(at.outputs, at.y)
+        loops = [[sum(abs(F[s, i, k]) * u[s, k] for k in range(5)) for i in range(5)]
+                 for s in range(len(u))]
+        least = [np.linalg.eigvalsh(np.diag(Z[s] / u[s]) - F[s])[0] for s in range(len(Z))]
+        claims += [Equal("Z against row sums by loops", Z, loops, 1e-13, case=type(loss).__name__),
+                   AtMost("0 against the least eigenvalue of Z / u minus the Hessian", 0.0, least,
+                          scale=np.abs(F), case=type(loss).__name__)]
+        if loss.convex:
+            p = np.exp(at.outputs) / np.exp(at.outputs).sum(axis=1, keepdims=True)
+            closed = p * ((1 - 2 * p) * u + np.sum(p * u, axis=1, keepdims=True))
+            jensen = bound_at(at, "jensen").carried[-1]
+            claims += [Equal("closed form for the softmax", Z, closed, 1e-12),
+                       Equal("Jensen's start against loops", jensen,
+                             reference.start_of(at, reference.total_gradients(at)[-1],
+                                                reference.Reading()), 1e-12),
+                       AtMost("sum of u Z, sample by sample, against Jensen's",
+                              np.sum(u * Z, axis=1), np.sum(u * jensen, axis=1))]
+    return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
+
+
+def diagonal_losses(rng):
+    """Losses with a diagonal Hessian: entries of 10, and entries of both signs below one."""
+    claims = []
+    for loss in (cases.Steep(), TukeyBiweight(1.0)):
+        start = cases.evaluation(rng, "sigmoid", scale=2.0)
+        at, name = start.network.evaluate(loss, start.x, start.y), type(loss).__name__
+        u, found = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
+        loops = reference.start_of(at, u, reference.Reading(start="diagonal"))
+        claims += [Equal("diagonal loss: Z against |f_ii| u by loops", found.carried[-1], loops,
+                         1e-13, case=name),
+                   Equal("diagonal loss: pairwise and diagonal are the same",
+                         bound_at(at, "pairwise").curvature, found.curvature, 1e-13, case=name),
+                   Equal("diagonal loss: curvature of explicit arrays, no partition",
+                         found.curvature,
+                         explicit_bound(at, output_phi=None).curvature, 1e-12, case=name),
+                   AtMost("diagonal loss: 0 against the least eigenvalue of bound minus model", 0.0,
+                          reference.least_eigenvalue(found.curvature, cases.bounded(at)),
+                          scale=found.curvature, case=name)]
+    return claims
+
+
+@equation(PAPER, "extension-cross-terms",
+          statement="Bounding the products that Eq. (4) drops makes the bound one on the true "
+                    "second-order model.",
+          formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| "
+                  r"u_{sj}^{(\ell)} \; (j \ge 1), \quad Z_{sj}^{(\ell)} \mathrel{+}= \sum_i "
+                  r"|\dot{Y}_{si}^{(\ell+1)}|",
+          kind="inequality", verdict="holds", implements=(LinearRule.backward,))
+def extension_cross_terms(rng):
+    claims = []
+    for options in ({"scale": rng.uniform(1, 3)}, {"activations": cases.CURVED, "fixed": (2,)}):
+        for name, at in cases.variety(rng, samples=3, **options).items():
+            H = exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
+            for output in ("auto", "pairwise"):
+                W_ddot = bound_at(at, output, cross=True).curvature
+                claims.append(AtMost("0 against the least eigenvalue of bound minus true Hessian",
+                                     0.0, reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
+                                     case=f"{name}, {output}"))
+    for name, fixed in (("all layers trained", ()), ("the last layer fixed", (2,)),
+                        ("the middle layer fixed", (1,))):
+        at = cases.evaluation(rng, "leaky_relu", fixed=fixed)
+        claims.append(Equal("what the products add, by loops", bound_at(at, cross=True).curvature,
+                            reference.algorithm(at, reference.Reading(start="diagonal"))[1]
+                            + added_by_products(at), 1e-12, case=name))
+    at, small = cases.evaluation(rng, "tanh", fixed=(1, 2)), cases.product_of_weights()
+    H = exact.hessian(small.network, small.loss_function, small.x, small.y)
+    without, crossed = (bound_at(small, cross=cross).curvature for cross in (False, True))
+    return [*claims,
+            Equal("only the first layer trained: the products add nothing",
+                  bound_at(at, cross=True).curvature,
+                  explicit_bound(at, output_phi=None).curvature, 1e-12),
+            AtMost("y = w2 w1 x at zero: 0 against the least eigenvalue", 0.0,
+                   reference.least_eigenvalue(crossed, H), scale=1.0),
+            AtMost("y = w2 w1 x at zero: without the products it is far below 0",
+                   reference.least_eigenvalue(without, H), -1.0),
+            Case(theta=small.network.theta, without=without, crossed=crossed, true_hessian=H)]
+
+
+def added_by_products(at):
+    """What cross terms add to the curvature of a piecewise-linear chain, (P,), by loops."""
+    net, S, us = at.network, at.samples, reference.total_gradients(at)
+    more, pieces = np.zeros_like(at.outputs), []  # what is added to Z
+    for k in reversed(range(len(net.layers))):
+        layer, y, u, g = net.layers[k], at.saved[k].input, us[k], np.abs(at.deltas[k])
+        if isinstance(layer, Activation):
+            more = np.abs(layer.function.slope(y)) * more
+            continue
+        weight, below = np.zeros_like(layer.weight), np.zeros_like(y)
+        for s, i, j in np.ndindex(*more.shape, y.shape[1]):
+            weight[i, j] += (more[s, i] * abs(y[s, j]) + g[s, i] * u[s, j]) / S
+            below[s, j] += more[s, i] * abs(layer.weight[i, j]) + g[s, i] * layer.trainable
+        pieces += [more.sum(axis=0) / S, weight.ravel()] if layer.trainable else []
+        more = below
+    return np.concatenate(pieces[::-1])
+
+
+@equation(PAPER, "extension-penalty",
+          statement="A squared penalty is separable and enters exactly; if the rate scales the "
+                    "data's curvature only, every new parameter lies, at every rate, between zero "
+                    "and what the data's own step at that rate would make it.",
+          formula=r"""\begin{aligned}
+                  \Delta w &= -\frac{\dot{W} + \mu w}{\ddot{W} / \lambda + \mu}, \quad \text{not}
+                  \quad -\lambda \frac{\dot{W} + \mu w}{\ddot{W} + \mu} \\
+                  w + \Delta w &= \frac{\ddot{W}}{\ddot{W} + \lambda \mu}
+                  \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
+                  \end{aligned}""",
+          kind="identity", verdict="holds",
+          implements=(Bound.value, ResidualPartitioning._direction))
+def extension_penalty(rng):
+    at = cases.evaluation(rng, rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES)), samples=3)
+    net, l2, rate = at.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)
+    plain, with_penalty = bound_at(at, "jensen"), bound_at(at, "jensen", l2=l2)
+    steps = cases.steps(rng, net.size, 6)
+    gained = [with_penalty.value(d) - plain.value(d) for d in steps]
+    penalties = [l2 / 2 * sum((w + v) ** 2 for w, v in zip(net.theta, d)) for d in steps]
+    g, h = reference.algorithm(at)
+    step = rate * direction(at, rate, l2, "implicit")
+
+    def model(d):
+        value = g @ d + h @ d**2 / (2 * rate) + l2 / 2 * np.sum((net.theta + d) ** 2)
+        return value, g + h * d / rate + l2 * (net.theta + d)
+
+    found = optimize.minimize(model, np.zeros(net.size), jac=True, method="BFGS",
+                              options={"gtol": 1e-12, "maxiter": 2000}).x
+    alone, new = net.theta - rate * g / h, net.theta + step
+    return [Equal("the bound with penalty minus the bound without, against the penalty itself",
+                  gained, penalties, 1e-10),
+            Equal("implicit step against a numerical minimiser of its model", step, found, 1e-6),
+            Equal("implicit step: slope of its model", model(step)[1], np.zeros_like(step), 1e-12,
+                  scale=l2 * net.theta),
+            Equal("plain step", rate * direction(at, rate, l2, "plain"),
+                  -rate * (g + l2 * net.theta) / (h + l2), 1e-12),
+            Equal("both are the same at rate 1", direction(at, 1.0, l2, "implicit"),
+                  -(g + l2 * net.theta) / (h + l2), 1e-12),
+            Equal("implicit: new parameters against those of the data's own step, shrunk", new,
+                  alone / (1 + rate * l2 / h), 1e-10),
+            AtMost("implicit: size of the new parameters against those of the data's own step",
+                   np.abs(new), np.abs(alone)),
+            AtMost("implicit: 0 against new parameter times that of the data's own step", 0.0,
+                   new * alone), *overshoot(cases.with_residual(at, 0.0), rate),
+            Case(theta=net.theta, W_dot=g, W_ddot=h, rate=rate, l2=l2, implicit=new,
+                 data_alone=alone)]
+
+
+def direction(at, rate, l2, penalty):
+    """What the optimizer adds, divided by the rate."""
+    method = ResidualPartitioning(at.network, at.loss_function, rate, l2=l2, output="jensen",
+                                  penalty=penalty)
+    return method.direction(at)
+
+
+def overshoot(at, rate):
+    """Claims on a perfect fit, where the penalty alone moves the parameters: which of them grow."""
+    theta, h = at.network.theta, reference.algorithm(at)[1]
+    middle = np.sort(h)[len(h) // 4: 3 * len(h) // 4]
+    k = int(np.argmax(np.diff(np.log(middle))))  # a clear gap, so that rounding decides nothing
+    l2 = float(np.sqrt(middle[k] * middle[k + 1]) / (rate / 2 - 1))
+    plain, implicit = (theta + rate * direction(at, rate, l2, penalty)
+                       for penalty in ("plain", "implicit"))
+    grows = np.abs(plain) > np.abs(theta)
+    return [Property("plain: parameters grow exactly where curvature < l2 (rate / 2 - 1)",
+                     bool(np.array_equal(grows, h < l2 * (rate / 2 - 1)))),
+            Property("plain: some grow and some do not", bool(grows.any() and not grows.all())),
+            Equal("plain: factor", plain / theta, 1 - rate * l2 / (h + l2), 1e-10),
+            Equal("implicit: factor", implicit / theta, 1 / (1 + rate * l2 / h), 1e-10),
+            AtMost("implicit: nothing grows", np.abs(implicit), np.abs(theta))]

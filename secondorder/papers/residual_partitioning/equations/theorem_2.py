@@ -1,0 +1,196 @@
+"""The rest of the proof of Theorem 2, Eqs. (40) to (46): activation layers, and the loss."""
+
+import numpy as np
+
+from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property,
+                       Stated, equation)
+from .. import PAPER, coefficients, partitions, total_gradient
+from ..fast import Bound, bound_at
+from ..explicit import explicit_bound
+from . import cases, reference
+from .conditions import NOTHING_CORRECTED
+from .minimiser import minimise_over_fractions, weighted_squares
+
+
+# -- activation layers -----------------------------------------------------------------------------
+
+@equation(PAPER, "40",
+          statement="An activation layer has no parameters and adds nothing to the sum.",
+          formula=r"""\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} =
+                  \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
+                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
+          kind="identity", verdict="holds",
+          implements=(Stated(explicit_bound, "curvature", "W_ddot"),))
+def equation_40(rng):
+    at = cases.curved(rng, output="tanh")
+    built = cases.optimal_up_to(at, 0, rng)
+    own = [reference.own_sum(at, built, k) for k in (0, 2, 4)]
+    after = [reference.sum_up_to(at, built, k + 2) for k in (0, 2, 4)]
+    return [Equal("sums up to the activation layers, from the affine layers' own parts", after,
+                  np.cumsum(own), 1e-12),
+            Equal("the affine layers' arrays against their own parts",
+                  [built.W_ddot[k].sum() for k in (0, 2, 4)], own, 1e-12),
+            Property("activation layers have no second coefficients",
+                     all(built.W_ddot[k] is None for k in (1, 3, 5))),
+            Case(own_parts=own, sums_after=after, W_ddot=built.W_ddot[0])]
+
+
+@equation(PAPER, "41", "42", "43",
+          statement="Below an activation, second coefficients have a part with its slope squared "
+                    "and a part with its curvature, which does not depend on any fraction; what "
+                    "does is Y_ddot u^2 after the activation. (Here i = j, and the curvature is "
+                    "that of layer l, whose index is not printed.)",
+          formula=r"""\begin{aligned}
+                  &\sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \left(
+                  \ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
+                  \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
+                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 u_{sj}^{(\ell)2} + \text{const} \\
+                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
+                  u_{si}^{(\ell+1)2} + \text{const}
+                  \end{aligned}""",
+          kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(Stated(coefficients.activation, "1"), total_gradient.activation))
+def equations_41_to_43(rng):
+    at = cases.curved(rng)
+    f, y, u = at.network.layers[3].function, at.saved[3].input, reference.total_gradients(at)
+    Y_dot, Y_ddot = rng.normal(size=y.shape), rng.uniform(0.1, 2, y.shape)
+
+    def above(change):
+        moved = f.value(y + change) - f.value(y)
+        return Y_dot * moved + Y_ddot * moved**2 / 2
+
+    second = (above(1e-4) - 2 * above(0.0) + above(-1e-4)) / 1e-8
+    below = coefficients.activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y), "none")[1]
+    loops = sum((Y_ddot[s, j] * f.slope(y[s, j]) ** 2
+                 + Y_dot[s, j] * f.curvature(y[s, j])) * u[3][s, j] ** 2
+                for s, j in np.ndindex(y.shape))
+    left, with_slope, right, reflected = [], [], [], []
+    for _ in range(3):
+        built = cases.optimal_up_to(at, 0, rng)
+        with_abs = cases.optimal_up_to(cases.all_negative(rng), 0, rng, "abs")
+        left.append(float(np.sum(built.Y_ddot[3] * u[3] ** 2)))
+        with_slope.append(float(np.sum(built.Y_ddot[4] * (f.slope(y) * u[3]) ** 2)))
+        right.append(float(np.sum(built.Y_ddot[4] * u[4] ** 2)))
+        reflected.append(float(np.sum(with_abs.Y_ddot[3] * with_abs.u[3]**2
+                                      - with_abs.Y_ddot[4] * with_abs.u[4]**2)))
+    constant = reference.constant(at, 4) - reference.constant(at, 3)
+    scale = max(map(abs, left + right)) + abs(constant)
+    return [Equal("(41): second coefficients against second differences of the quadratic above",
+                  below, second, 1e-5),
+            Equal("(41): both sides, by loops", float(np.sum(below * u[3] ** 2)), float(loops),
+                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2))),
+            Equal("(42): both sides for three choices of all fractions, with the value of the "
+                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
+            Equal("(43): both sides for three choices of all fractions, with the value of the "
+                  "constant", left, np.array(right) + constant, 1e-11, scale=scale),
+            Equal("(43): total gradient after the activation",
+                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13),
+            Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
+                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
+            Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
+                 right=right, constant=constant)]
+
+
+# -- the loss --------------------------------------------------------------------------------------
+
+def total_and_outputs(at):
+    """Sum of all second coefficients, that of Y_ddot u^2 at the outputs, and the bound's arrays."""
+    built = explicit_bound(at, output_phi=None)
+    at_outputs = np.sum(built.Y_ddot[-1] * reference.total_gradients(at)[-1] ** 2)
+    return float(built.curvature.sum()), float(at_outputs), built
+
+
+@equation(PAPER, "44",
+          statement="If every parameter changes by the same amount, the bound grows with the sum "
+                    "of all second coefficients, and that sum is Y_ddot u^2 at the outputs, up to "
+                    "a constant. (Printed are sums with the limits of a layer l' that no sum runs "
+                    "over, and (25) at l = L, where there is no layer; meant is l = L - 1.)",
+          formula=r"\tilde{\mathcal{L}}_1 = \sum_{\ell \in P} \sum_{i=1}^{m_{\ell'+1}} "
+                  r"\sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} = \sum_{s=1}^S \sum_{i=1}^{m_L} "
+                  r"\ddot{Y}_{si}^{(L)} u_{si}^{(L)2}",
+          corrected=r"""\begin{aligned}
+                    \tilde{\mathcal{L}}_1 &= \mathcal{L}(0) + \sum_{\ell \in P} \sum_{ij}
+                    \dot{W}_{ij}^{(\ell)} \Delta w_{ij}^{(\ell)} + \frac{c^2}{2} \sum_{\ell \in P}
+                    \sum_{ij} \ddot{W}_{ij}^{(\ell)} \quad \text{where all } |\Delta
+                    w_{ij}^{(\ell)}| = c \\
+                    \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} &=
+                    \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
+                    \end{aligned}""",
+          kind="identity", verdict="erratum", condition=NOTHING_CORRECTED,
+          implements=(Bound.value, Stated(explicit_bound, "curvature")))
+def equation_44(rng):
+    at = cases.all_positive(rng)
+    net, L = at.network, len(at.saved) + 1
+    summed, at_outputs, built = total_and_outputs(at)
+    total = at_outputs + reference.constant(at, L - 1)
+    c = rng.uniform(0.5, 1.5)
+    step = c * rng.choice([-1.0, 1.0], size=net.size)
+    first = reference.changes(at, step)[-1].first
+    slope = float(np.mean(np.sum(at.loss_function.gradient(at.outputs, at.y) * first, axis=1)))
+    value = bound_at(at).value(step)
+    negative = cases.all_negative(rng)
+    broken, right, _ = total_and_outputs(negative)
+    right += reference.constant(negative, L - 1)
+    return [Equal("bound at a step with all changes +c or -c", value,
+                  at.loss + slope + c**2 / 2 * total, 1e-12),
+            Equal("sum of all second coefficients, with the constant", summed, total, 1e-12),
+            Counterexample(Equal("the same with absolute values of negative numbers", broken, right,
+                                 1e-3)),
+            Printed(Equal("the bound is the sum of the second coefficients", value, summed, 1e-6)),
+            Printed(Equal("without the constant", summed, at_outputs, 1e-6)),
+            PrintedShape("limits of i and j read at the last layer l', and W_ddot of the first "
+                         "layer", built.W_ddot[-1].shape, built.W_ddot[0].shape),
+            PrintedShape("layers that (25) at l = L counts, and layers there are", (L,),
+                         (len(net.layers),)),
+            Case(W_ddot=built.curvature, Y_ddot_L=built.Y_ddot[-1], u_L=built.u[-1], c=c,
+                 bound=value, sum_of_W_ddot=summed, sum_of_Y_ddot_u2=at_outputs)]
+
+
+@equation(PAPER, "45",
+          statement="At the outputs, the second coefficients are the loss's second derivatives "
+                    "over the fractions.",
+          formula=r"""\sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} =
+                  \sum_{s=1}^S \sum_{i=1}^{m_L} \frac{1}{\varphi_{si}^{(L)}}
+                  \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}
+                  u_{si}^{(L)2}""",
+          kind="identity", verdict="holds", implements=(Stated(coefficients.output, "1"),))
+def equation_45(rng):
+    at = cases.evaluation(rng, "tanh", "softmax", samples=3, sizes=(3, 3, 2, 3))
+    u, p, y, f = reference.total_gradients(at)[-1], at.outputs, at.y, at.loss_function.value
+    phi = partitions.arbitrary_output(np.ones_like(u), u, rng)
+    gap = np.abs(phi - u / u.sum(axis=1, keepdims=True)).max()
+    Y_ddot = explicit_bound(at, output_phi=phi).Y_ddot[-1]
+    second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8 for e in 1e-4 * np.eye(3)],
+                      axis=1) / 3
+    return [Equal("coefficients at the outputs against second differences of the loss", Y_ddot,
+                  second / phi, 1e-5),
+            Equal("both sides", float(np.sum(Y_ddot * u**2)), float(np.sum(second * u**2 / phi)),
+                  1e-5),
+            AtMost("0.01 against the largest difference of these fractions from those proportional "
+                   "to u", 0.01, gap),
+            Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
+
+
+@equation(PAPER, "46",
+          statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the "
+                    "sum. (They are those of layer L; printed is l.)",
+          formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
+                  r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
+          kind="optimality", verdict="holds",
+          implements=(partitions.optimal_output, Stated(coefficients.output, "1")))
+def equation_46(rng):
+    at = cases.evaluation(rng, "softplus", "softmax", sizes=(3, 3, 4))
+    u, f_ii = reference.total_gradients(at)[-1], at.loss_function.hessian_diagonal(at.outputs, at.y)
+    phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
+    least, found = minimise_over_fractions(weighted_squares(np.ones_like(u[:, 0]), x), [u > 0], rng)
+    value = float(np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2))
+    closed = sum(sum(row) ** 2 for row in x)
+    return [Equal("fractions against the numerical minimiser of (45)", phi, found[0], 1e-4),
+            Equal("fractions against their closed form", phi,
+                  [[t / sum(row) for t in row] for row in x], 1e-13),
+            Equal("least value", value, least, 1e-8),
+            Equal("least value in closed form", value, float(closed), 1e-12),
+            Case(u_L=u, f_ii=f_ii, phi=phi)]

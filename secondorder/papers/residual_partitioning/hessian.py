@@ -1,0 +1,80 @@
+"""What `bound` lies above: the second-order model without the products of Eq. (4), as a matrix."""
+
+import numpy as np
+
+from ...checks import check_l2, require_bytes
+from ...exact.curvature import evaluate
+from ...nets import Chain, Skip
+from ...nets.rules import nearest_class
+from .rule import rules
+
+
+def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
+    """Hessian of the quadratic that :func:`bound` bounds with ``cross=False``, (P, P).
+
+    Gauss-Newton plus, for every unit of every activation layer, gradient times second derivative of
+    the activation times the outer product of the unit's Jacobian row with itself; for a layer of
+    your own, gradient times its second derivatives in the input and in its parameters. The true
+    Hessian has the products of changes of weights and of activations in addition, which
+    [residual-partitioning] Eq. (4) drops. It is found row by row, by Pearlmutter's two passes, from
+    which these products are left out.
+
+    Parameters
+    ----------
+    network : Network
+        Of layers that have a rule.
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets of the loss
+    l2 : float
+    max_bytes : int
+        Refuse, with `MemoryError`, arrays larger than this.
+
+    Returns
+    -------
+    (P, P) array
+
+    Raises
+    ------
+    TypeError
+        A layer that has no rule, named.
+    """
+    l2 = check_l2(l2)
+    evaluation = evaluate(network, loss, x, y)
+    for layer in network.chain.sublayers():
+        nearest_class(layer, rules.registry, "bounded_hessian")
+    require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
+    chain, saved = network.chain, evaluation.saved
+    H = np.eye(network.size, dtype=network.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row in H:  # which becomes the product with H
+            y_bar_tangent = loss.hessian_product(evaluation.outputs, evaluation.y,
+                                                 chain.tangent(saved, None, row))
+            _, total = backward_without_products(chain, saved, None, row, evaluation.deltas[-1],
+                                                 y_bar_tangent)
+            row[...] = total / evaluation.samples + l2 * row
+    return network.require_finite(H, "the bounded Hessian")
+
+
+def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    """`layer.backward_tangent` without products of a change of x and one of the parameters.
+
+    x_bar then does not see the parameters move, nor theta_bar x. Layers made of layers are taken
+    apart, as parameters inside change what comes after them there.
+    """
+    if isinstance(layer, Skip):
+        inside, theta_part = backward_without_products(layer.inner, saved.inner, x_tangent,
+                                                       theta_tangent, y_bar, y_bar_tangent)
+        return y_bar_tangent + inside, theta_part
+    if isinstance(layer, Chain):
+        tangents, parts = layer.input_tangents(saved, x_tangent, theta_tangent), []
+        bars = layer.output_gradients(saved, y_bar)
+        for inner, kept, tangent, where, bar in reversed(
+                list(zip(layer.layers, saved, tangents, layer.slices, bars))):
+            y_bar_tangent, part = backward_without_products(
+                inner, kept, tangent, theta_tangent[where], bar, y_bar_tangent)
+            parts.append(part)
+        return y_bar_tangent, np.concatenate(parts[::-1])
+    x_part, _ = layer.backward_tangent(saved, x_tangent, None, y_bar, y_bar_tangent)
+    _, theta_part = layer.backward_tangent(saved, None, theta_tangent, y_bar, y_bar_tangent)
+    return x_part, theta_part

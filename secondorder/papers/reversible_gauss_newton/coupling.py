@@ -1,0 +1,219 @@
+"""Coupling layers: one half of the units moves by a function of the other half, which stays, so
+that it can be undone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...checks import one_of, whole_number
+from ...nets import Activation, Chain, ChainSaved, Layer, Linear
+from ...nets.workspace import fresh
+
+HALVES = ("first", "second")
+
+
+class CouplingSaved(NamedTuple):
+    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F
+    saved.
+    """
+
+    input: np.ndarray
+    output: np.ndarray
+    inner: ChainSaved
+
+
+class Coupling(Layer):
+    """A half-coupled layer, [reversible-gauss-newton] Eqs. (14) and (15): y_m = x_m + F(x_k), y_k =
+    x_k.
+
+    m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W
+    (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
+
+    Parameters
+    ----------
+    width : int
+        d, even: the halves are the first and the last d/2 units.
+    bottleneck : int or None
+        d', the number of rows of V. None: no V, F(x) = W s(x).
+    moves : {"first", "second"}
+        Which half moves: the first in Eq. (14), the second in Eq. (15).
+    activation : str or ActivationFunction
+    bias : bool
+        A trained bias b: the row of ones that is appended to s(V x).
+    init, fixed_init : as for :class:`~secondorder.nets.Linear`
+        Of W and of V.
+    rng : None, int or numpy.random.Generator
+
+    Raises
+    ------
+    ValueError, TypeError
+        An odd or too small width, an unknown half, or what `Linear` refuses.
+    """
+
+    def __init__(self, width, bottleneck, moves, activation="relu", bias=False, init="xavier",
+                 fixed_init="uniform", rng=None):
+        super().__init__(trainable=True)
+        if whole_number(width, "width", 2) % 2:
+            raise ValueError(f"width must be even, got {width}: a coupling layer splits it in two")
+        one_of(HALVES, moves, "moves")
+        self.moves, self.half = moves, int(width) // 2
+        first, second = slice(0, self.half), slice(self.half, 2 * self.half)
+        self.moved, self.kept = (first, second) if moves == "first" else (second, first)
+        layers = [] if bottleneck is None else [
+            Linear(self.half, bottleneck, bias=False, trainable=False, init=fixed_init, rng=rng)]
+        layers += [Activation(activation),
+                   Linear(bottleneck or self.half, self.half, bias=bias, init=init, rng=rng)]
+        self.inner = Chain(layers)
+        self.children = (self.inner,)
+        self.input_shape = (2 * self.half,)
+
+    # -- parameters ------------------------------------------------------------------------------
+
+    @property
+    def layers(self):
+        """The layers of F: V (unless there is no bottleneck), the activation, W."""
+        return self.inner.layers
+
+    @property
+    def trained(self):
+        """The linear layer with W, and b if there is one."""
+        return self.layers[-1]
+
+    @property
+    def fixed(self):
+        """The linear layer with V, or None."""
+        return self.layers[0] if len(self.layers) == 3 else None
+
+    # -- forward and back ------------------------------------------------------------------------
+
+    def _joined(self, moved, kept, new=fresh, name="joined"):
+        """An array (S, d) from its two halves."""
+        whole = new(name, (len(kept), 2 * self.half), np.result_type(moved, kept))
+        whole[:, self.moved], whole[:, self.kept] = moved, kept
+        return whole
+
+    def forward(self, x, new=fresh):
+        """y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
+        change, inner = self.inner.forward(x[:, self.kept], new.of(self.inner))
+        y = self._joined(x[:, self.moved], x[:, self.kept], new, "output")
+        y[:, self.moved] += change
+        return y, CouplingSaved(x, y, inner)
+
+    def inverse(self, y):
+        """The input x (S, d) that gives y: x_m = y_m - F(y_k)."""
+        return self.undone(y)[0]
+
+    def undone(self, y):
+        """The input that gives y, and what `forward` saves at it."""
+        change, inner = self.inner.forward(y[:, self.kept])
+        x = self._joined(y[:, self.moved] - change, y[:, self.kept])
+        return x, CouplingSaved(x, y, inner)
+
+    def inverse_tangent(self, saved, y_tangent, new=fresh):
+        """The tangent of the input (S, d) for a tangent e of the output, parameters fixed:
+        e_sm - sum_k dF_sm/dx_sk e_sk.
+        """
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None, new.of(self.inner))
+        x_tangent = self._joined(y_tangent[:, self.moved], y_tangent[:, self.kept], new,
+                                 "inverse tangent")
+        x_tangent[:, self.moved] -= change
+        return x_tangent
+
+    # -- the other passes ------------------------------------------------------------------------
+
+    def input_gradient(self, saved, y_bar, new=fresh):
+        """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
+        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved], new.of(self.inner))
+        x_bar = self._joined(y_bar[:, self.moved], y_bar[:, self.kept], new, "input_gradient")
+        x_bar[:, self.kept] += back
+        return x_bar
+
+    def parameter_gradient(self, saved, y_bar, new=fresh):
+        """W_bar_mj = sum_s y_bar_sm S_js; V and the activation hold nothing that is trained."""
+        layer = self.trained
+        return layer.parameter_gradient(saved.inner[-1], y_bar[:, self.moved], new)
+
+    def backward(self, saved, y_bar):
+        """Both halves; named by class, so that a subclass may work its own halves out from this."""
+        x_bar = Coupling.input_gradient(self, saved, y_bar)
+        return x_bar, Coupling.parameter_gradient(self, saved, y_bar)
+
+    def parameter_gradients(self, saved, y_bar):
+        """[s, mj] = y_bar_sm S_js."""
+        return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved])
+
+    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+        """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        change = self.inner.tangent(saved.inner, kept, theta_tangent, new.of(self.inner))
+        if x_tangent is None:
+            return self._joined(change, np.zeros_like(change), new, "tangent")
+        y_tangent = self._joined(x_tangent[:, self.moved], kept, new, "tangent")
+        y_tangent[:, self.moved] += change
+        return y_tangent
+
+    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""
+        x_second = np.zeros_like(saved.output) if x_second is None else x_second
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        change = self.inner.second_tangent(saved.inner, kept, x_second[:, self.kept], theta_tangent)
+        return self._joined(x_second[:, self.moved] + change, x_second[:, self.kept])
+
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        """That of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
+        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        back, theta_bar_tangent = self.inner.backward_tangent(
+            saved.inner, kept, theta_tangent, y_bar[:, self.moved], y_bar_tangent[:, self.moved])
+        moved = y_bar_tangent[:, self.moved]
+        return self._joined(moved, y_bar_tangent[:, self.kept] + back), theta_bar_tangent
+
+    def input_hessian(self, saved, y_bar, H_y):
+        """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""
+        m, k = self.moved, self.kept
+        H_x = np.array(H_y)
+        H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
+        for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric
+            through[:, column] = self.inner.input_gradient(saved.inner,
+                                                           np.ascontiguousarray(H_y[:, m, column]))
+        H_x[:, k, m] += through[:, m].transpose(0, 2, 1)
+        H_x[:, m, k] += through[:, m]
+        H_x[:, k, k] += through[:, k] + through[:, k].transpose(0, 2, 1)
+        H_x[:, k, k] += self.inner.input_hessian(saved.inner, np.ascontiguousarray(y_bar[:, m]),
+                                                 H_mm)
+        return H_x
+
+    def __repr__(self):
+        function = self.layers[-2].function
+        features = "" if self.fixed is None else f", bottleneck={self.fixed.out_features}"
+        bias = "" if self.trained.bias is None else ", bias=True"
+        name = getattr(function, "name", function)
+        return f"Coupling({2 * self.half}{features}, moves='{self.moves}', {name}{bias})"
+
+
+class CouplingBlock(NamedTuple):
+    """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers,
+    first half then second.
+
+    Attributes
+    ----------
+    first, second : Coupling
+    W1, W2 : (d/2, d') arrays
+        W^(1)_l and W^(2)_l, trained; writable views. (``block.first.trained.weight = ...``
+        assigns.)
+    Va, Vb : (d', d/2) arrays, or None without a bottleneck
+        V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first
+        half; fixed.
+    """
+
+    first: Coupling
+    second: Coupling
+
+    def inverse(self, y):
+        """The input (S, d) of the block that gives y."""
+        return self.first.inverse(self.second.inverse(y))
+
+    W1 = property(lambda self: self.first.trained.weight)
+    W2 = property(lambda self: self.second.trained.weight)
+    Va = property(lambda self: self.first.fixed and self.first.fixed.weight)
+    Vb = property(lambda self: self.second.fixed and self.second.fixed.weight)

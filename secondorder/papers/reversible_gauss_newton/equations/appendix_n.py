@@ -1,0 +1,216 @@
+"""Appendix N: the layer-wise right inverse is the Moore-Penrose inverse, Eqs. (58)-(80)."""
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, equation
+from .. import PAPER, appendix_n, jacobians, right_inverse
+from . import cases, reference
+
+
+def half(state):
+    """d/2 of a block."""
+    return len(state.W1)
+
+
+@equation(
+    PAPER, "58", "59",
+    statement="The layer's Jacobian once more, with the letters A, B and C.",
+    formula=r"J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
+            r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}"
+            r"\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes "
+            r"I_{d/2}&0\\\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}&"
+            r"\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix}",
+    kind="identity",
+    verdict="holds",
+    implements=(jacobians.own_jacobian, jacobians.kronecker),
+)
+def equation_58(rng):
+    at = cases.small(rng, activation="relu")
+    claims = [Equal(f"block {l + 1}: (A 0; B C) against complex steps", jacobians.own_jacobian(
+        state), reference.own_parameter_jacobian(at.net, at.x, l),
+                    1e-12) for l, state in enumerate(at.found)]
+    state = at.found[1]
+    loops = np.zeros((6, state.W1.size))
+    for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
+        loops[i + 2 * j, i + 2 * b] = state.S1[b, j]
+    return [*claims, Equal("A by loops", jacobians.kronecker(state.S1, 2), loops, 1e-14),
+            Case(S=state.S1)]
+
+
+@equation(
+    PAPER, "60", "61", "62", "63",
+    statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
+              "Kronecker products.",
+    formula=r"J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix},\quad "
+            r"A^+=\sigma_\ell(\cdot)^{T+}\otimes I_{d/2},\quad "
+            r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}},\quad C^+=\sigma_\ell("
+            r"\cdot)^{T+}\otimes I_{d/2}",
+    kind="identity",
+    verdict="holds",
+    implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
+                right_inverse.triangular_right_inverse),
+)
+def equation_60(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
+            A_plus, C_plus = reference.pinv(own[:6, :size]), reference.pinv(own[6:, size:])
+            expected = np.vstack([np.hstack([A_plus, np.zeros((size, 6))]),
+                                  np.hstack([-C_plus @ own[6:, :size] @ A_plus, C_plus])])
+            claims += [Equal(f"{name}, block {l + 1}: A+",
+                             right_inverse.kronecker_pseudo_inverse(state.S1, 2), A_plus, 1e-9),
+                       Equal(f"{name}, block {l + 1}: C+",
+                             right_inverse.kronecker_pseudo_inverse(state.S2, 2), C_plus, 1e-9),
+                       Equal(f"{name}, block {l + 1}: whole",
+                             right_inverse.own_right_inverse(state), expected, 1e-8)]
+    return [*claims, Case(A_plus=A_plus)]
+
+
+@equation(
+    PAPER, "64",
+    statement="The right inverse times the triangle; once B = B A+ A it is symmetric.",
+    formula=r"J_{\ell,1}^\dashv J_{\ell,1}=\begin{pmatrix}A^+A&0\\C^+B-C^+BA^+A&C^+C\end{pmatrix}",
+    kind="identity",
+    verdict="holds",
+    implements=(right_inverse.penrose_product,),
+)
+def equation_64(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            own = reference.own_parameter_jacobian(at.net, at.x, l)
+            made = right_inverse.penrose_product(state)
+            claims += [Equal(f"{name}, block {l + 1}: the product",
+                             made, right_inverse.own_right_inverse(state) @ own, 1e-9),
+                       Equal(f"{name}, block {l + 1}: symmetric", made, made.T.copy(), 1e-9)]
+    return [*claims, Case(diagonal=np.diag(made))]
+
+
+@equation(
+    PAPER, "65", "66",
+    statement="B entry by entry.",
+    formula=r"B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}"
+            r"\,(V_\ell^{(1)})_{k,a}\,S'_{k,j}",
+    kind="identity",
+    verdict="holds",
+    implements=(jacobians.cross_derivative, appendix_n.entries_of_b),
+)
+def equation_65(rng):
+    at = cases.small(rng)
+    claims = []
+    for l, state in enumerate(at.found):
+        loops = np.zeros((6, state.W1.size))
+        for i, j, a, b in np.ndindex(2, 3, 2, state.W1.shape[1]):
+            total = sum(state.W2[i, k] * state.V1[k, a] * (
+                1 - np.tanh(state.V1[k] @ state.X1[:, j]) ** 2) for k in range(len(state.V1)))
+            loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
+        claims += [
+            Equal(f"block {l + 1}: by loops", jacobians.cross_derivative(state), loops, 1e-12),
+            Equal(f"block {l + 1}: as d x2 / d w1 by complex steps", appendix_n.entries_of_b(state),
+                  reference.own_parameter_jacobian(at.net, at.x, l)[6:, : state.W1.size], 1e-11)]
+    return [*claims, Case(B=loops)]
+
+
+@equation(
+    PAPER, "67", "68", "69", "70", "71", "72",
+    statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
+    formula=r"(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}="
+            r"\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\,(S^TS^{T+})_{j_1,j_4}",
+    kind="proof-step",
+    verdict="holds",
+    implements=(appendix_n.product_with_pseudo_inverse,),
+)
+def equation_72(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
+            expected = own[6:, :size] @ reference.pinv(own[:6, :size])
+            claims.append(Equal(f"{name}, block {l + 1}",
+                                appendix_n.product_with_pseudo_inverse(state), expected, 1e-9))
+    return [*claims, Case(BA_plus=expected)]
+
+
+@equation(
+    PAPER, "73", "74", "75", "76", "77", "78", "79",
+    statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
+    formula=r"(BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}="
+            r"\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+"
+            r"}S^T)_{j_1,j_3}",
+    kind="proof-step",
+    verdict="holds",
+    implements=(appendix_n.product_back,),
+)
+def equation_78(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
+            A = own[:6, :size]
+            expected = own[6:, :size] @ reference.pinv(A) @ A
+            claims.append(Equal(f"{name}, block {l + 1}", appendix_n.product_back(state), expected,
+                                1e-9))
+    return [*claims, Case(BA_plus_A=expected)]
+
+
+@equation(
+    PAPER, "80",
+    statement="B A+ A = B, whatever the ranks: B factors through A.",
+    formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
+    kind="identity",
+    verdict="holds",
+    implements=(appendix_n.product_back, jacobians.kronecker, jacobians.sample_blocks),
+)
+def equation_80(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            B = reference.own_parameter_jacobian(at.net, at.x, l)[6:, :state.W1.size]
+            D = jacobians.sample_blocks(state.W2, state.slope2, state.V1)
+            claims += [Equal(f"{name}, block {l + 1}: B A+ A",
+                             appendix_n.product_back(state), B, 1e-9),
+                       Equal(f"{name}, block {l + 1}: B = D A with D = d x2 / d x1",
+                             D @ jacobians.kronecker(state.S1, 2), B, 1e-11)]
+    return [*claims, Case(B=B)]
+
+
+@equation(
+    PAPER, "appendix-n",
+    where="Appendix N; Appendix D, below Eq. (42)",
+    statement="The layer-wise right inverse is the Moore-Penrose inverse of the layer's Jacobian.",
+    formula=r"J_{\ell,1}^\dashv=J_{\ell,1}^+,\qquad J_\ell^\dashv=J_\ell^+",
+    kind="claim",
+    verdict="conditional",
+    condition=(cases.INDEPENDENT, "The outputs are x_L itself. (A readout with fewer outputs "
+               "leaves directions of x_L free, which the layer-wise inverse holds fixed.)"),
+    implements=(right_inverse.own_right_inverse, right_inverse.layer_right_inverses),
+)
+def of_moore_and_penrose(rng):
+    claims = []
+    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
+                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+        for l, (state, inverse) in enumerate(zip(at.found,
+                                                 right_inverse.layer_right_inverses(at.found))):
+            own, J = (reference.own_parameter_jacobian(at.net, at.x, l),
+                      reference.parameter_jacobian(at.net, at.x, [l]))
+            claims.append(wrap(Equal(f"{name}, block {l + 1}: the layer alone",
+                                     right_inverse.own_right_inverse(state), reference.pinv(own),
+                                     1e-8)))
+            claims.append(wrap(Equal(f"{name}, block {l + 1}: with the network above", inverse,
+                                     reference.pinv(J), 1e-7)))
+    at = cases.small(rng)
+    R = np.linalg.qr(rng.normal(size=(4, 2)))[0].T
+    sample = np.kron(np.eye(
+        3), R)[:, [s * 4 + which * 2 + i for which in (0, 1) for s in range(3) for i in (0, 1)]]
+    J, inverse = (reference.parameter_jacobian(at.net, at.x, [0]),
+                  right_inverse.layer_right_inverses(at.found)[0])
+    read = inverse @ sample.T
+    return [*claims, Equal("a readout: still a right inverse", sample @ J @ read, np.eye(6), 1e-8),
+            Counterexample(Equal("a readout: but not the Moore-Penrose inverse", read,
+                                 reference.pinv(sample @ J), 1e-3)), Case(readout=R)]

@@ -1,0 +1,247 @@
+"""Section 4: the network and its layer-wise update, Eqs. (12)-(17) with (56)-(57), Proposition 4.4,
+and what a step costs.
+"""
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, Rate, equation
+from .. import PAPER, features, jacobians, right_inverse, sweep
+from ..columns import to_theta
+from ..coupling import Coupling
+from . import cases, reference
+
+
+@equation(
+    PAPER, "12",
+    statement="J stands in column blocks, one for the parameters of each layer.",
+    formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}=(J_1,\dots,"
+            r"J_L)",
+    kind="identity",
+    verdict="holds",
+    implements=(jacobians.jacobian, jacobians.layer_jacobians),
+)
+def equation_12(rng):
+    at = cases.small(rng)
+    J = jacobians.jacobian(at.found)
+    return [Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
+            Case(J=J)]
+
+
+@equation(
+    PAPER, "13",
+    statement="A layer's Jacobian is that of the network above it times that of the layer in its "
+              "own parameters.",
+    formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
+            r"\,\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}",
+    kind="identity",
+    verdict="holds",
+    implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block),
+)
+def equation_13(rng):
+    at = cases.small(rng)
+    outer = jacobians.above(at.found)
+    claims = []
+    for l, state in enumerate(at.found):
+        own = jacobians.own_jacobian(state)
+        claims += [Equal(f"d x_L / d x_{l + 1}",
+                         outer[l], reference.features_jacobian(at.net, at.x, l), 1e-12),
+                   Equal(f"d x_{l + 1} / d w_{l + 1}",
+                         own, reference.own_parameter_jacobian(at.net, at.x, l), 1e-12),
+                   Equal(f"J_{l + 1}", outer[l] @ own,
+                         reference.parameter_jacobian(at.net, at.x, [l]), 1e-12)]
+    return [*claims, Case(outer=outer[0], own=own)]
+
+
+@equation(
+    PAPER, "14",
+    statement="The first half moves by a function of the second; the step can be undone.",
+    formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
+            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
+    kind="definition",
+    verdict="holds",
+    implements=(jacobians.first_half, Coupling.forward, Coupling.inverse),
+)
+def equation_14(rng):
+    return one_half(rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1,
+                                                                            state.S1))
+
+
+@equation(
+    PAPER, "15",
+    statement="Then the second half moves by a function of the new first half; that can be "
+              "undone, too.",
+    formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma\big(V_{\ell}^{(1)}X_{\ell}^{(1)}"
+            r"\big)",
+    kind="definition",
+    verdict="holds",
+    implements=(jacobians.second_half, Coupling.forward, Coupling.inverse),
+)
+def equation_15(rng):
+    return one_half(rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2,
+                                                                              state.S2))
+
+
+def one_half(rng, moves, literal):
+    """Claims on one half-coupled layer of a block: literal form, layer and its inverse, against
+    loops.
+    """
+    at = cases.small(rng)
+    half, below = at.net.blocks[1][moves == "second"], reference.forward(at.net, at.x, stop=1)
+    after = reference.forward(at.net, at.x, stop=2)
+    new = after[:2] if moves == "first" else after[2:]
+    given = below if moves == "first" else np.vstack([after[:2], below[2:]])
+    done = np.vstack([after[:2], below[2:]]) if moves == "first" else after
+    return [Equal("literal form, by loops", literal(below, at.found[1]), new, 1e-12),
+            Equal("layer, by loops", half.forward(given.T)[0], done.T, 1e-12),
+            Equal("its inverse", half.inverse(done.T), given.T, 1e-12),
+            Equal("32 blocks there and back", *there_and_back(rng), 1e-10),
+            Case(X_below=below, X=after)]
+
+
+def there_and_back(rng):
+    """inverse(features(x)) and x, for 32 blocks."""
+    net = cases.network(rng, blocks=32, scale=0.2)
+    x = rng.normal(size=(3, 4))
+    return net.inverse(net.features(x)), x
+
+
+@equation(
+    PAPER, "proposition-4.4",
+    where="Section 4, Proposition 4.4",
+    statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
+    formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
+    kind="claim",
+    verdict="conditional",
+    condition=cases.INDEPENDENT,
+    implements=(right_inverse.update, sweep.block_update),
+)
+def proposition_44(rng):
+    claims = []
+    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
+                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+        J = reference.parameter_jacobian(at.net, at.x)
+        fast = cases.fast_direction(at)
+        claims += [wrap(Equal(f"{name}: J times the literal update",
+                              J @ right_inverse.update(at.found, at.eps), -at.eps, 1e-8)),
+                   wrap(Equal(f"{name}: J times the fast update", to_theta(J.T, at.net).T @ fast,
+                              -at.eps, 1e-8))]
+    return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.found])]
+
+
+@equation(
+    PAPER, "16", "56",
+    statement="The first matrix of a block moves by the error of its half, brought back through "
+              "the inverse network, times the pseudo-inverse of the features.",
+    formula=r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}"
+            r"\underbrace{\mathcal R^{(\frac d2,n)}"
+            r"\Big\{\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
+            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}}",
+    kind="algorithm",
+    verdict="holds",
+    implements=(right_inverse.first_delta, jacobians.back_from_the_end,
+                jacobians.back_through_block),
+)
+def equation_16(rng):
+    at = cases.small(rng)
+    claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
+    for l, back in enumerate(jacobians.back_from_the_end(at.found)):
+        tangent = reference.inverse_jacobian(at.net, at.x, l)
+        e1 = (tangent @ at.eps)[:6].reshape(3, 2).T
+        delta = e1 @ reference.pinv(at.found[l].S1)
+        claims += [Equal(f"d x_{l + 1} / d x_L", back, tangent, 1e-11),
+                   Equal(f"Delta1 of block {l + 1}", right_inverse.first_delta(
+                       (back @ at.eps)[:6].reshape(3, 2).T, at.found[l].S1), delta, 1e-9),
+                   Equal(f"fast path, block {l + 1}", fast[l][0], -delta / 3, 1e-8)]
+    return [*claims, Case(e1=e1, S1=at.found[-1].S1, delta=delta)]
+
+
+@equation(
+    PAPER, "17", "57",
+    statement="The second matrix moves likewise, after the part of the error that Delta1 removes "
+              "already; Delta1 stands there without alpha / L.",
+    formula=r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal R^{(\frac d2,n)}"
+            r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon-\Big("
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
+            r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
+            r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+",
+    kind="algorithm",
+    verdict="holds",
+    implements=(right_inverse.second_delta, sweep.block_update, jacobians.cross_derivative),
+)
+def equation_17(rng):
+    at = cases.small(rng)
+    claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
+    truncated = cases.blocks_of(at,
+                                cases.fast_direction(at, pseudo_inverse="truncate", strength=0.3))
+    for l, state in enumerate(at.found):
+        e1, e2 = (part.reshape(3, 2).T for part in np.split(
+            reference.inverse_jacobian(at.net, at.x, l) @ at.eps, 2))
+        own = reference.own_parameter_jacobian(at.net, at.x, l)
+        for name, plus, made in (("", reference.pinv, fast),
+                                 (", truncated at 0.3", reference.keep_large, truncated)):
+            first = e1 @ plus(state.S1)
+            bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
+            delta = bracket @ plus(state.S2)
+            claims.append(Equal(f"fast path, block {l + 1}{name}", made[l][1], -delta / 3, 1e-8))
+            if not name:
+                literal = right_inverse.second_delta(e2, state, first)
+                claims.append(Equal(f"Delta2 of block {l + 1}", literal, delta, 1e-9))
+    return [*claims, Case(e2=e2, delta=delta)]
+
+
+@equation(
+    PAPER, "cost",
+    where="Section 4, complexity",
+    statement="A step takes the products of a gradient, and for every half-coupled layer a Gram "
+              "matrix and its factorisation: O(L n d^2 + L n^2 d).",
+    formula=r"O(L n d^2 + L n^2 d)",
+    kind="claim",
+    verdict="conditional",
+    condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + n^2 d' + "
+              "n^3)).",
+    implements=(sweep.sweep, features.fit),
+)
+def cost(rng):
+    sizes = np.array([8, 16, 32])
+    grown = [float(multiply_adds(rng, d, d, 4, 2)) for d in sizes]
+    formula = np.array([2 * (4 * d * d * (d // 2)) * 2.0 for d in sizes])
+    expected = [exact_count(32, width, 4, 2) for width in (32, 64, 128)]
+    measured = [multiply_adds(rng, 32, width, 4, 2) for width in (32, 64, 128)]
+    per_batch = [multiply_adds(rng, 6, 64, n, 2) for n in (8, 16, 32)]
+    at = cases.small(rng)
+    J = reference.parameter_jacobian(at.net, at.x)
+    return [Equal("products of forward pass and update against the count",
+                  np.array(measured, float), np.array(expected, float), 1e-12),
+            Equal("for larger batches: the Gram matrices enter with n^2",
+                  np.array(per_batch, float),
+                  np.array([exact_count(6, 64, n, 2) for n in (8, 16, 32)], float), 1e-12),
+            Rate("d' = d, n fixed: order in d", sizes, grown, order=2, tolerance=0.3),
+            Equal("it is the right direction that was counted",
+                  to_theta(J.T, at.net).T @ cases.fast_direction(at), -at.eps, 1e-8),
+            Counterexample(Equal("d' = 4 d: the cost without d' in it",
+                                 float(measured[-1]), float(measured[0]), 5e-2)),
+            Case(d=sizes, multiply_adds=grown, formula=formula)]
+
+
+def exact_count(d, bottleneck, n, blocks):
+    """Forward 2 m, inverse tangents 2 m (not in the first half-coupled layer), Gram n^2 d',
+    application m = n d' d/2.
+    """
+    halves, m = 2 * blocks, n * bottleneck * (d // 2)
+    return halves * (5 * m + n * n * bottleneck) - 2 * m
+
+
+def multiply_adds(rng, d, bottleneck, n, blocks):
+    """Counted multiply-adds of matrix products of a forward pass and the update (factorisations
+    excepted).
+    """
+    log, net = [], cases.network(rng, d=d, blocks=blocks, bottleneck=max(bottleneck, n), scale=0.1)
+    x, y = rng.normal(size=(2, n, d))
+    for half in net.couplings:
+        for layer in (half.fixed, half.trained):
+            dict.__setitem__(layer.parameters, "weight", reference.counted(layer.weight, log))
+    outputs, saved = net.chain.forward(x)
+    for kept in saved:  # the layers write into arrays of their own, which do not count
+        kept.inner[-1] = kept.inner[-1]._replace(input=reference.counted(kept.inner[-1].input, log))
+    sweep.sweep(net, sweep.stored(net.blocks, saved), outputs - y)
+    return sum(log)

@@ -1,0 +1,270 @@
+"""Appendix D: the right inverse of a layer's Jacobian and of the whole, Eqs. (33)-(55)."""
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, PrintedShape, Property, equation
+from .. import PAPER, jacobians, right_inverse
+from ..columns import half_order
+from . import cases, reference
+
+HALF_ORDER = "Rows of x_l stand in half order, (vec X^(1); vec X^(2)), in both factors."
+
+
+def plain_order(M, width=4, samples=3):
+    """Rows in half order put back into plain column-major order."""
+    back = np.empty_like(M)
+    back[half_order(width, samples)] = M
+    return back
+
+
+@equation(
+    PAPER, "33", "34", "35", "36", "37", "38", "39",
+    statement="A layer's Jacobian in halves: that of the network above, times a lower triangle of "
+              "Kronecker products.",
+    formula=r"J_\ell=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
+            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
+            r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}&{"
+            r"\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix}",
+    kind="identity",
+    verdict="conditional",
+    condition=HALF_ORDER,
+    implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
+                jacobians.sample_blocks),
+)
+def equation_33(rng):
+    at = cases.small(rng)
+    claims = []
+    for l, (J, state) in enumerate(zip(jacobians.layer_jacobians(at.found), at.found)):
+        own = reference.own_parameter_jacobian(at.net, at.x, l)
+        size = state.W1.size
+        claims += [
+            Equal(f"J_{l + 1} against complex steps",
+                  J, reference.parameter_jacobian(at.net, at.x, [l]), 1e-11),
+            Equal(f"A of block {l + 1}", jacobians.kronecker(state.S1, 2), own[:6, :size], 1e-12),
+            Equal(f"B of block {l + 1}", jacobians.cross_derivative(state), own[6:, :size], 1e-11),
+            Equal(f"C of block {l + 1}", jacobians.kronecker(state.S2, 2), own[6:, size:], 1e-12),
+            Equal(f"nothing above the diagonal, block {l + 1}", own[:6, size:], np.zeros((6, size)),
+                  1e-14, scale=own)]
+    outer = plain_order(reference.features_jacobian(at.net, at.x, 0).T).T  # columns in plain order
+    mixed = outer @ reference.own_parameter_jacobian(at.net, at.x, 0)
+    return [*claims, Counterexample(Equal("columns of the first factor in plain order", mixed,
+                                          reference.parameter_jacobian(at.net, at.x, [0]), 1e-2)),
+            Case(J=J)]
+
+
+@equation(
+    PAPER, "40", "41",
+    statement="A right inverse of a lower triangle of blocks.",
+    formula=r"\begin{pmatrix}A&0\\B&C\end{pmatrix} \begin{pmatrix}A^+&0\\-C^+BA^+&C^+"
+            r"\end{pmatrix} = I",
+    kind="identity",
+    verdict="conditional",
+    condition="A A+ = I and C C+ = I: both have full row rank.",
+    implements=(right_inverse.triangular_right_inverse,),
+)
+def equation_40(rng):
+    claims = []
+    for name, columns, wrap in (("full row rank", 7, lambda claim: claim),
+                                ("A of rank 2", 2, Counterexample)):
+        A, C, B = (rng.normal(size=(4, columns)),
+                   rng.normal(size=(5, 8)),
+                   rng.normal(size=(5, columns)))
+        triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])
+        inverse = right_inverse.triangular_right_inverse(reference.pinv(A), B, reference.pinv(C))
+        claims.append(
+            wrap(Equal(f"{name}: the product against I", triangle @ inverse, np.eye(9), 1e-10)))
+        claims.append(Equal(f"{name}: no part above the diagonal", inverse[:columns, 4:],
+                            np.zeros((columns, 5)), 1e-14, scale=inverse))
+    return [*claims, Case(A=A, B=B, C=C)]
+
+
+@equation(
+    PAPER, "42",
+    statement="The right inverse of a layer's Jacobian: that of the triangle, times the Jacobian "
+              "of the inverse network.",
+    formula=r"J_\ell^\dashv=\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^{T+}\otimes "
+            r"I_{d/2}&0\\-[{\sigma_\ell^{(1)}}^{T+}\otimes "
+            r"I_{d/2}]\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
+            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}]&{\sigma_\ell^{(1)}}^{T+}\otimes "
+            r"I_{d/2}\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial"
+            r"\mathbf x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
+    kind="identity",
+    verdict="conditional",
+    condition=cases.INDEPENDENT,
+    implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse),
+)
+def equation_42(rng):
+    claims = []
+    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
+                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+        for l, inverse in enumerate(right_inverse.layer_right_inverses(at.found)):
+            J = reference.parameter_jacobian(at.net, at.x, [l])
+            claims.append(
+                wrap(Equal(f"{name}: J_{l + 1} times it against I", J @ inverse, np.eye(12), 1e-8)))
+    return [*claims, Case(inverse=inverse)]
+
+
+
+
+@equation(
+    PAPER, "43", "44", "45", "46", "47",
+    statement="J_l times its right inverse has the projections S+ S on its diagonal.",
+    formula=r"J_\ell J_\ell^\dashv=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
+            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}["
+            r"\sigma_{\ell-1}^{(2)}{\sigma_{\ell-1}^{(2)}}^+]^T\otimes I_{d/2}&0\\\Lambda&["
+            r"\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}"
+            r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
+    corrected=r"\begin{pmatrix}[{\sigma_{\ell-1}^{(2)}}^+\sigma_{\ell-1}^{(2)}]^T\otimes "
+              r"I_{d/2}&0\\\Lambda&[{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T\otimes "
+              r"I_{d/2}\end{pmatrix}",
+    kind="proof-step",
+    verdict="erratum",
+    implements=(right_inverse.projection_of_columns, right_inverse.remainder),
+)
+def equation_47(rng):
+    claims = []
+    for name, at in (("independent", cases.small(rng)),
+                     ("two features, three samples", cases.dependent(rng))):
+        for l, state in enumerate(at.found):
+            own = reference.own_parameter_jacobian(at.net, at.x, l)
+            product = own @ right_inverse.own_right_inverse(state)
+            first, second = (right_inverse.projection_of_columns(S, 2) for S in (state.S1,
+                                                                                 state.S2))
+            claims += [Equal(f"{name}, block {l + 1}: first diagonal block",
+                             first, product[:6, :6], 1e-9),
+                       Equal(f"{name}, block {l + 1}: second diagonal block",
+                             second, product[6:, 6:], 1e-9),
+                       Equal(f"{name}, block {l + 1}: Lambda", right_inverse.remainder(state),
+                             product[6:, :6], 1e-9, scale=own)]
+    S = cases.small(rng).found[0].S1
+    shape = np.kron((S @ np.linalg.pinv(S)).T, np.eye(2)).shape
+    return [*claims, PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
+                                  shape, (6, 6)), Property("S S+ is a projection of rank n, not I",
+                                                           cases.rank_of(S @ np.linalg.pinv(S)), 3),
+            Case(S=S, product=product)]
+
+
+@equation(
+    PAPER, "48", "49", "50", "51", "52",
+    statement="With independent features the diagonal blocks are I and Lambda is 0.",
+    formula=r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
+            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}I&0\\0&I"
+            r"\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf "
+            r"x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
+    kind="proof-step",
+    verdict="conditional",
+    condition=cases.INDEPENDENT,
+    implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse),
+)
+def equation_52(rng):
+    claims = []
+    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
+                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+        for l, state in enumerate(at.found):
+            own = reference.own_parameter_jacobian(at.net, at.x, l)
+            claims += [
+                wrap(Equal(f"{name}, block {l + 1}: S1+ S1",
+                           right_inverse.projection_of_columns(state.S1, 2), np.eye(6), 1e-9)),
+                wrap(Equal(f"{name}, block {l + 1}: the whole middle",
+                           own @ right_inverse.own_right_inverse(state), np.eye(12), 1e-8))]
+    return [*claims, Case(S1=state.S1)]
+
+
+@equation(
+    PAPER, "53",
+    statement="The network above a block and its inverse cancel.",
+    formula=r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}}"
+            r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}+"
+            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}"
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}="
+            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
+            r"\frac{\partial\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
+    kind="identity",
+    verdict="holds",
+    implements=(jacobians.above, jacobians.back_from_the_end),
+)
+def equation_53(rng):
+    at = cases.small(rng)
+    claims = []
+    for l, (outer, back) in enumerate(zip(jacobians.above(at.found),
+                                          jacobians.back_from_the_end(at.found))):
+        first = reference.features_jacobian(at.net, at.x, l)
+        claims += [Equal(f"block {l + 1}: complex steps above times the room's inverse",
+                         first @ back, np.eye(12), 1e-10),
+                   Equal(f"block {l + 1}: in halves", outer[:, :6]
+                         @ reference.inverse_jacobian(at.net, at.x, l)[:6] + outer[:, 6:]
+                         @ reference.inverse_jacobian(at.net, at.x, l)[6:], np.eye(12), 1e-10)]
+    return [*claims, Case(outer=first, back=back)]
+
+
+@equation(
+    PAPER, "54",
+    statement="The block below the diagonal vanishes where the second features are independent.",
+    formula=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
+            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]-\big([\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+"
+            r"]^T\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
+            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
+    corrected=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
+              r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]-\big([{\sigma_\ell^{(1)}}^+"
+              r"\sigma_\ell^{(1)}]^T\otimes "
+              r"I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
+              r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
+    kind="proof-step",
+    verdict="erratum",
+    condition=cases.INDEPENDENT,
+    implements=(right_inverse.remainder,),
+)
+def equation_54(rng):
+    at, outside = cases.small(rng), cases.dependent(rng)
+    claims = []
+    for l, state in enumerate(at.found):
+        own = reference.own_parameter_jacobian(at.net, at.x, l)
+        BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
+        claims.append(Equal(f"block {l + 1}: Lambda, on the scale of B A+",
+                            right_inverse.remainder(state), np.zeros((6, 6)), 1e-9, scale=BA))
+    for l, state in enumerate(outside.found):  # not zero there: a control
+        own = reference.own_parameter_jacobian(outside.net, outside.x, l)
+        BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
+        kept = np.linalg.qr(state.S2.T)[0]
+        claims.append(Equal(f"two features, block {l + 1}: what S2+ S2 leaves of B A+",
+                            right_inverse.remainder(state),
+                            BA - np.kron(kept @ kept.T, np.eye(2)) @ BA, 1e-9, scale=BA))
+    S2 = at.found[0].S2
+    shape = np.kron((S2 @ np.linalg.pinv(S2)).T, np.eye(2)).shape
+    return [*claims, PrintedShape("[S2 S2+]^T kron I against the rows of B A+", (shape[1],), (6,)),
+            Case(BA_plus=BA, S2=S2)]
+
+
+@equation(
+    PAPER, "55",
+    statement="Stacked and divided by L the layers' right inverses are one of the whole Jacobian; "
+              "it is not the Moore-Penrose one.",
+    formula=r"J^\dashv=\frac1L\begin{pmatrix}J_1^\dashv\\\vdots\\J_L^\dashv\end{pmatrix}",
+    kind="identity",
+    verdict="conditional",
+    condition=cases.INDEPENDENT,
+    implements=(right_inverse.stacked_right_inverse,),
+)
+def equation_55(rng):
+    at, outside = cases.small(rng), cases.dependent(rng)
+    J, single = reference.parameter_jacobian(at.net, at.x), cases.small(rng, blocks=1)
+    inverse = right_inverse.stacked_right_inverse(at.found)
+    weights = rng.normal(size=3)
+    weights /= weights.sum()
+    blocks = [reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) for l in range(3)]
+    difference = np.linalg.norm(inverse - reference.pinv(J)) / np.linalg.norm(reference.pinv(J))
+    return [Equal("J times it", J @ inverse, np.eye(12), 1e-8),
+            Equal("block by block", inverse, np.concatenate(blocks) / 3, 1e-8),
+            Equal("other weights with sum 1",
+                  J @ right_inverse.stacked_right_inverse(at.found, weights), np.eye(12), 1e-7),
+            Equal("L = 1: the Moore-Penrose inverse",
+                  right_inverse.stacked_right_inverse(single.found),
+                  reference.pinv(reference.parameter_jacobian(single.net, single.x)), 1e-8),
+            Property("L = 3: it differs from the Moore-Penrose inverse by more than a tenth",
+                     bool(difference > 0.1)),
+            Counterexample(Equal("two features, three samples", reference.parameter_jacobian(
+                outside.net, outside.x) @ right_inverse.stacked_right_inverse(outside.found),
+                                 np.eye(12), 1e-2)),
+            Case(weights=weights, difference=difference)]

@@ -1,0 +1,162 @@
+"""Section 4: right-inverse steps and Theorem 4.3, Eqs. (8)-(11)."""
+
+import numpy as np
+
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, equation
+from ....nets import SoftmaxCrossEntropy, SquaredError
+from .. import PAPER, flows, jacobians, right_inverse, steps
+from ..columns import half_order
+from ..ridge import Ridge
+from . import cases, reference
+
+RATES = np.array([0.2, 0.1, 0.05, 0.025])
+
+
+@equation(
+    PAPER, "8",
+    statement="A step with any right inverse of J brings the outputs, to first order, where (5) "
+              "brings them.",
+    formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
+    kind="algorithm",
+    verdict="holds",
+    implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse),
+)
+def equation_8(rng):
+    at = cases.small(rng)
+    J = reference.parameter_jacobian(at.net, at.x)
+    inverses = {"average (55)": right_inverse.stacked_right_inverse(at.found),
+                "last block only": right_inverse.stacked_right_inverse(at.found, [0, 0, 1]),
+                "Moore-Penrose": reference.pinv(J)}
+    inverses["mixture of two"] = 3 * inverses["average (55)"] - 2 * inverses["Moore-Penrose"]
+    claims = [Equal(f"{name}: J times the step", J @ steps.right_inverse_step(inverse, at.eps),
+                    -at.eps, 1e-8) for name, inverse in inverses.items()]
+    return [*claims, Case(eps=at.eps)]
+
+
+@equation(
+    PAPER, "theorem-4.3", "9",
+    statement="At a fixed time the errors of iterations with two right inverses differ by "
+              "O(alpha).",
+    formula=r"\big\|\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(1)}))-"
+            r"\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(2)}))\big\|\le O(\alpha)",
+    kind="claim",
+    verdict="conditional",
+    condition=(cases.SURJECTIVE, "The activation is smooth (the proof differentiates the fields), "
+               "and the time is fixed."),
+    implements=(steps.gauss_newton, steps.right_inverse_step),
+)
+def theorem_43(rng):
+    kinds = [None, [0, 1], "moore-penrose"]
+    at = cases.smooth_path(rng)
+    zeros, one_hot = np.zeros((2, 4)), np.eye(4)[[0, 2]]
+    # a softmax that is nearly right already
+    labels = 0.8 * reference.softmax_errors(at.net(at.x), zeros) + 0.2 * one_hot
+    measured = {"squared error": cases.gaps(at, lambda f: f - at.y, RATES, kinds),
+                "softmax": cases.gaps(at, lambda f: reference.softmax_errors(f, labels), RATES,
+                                      kinds)}
+    outside = cases.lower_rank(rng)
+    broken = cases.gaps(outside, lambda f: f - outside.y, RATES, kinds)
+    ends = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
+    start = (at.net(at.x) - at.y).ravel()
+    claims = [Rate(f"{name}: gap at T = 1", RATES, found, order=1,
+                   tolerance=0.25) for name, found in measured.items()]
+    claims += [Equal(f"squared error, alpha = 0.0125, {kind}: eps against e^{{-1}} eps(0)",
+                     end, np.exp(-1) * start,
+                     0.05) for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
+    size = float(np.linalg.norm(outside.eps))
+    for name, found, scale, wrap in (("squared error", measured["squared error"],
+                                      float(np.linalg.norm(at.eps)), lambda claim: claim),
+                                     ("J of a lower rank", broken, size, Counterexample)):
+        limit = 2 * found[-1] - found[-2]  # the first order in the rate cancels
+        claims.append(
+            wrap(Equal(f"{name}: gap extrapolated to rate 0", limit, 0.0, 5e-3, scale=scale)))
+    claims.append(Equal("J of a lower rank: the gap has a limit, at the last two rates",
+                        *broken[-2:], 0.05))
+    J, found = reference.parameter_jacobian(at.net, at.x), jacobians.states(at.net, at.x)
+    for name, step in (
+        ("Moore-Penrose", steps.gauss_newton(J, at.eps)),
+        ("average", steps.right_inverse_step(right_inverse.stacked_right_inverse(found), at.eps))):
+        claims.append(Equal(f"{name}: the first step moves the outputs by -alpha eps", J @ step,
+                            -at.eps, 1e-8))
+    return [*claims,
+            Case(alpha=RATES, **{name.replace(" ", "_"): found for name, found in measured.items()},
+                 lower_rank=broken)]
+
+
+@equation(
+    PAPER, "10",
+    statement="eps is the gradient of the loss in the outputs; where the loss is strictly convex "
+              "only one f has eps = 0.",
+    formula=r"\epsilon(\theta):=\nabla_{\mathbf f}\tilde{\mathcal L}(\theta)",
+    kind="definition",
+    verdict="conditional",
+    condition="Uniqueness needs strict convexity: a softmax does not see a constant added to all "
+              "outputs, and has no minimum.",
+    implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient),
+)
+def equation_10(rng):
+    f, g = rng.normal(size=(2, 3, 4))
+    y = np.eye(4)[rng.integers(0, 4, 3)]
+    entropy, ridge = SoftmaxCrossEntropy(), Ridge(SoftmaxCrossEntropy(), 0.3)
+
+    def monotone(loss, one, two):
+        """<eps(f) - eps(g), f - g> sample by sample."""
+        return ((loss.gradient(one, y) - loss.gradient(two, y)) * (one - two)).sum(axis=1)
+
+    def lengths(one, two):
+        return ((one - two) ** 2).sum(axis=1)
+
+    shifted = f + np.array([[1.0], [2.0], [-1.0]])
+    return [Equal("softmax - y", entropy.gradient(f, y), reference.softmax_errors(f, y), 1e-13),
+            Equal("squared error", SquaredError().gradient(f, g), f - g, 1e-14),
+            AtMost("with a ridge: 0.3 |f - g|^2 <= <eps(f) - eps(g), f - g>",
+                   0.3 * lengths(f, g), monotone(ridge, f, g)),
+            Equal("tight: a shift of all outputs",
+                  monotone(ridge, shifted, f), 0.3 * lengths(shifted, f), 1e-12),
+            Counterexample(AtMost("without: the same along a shift", 0.3 * lengths(shifted, f),
+                                  monotone(entropy, shifted, f))),
+            Case(f=f, y=y)]
+
+
+@equation(
+    PAPER, "11",
+    statement="Along the flow of (8) eps changes at the rate -H eps, along that of the "
+              "generalised step at -eps.",
+    formula=r"\frac{d\epsilon}{dt}=-\epsilon(t)\quad\text{for trajectories induced by GGN or (8)}",
+    corrected=r"\frac{d\epsilon}{dt}=-H\epsilon \text{ for (8)},\qquad \frac{d\epsilon}{dt}=-"
+              r"\epsilon \text{ for GGN}",
+    kind="claim",
+    verdict="erratum",
+    condition=(cases.SURJECTIVE,),
+    implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
+                flows.error_rate),
+)
+def equation_11(rng):
+    net, x, y, _ = cases.classes(rng)
+    found, half = jacobians.states(net, x), half_order(4, 3)
+    J = np.empty((12, net.size))
+    J[half] = jacobians.jacobian(found)
+    f = net(x)
+    H, eps = reference.softmax_hessian(f), reference.softmax_errors(f, y).ravel()
+    inverse = np.empty((net.size, 12))
+    inverse[:, half] = right_inverse.stacked_right_inverse(found)
+    rates = {}
+    for name, step in (("right inverse", steps.right_inverse_step(inverse, eps)),
+                       ("GGN", steps.generalised(J, H, J.T @ eps))):
+        rates[name] = reference.along(net, x, y, step)
+    p = eps.reshape(3, 4) + y
+    newton = steps.cross_entropy_newton(p, y)
+    squared = cases.small(rng)
+    rate = flows.error_rate(np.eye(12), jacobians.jacobian(squared.found), steps.right_inverse_step(
+        right_inverse.stacked_right_inverse(squared.found), squared.eps))
+    return [
+        Equal("right inverse, softmax: rate of eps, by a complex step",
+              rates["right inverse"], -H @ eps, 1e-7),
+        Equal("generalised step, softmax: rate of eps, by a complex step", rates["GGN"],
+              -eps, 1e-6),
+        Equal("H times the closed form of H+ eps", (H @ newton.ravel()), eps, 1e-12),
+        Equal("the closed form has no part along the ones",
+              newton.sum(axis=1), np.zeros(3), 1e-12, scale=newton),
+        Equal("squared error, by Eq. (20): H = I", rate, -squared.eps, 1e-8),
+        Printed(Equal("right inverse, softmax: rate of eps", rates["right inverse"], -eps, 1e-2)),
+        Case(eps=eps, rate=rates["right inverse"])]

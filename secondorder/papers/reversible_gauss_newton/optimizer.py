@@ -1,0 +1,97 @@
+"""Gauss-Newton as a training method, through the paper's right inverse or the Moore-Penrose
+inverse.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from ...optimizers.base import Optimizer
+from ...checks.randomness import generator
+from .directions import rank_message, update_at
+from .options import Options, RankWarning
+from .running import RunningEvaluation
+
+
+class GaussNewton(Optimizer):
+    """Gauss-Newton: move all outputs of the batch along minus the gradient of their losses.
+
+    Parameters
+    ----------
+    network : RevMLP or Network
+        A `RevMLP` for the right inverse, any network for the Moore-Penrose inverse.
+    loss : Loss
+    learning_rate : float or schedule
+        alpha of [reversible-gauss-newton] Eqs. (5), (16), (17). For the half squared error 1 is the
+        full step and everything below 2 is stable; for a softmax the loss falls like 1 / (alpha t).
+    l2 : float
+        Decoupled: ``l2 * theta`` is subtracted from the direction (a weight decay, not part of
+        eps).
+    inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute,
+    drift_tolerance
+        As for :func:`direction`.
+    measure : bool
+        Report the norm of the gradient and the defect of the step, which cost about a gradient and
+        a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
+    rng : None, int or numpy.random.Generator
+        For ``pseudo_inverse="noise"``.
+
+    Notes
+    -----
+    The direction is that of the SUM of the losses, as in the paper: a step does not shrink with the
+    batch. ``info["objective"]`` is the mean loss plus penalty, as everywhere.
+
+    ``step`` reports ``rank`` and ``full_rank`` (the least rank of features that was kept, or that
+    of the kernel, and what independent samples would have), ``ranks`` (of all half-coupled layers,
+    in order), ``block_weights``, ``defect`` (|J d + eps| / |eps|: 0 for an exact inverse) and
+    ``drift`` (of the recomputed inverse). Where an exact inverse does not exist, one `RankWarning`
+    tells so in the life of an optimizer.
+    """
+
+    state_names = ("seed",)
+
+    def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
+                 pseudo_inverse="exact", strength=None, block_weights="uniform",
+                 curvature="identity", decomposition="gram", recompute=False, drift_tolerance=1e-4,
+                 measure=True, rng=None):
+        self.options = Options(inverse, pseudo_inverse, strength, block_weights, curvature,
+                               decomposition, recompute, drift_tolerance, measure)
+        super().__init__(network, loss, learning_rate, l2)
+        self.options.check_network(network)
+        self.seed = int(generator(rng).integers(2**53))
+        self._warned = False
+
+    def step(self, x, y):
+        if not self.options.recompute:
+            return super().step(x, y)
+        with self._overflow_named():
+            return self._step(RunningEvaluation(self.network, self.loss, x, y))
+
+    def _gradient_norm(self, evaluation):
+        kept = not isinstance(evaluation, RunningEvaluation)
+        return (super()._gradient_norm(evaluation) if self.options.measure_defect and kept
+                else np.nan)
+
+    def _direction(self, evaluation):
+        options = self.options
+        # of this step alone, so that a resumed run draws the same
+        if options.pseudo_inverse == "noise":
+            options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
+        arrays = self._array("direction"), self._workspace.of(self.options)
+        found = update_at(evaluation, options, *arrays)
+        self._report(found)
+        if self.l2:
+            found.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta
+        return found.direction
+
+    def _report(self, found):
+        self.details.update(rank=found.rank, full_rank=found.full_rank, defect=found.defect,
+                            drift=found.drift)
+        if found.ranks is not None:
+            self.details.update(ranks=", ".join(map(str, found.ranks.ravel())),
+                                block_weights=", ".join(f"{c:.6g}" for c in found.weights))
+        if (self.options.pseudo_inverse == "exact" and found.rank < found.full_rank
+            and not self._warned):
+            self._warned = True
+            warnings.warn(rank_message(found), RankWarning, stacklevel=2)

@@ -1,0 +1,219 @@
+"""`RevMLP`: blocks of coupling layers with a fixed readout, a network like any other that can be
+run backwards.
+"""
+
+import numpy as np
+
+from ...checks import all_finite, number_in, one_of, real_array, whole_number
+from ...nets import Linear, Network
+from ...nets.activations import activation_function
+from ...checks.randomness import generator
+from .coupling import HALVES, Coupling, CouplingBlock
+
+
+class RevMLP(Network):
+    """A reversible network, [reversible-gauss-newton] Eqs. (14)-(15), with a fixed linear readout f
+    = R x_L.
+
+    Parameters
+    ----------
+    d : int
+        Number of inputs. An odd number is padded with a zero to the next even one, the `width` of
+        the blocks.
+    blocks : int
+        L.
+    bottleneck : int or None
+        d', the width of the fixed expansion V; None leaves it out.
+    activation : str or ActivationFunction
+    first_activation : str or ActivationFunction, optional
+        Of the first block; default: the same. (The paper's figures were made with "identity", its
+        text says ReLU.)
+    outputs : int, optional
+        C; without it the outputs are x_L itself, or as many as a given matrix `readout` has rows.
+    readout : {"orthonormal", "first"} or (C, width) array
+        R: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank. A
+        name says nothing without `outputs`; "first" is refused there.
+    bias : bool
+        A trained bias in every half-coupled layer, which starts at 0.
+    init : {"xavier"} or number
+        W: normal with the variance gain^2 * 2 / (d' + d/2), gain 1 after the identity and sqrt(2)
+        otherwise; or normal with this standard deviation. V is normal with variance 1 / d'.
+    rng : None, int or numpy.random.Generator
+    dtype : "float64" or "float32"
+
+    Attributes
+    ----------
+    blocks : tuple of CouplingBlock
+        ``blocks[l].W1``, ``.W2`` (width/2, d') are trained, ``.Va``, ``.Vb`` (d', width/2) are
+        fixed.
+    readout : (C, width) array or None
+        R.
+    width : int
+        d, or d + 1 if that was odd.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Numbers that are no positive integers, more outputs than units, a readout of another shape
+        or without full row rank, unknown names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> net = RevMLP(6, 3, 16, activation="tanh", outputs=2, rng=0)
+    >>> x = np.random.default_rng(1).normal(size=(4, 6))
+    >>> net(x).shape
+    (4, 2)
+    >>> bool(np.allclose(net.inverse(net.features(x)), x, atol=1e-12))
+    True
+    """
+
+    def __init__(self, d, blocks, bottleneck, activation="relu", first_activation=None,
+                 outputs=None, readout="orthonormal", bias=False, init="xavier", rng=None,
+                 dtype="float64"):
+        for name, value in (("d", d), ("blocks", blocks)):
+            whole_number(value, name, 1)
+        for name, value in (("bottleneck", bottleneck), ("outputs", outputs)):
+            if value is not None:
+                whole_number(value, name, 1)
+        rng = generator(rng)
+        self.inputs, self.width = int(d), int(d) + int(d) % 2
+        kinds = [activation if first_activation is None
+                 else first_activation] + [activation] * (int(blocks) - 1)
+        made = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v,
+                         rng) for kind in kinds for moves in HALVES]
+        R = _readout_matrix(readout, outputs, self.width, rng)
+        end = [] if R is None else [_fixed(R)]
+        pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
+        self._begin, self._end = len(pad), len(pad) + len(made)
+        super().__init__([*pad, *made, *end], dtype=dtype)
+
+    @property
+    def blocks(self):
+        halves = self.couplings
+        return tuple(CouplingBlock(*pair) for pair in zip(halves[::2], halves[1::2]))
+
+    @property
+    def couplings(self):
+        """The half-coupled layers, two for each block."""
+        return self.layers[self._begin:self._end]
+
+    @property
+    def readout(self):
+        return self.layers[-1].weight if len(self.layers) > self._end else None
+
+    def astype(self, dtype):
+        """An independent copy with parameters of another dtype."""
+        other = self.copy()
+        other.dtype = np.dtype(dtype)
+        other.chain.convert(other.dtype)
+        other._bind()
+        return other
+
+    def features(self, x):
+        """x_L (S, width), what the last block makes of a batch x (S, d).
+
+        Raises
+        ------
+        ValueError, TypeError
+            Wrong shape, empty batch, NaN.
+        FloatingPointError
+            If the result is not finite.
+        """
+        x = self.check_input(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for layer in self.layers[:self._end]:
+                x = layer.forward(x)[0]
+        return _finite(x, "the features x_L")
+
+    def inverse(self, x_L):
+        """The batch x (S, d) whose features are x_L (S, width).
+
+        Raises
+        ------
+        ValueError, TypeError
+            Wrong shape, empty batch, NaN.
+        FloatingPointError
+            If the result is not finite.
+        """
+        y = self._check_features(x_L)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for half in self.couplings[::-1]:
+                y = half.inverse(y)
+        return _finite(y[:, :self.inputs], "the inputs found from x_L")
+
+    def _check_features(self, x_L):
+        x_L = real_array(x_L, "x_L")
+        if x_L.ndim != 2 or x_L.shape[1] != self.width:
+            raise ValueError(f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per "
+                             f"sample")
+        if not len(x_L):
+            raise ValueError(f"x_L is an empty batch, shape {x_L.shape}")
+        return x_L.astype(self.dtype, copy=False)
+
+
+def _finite(array, what):
+    """The array, or FloatingPointError."""
+    if not all_finite(array):
+        raise FloatingPointError(f"{what} are not finite: a weight is not, or something overflowed")
+    return array
+
+
+def _drawn_v(shape, fan_in, fan_out, rng):
+    """Entries of V: variance 1 / d'."""
+    return rng.normal(size=shape) / np.sqrt(shape[0])
+
+
+def _drawn_w(init, activation):
+    """An initialiser for W and a bias that starts at 0."""
+    is_identity = getattr(activation_function(activation), "name", None) == "identity"
+    if isinstance(init, str):
+        one_of(("xavier",), init, "init")
+    else:
+        number_in(init, "init", 0, np.inf)
+
+    def draw(shape, fan_in, fan_out, rng):
+        xavier = np.sqrt(2 / (fan_in + fan_out)) * (1 if is_identity else np.sqrt(2))
+        return (rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
+                if len(shape) == 2 else np.zeros(shape))
+
+    return draw
+
+
+def _fixed(matrix):
+    """The fixed linear layer with this weight."""
+    layer = Linear(matrix.shape[1], matrix.shape[0], bias=False, trainable=False, init=0.0)
+    layer.weight = matrix
+    return layer
+
+
+def _readout_matrix(readout, outputs, width, rng):
+    """R (C, width); None where the outputs are x_L itself."""
+    if isinstance(readout, str):
+        one_of(("orthonormal", "first"), readout, "readout")
+        if outputs is None and readout == "first":
+            raise ValueError("readout='first' needs outputs, the number of units that are read")
+        if outputs is None:
+            return None
+    elif outputs is None:
+        outputs = _rows(readout, width)
+    if outputs > width:
+        raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed "
+                         f"readout of full row rank has no more rows than columns")
+    if isinstance(readout, str):
+        if readout == "first":
+            return np.eye(outputs, width)
+        return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
+    R = real_array(readout, "readout", (outputs, width))
+    if np.linalg.matrix_rank(R) < outputs:
+        raise ValueError(f"readout must have full row rank {outputs}, got rank "
+                         f"{np.linalg.matrix_rank(R)}")
+    return R
+
+
+def _rows(readout, width):
+    """C, the number of rows of a given R."""
+    R = real_array(readout, "readout")
+    if R.ndim != 2 or R.shape[1] != width or not len(R):
+        raise ValueError(f"readout has shape {R.shape}, expected (C, {width}): one row per output")
+    return len(R)

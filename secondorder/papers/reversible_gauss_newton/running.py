@@ -1,0 +1,68 @@
+"""Forward passes that keep no activations, for the step that recomputes them by running the network
+backwards.
+"""
+
+import numpy as np
+
+from ...checks import check_loss
+
+
+class RunningEvaluation:
+    """A forward pass that keeps no activations: outputs, features, losses.
+
+    Attributes
+    ----------
+    network, loss_function, x, y, outputs, losses, loss
+        As of :class:`~secondorder.nets.Evaluation`.
+    features : (S, width) array
+        x_L.
+
+    Raises
+    ------
+    FloatingPointError
+        If the outputs are not finite.
+    """
+
+    def __init__(self, network, loss, x, y):
+        self.network, self.loss_function = network, check_loss(loss)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.x = network.check_input(x)
+            self.features = network.features(self.x)
+            self.outputs = (self.features if network.readout is None
+                            else self.features @ network.readout.T)
+            if not np.isfinite(self.outputs).all():
+                raise FloatingPointError("the outputs of the network are not finite")
+            self.y = loss.prepare_target(y, self.outputs.shape, network.dtype)
+            self.losses = loss.value(self.outputs, self.y)
+        self.loss = float(self.losses.mean(dtype=np.float64))
+
+
+def padded(network, x):
+    """x (S, width): with a zero for an odd number of inputs."""
+    for layer in network.layers[:network._begin]:
+        x = layer.forward(x)[0]
+    return x
+
+
+def drift(start, made, states):
+    """How far the inverse network misses its input `start` (S, width), relative to the largest
+    |x_l|.
+
+    `made` is the `Sweep` that went through `states`, which is run to its end here.
+    """
+    end, largest = made.start, made.largest
+    for _, saved in states:
+        end, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
+    return float(np.abs(end - start).max()) / largest
+
+
+def running_defect(network, x, direction, eps):
+    """`defect` from a forward pass that keeps one layer at a time: outputs and their tangents."""
+    tangent = None
+    for layer, where in zip(network.layers, network.slices):
+        y, saved = layer.forward(x)
+        if tangent is not None or layer.size:
+            tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
+        x = y
+    size = np.linalg.norm(eps)
+    return float(np.linalg.norm(tangent + eps) / size) if size else 0.0

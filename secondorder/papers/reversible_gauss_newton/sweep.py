@@ -1,0 +1,196 @@
+"""The update (16)-(17) of every block in one sweep from the last block to the first, by matrices
+only.
+
+Rows are samples. The error e_l of block l is the tangent of x_l when x_L moves along e_L: one pass
+through the inverse network gives those of all blocks. With T(u) = W s'(Z) * (V u), row by row,
+
+    e2_{l-1} = e2_l - T2(e1_l)          e1_{l-1} = e1_l - T1(e2_{l-1})
+
+    Delta1_l = e1_l S1+                                       Eq. (16)
+    Delta2_l = (e2_l - T2(u)) S2+,  u = Delta1_l S1           Eq. (17), as B vec(Delta1) = T2(Delta1
+    S1)
+
+and where S1 has independent columns u = e1_l, so that the bracket is e2_{l-1}.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...nets.workspace import fresh
+from .features import fit
+
+WEIGHTS = ("uniform", "shortest", "last", "full-rank")
+
+
+class Sweep(NamedTuple):
+    """What :func:`sweep` finds.
+
+    direction : (P,), -c_l Delta_l of all blocks, in the order of ``network.theta``.
+    ranks : (L, 2) integers, of S1 and S2 of every block; -1 where a block was left out.
+    weights : (L,), c_l.
+    start : (S, width), the input of the first block that was reached, as the sweep knows it.
+    largest : float, the largest entry of any x_l on the way.
+    """
+
+    direction: np.ndarray
+    ranks: np.ndarray
+    weights: np.ndarray
+    start: np.ndarray
+    largest: float
+
+
+def stored(blocks, saved):
+    """The saved tuples of both halves of every block, last block first, from a forward pass that
+    kept them.
+    """
+    for l in reversed(range(len(blocks))):
+        yield blocks[l], (saved[2 * l], saved[2 * l + 1])
+
+
+def inverted(blocks, x_L):
+    """The same, recomputed block by block from the output: what is yielded may be forgotten at
+    once.
+    """
+    y = x_L
+    for block in blocks[::-1]:
+        kept = []
+        for half in block[::-1]:
+            y, saved = half.undone(y)
+            kept.append(saved)
+        yield block, kept[::-1]
+
+
+def from_inputs(blocks, x):
+    """The same from a second forward pass, of which only the input of every block is kept."""
+    inputs = []
+    for block in blocks:
+        inputs.append(x)
+        for half in block:
+            x = half.forward(x)[0]
+    for block in blocks[::-1]:
+        x, kept = inputs.pop(), []
+        for half in block:
+            x, saved = half.forward(x)
+            kept.append(saved)
+        yield block, kept
+
+
+def block_update(block, saved, e, form, new=fresh):
+    """Delta1 and Delta2 of one block as two `Fit`, and the error below it.
+
+    Parameters
+    ----------
+    saved : pair of CouplingSaved
+    e : (S, width) array
+        e_l.
+    form : dict
+        Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
+
+    Returns
+    -------
+    Fit, Fit, callable
+        The last one gives e_{l-1}; it is not needed below the first block.
+    """
+    lower, upper = block
+    first = fit(_features(saved[0]), e[:, lower.moved], ones=lower.trained.bias is not None, **form)
+    below = upper.inverse_tangent(saved[1], e, new.of(upper))
+    bracket = below[:, upper.moved]
+    if not first.complete:
+        literal = np.array(e)
+        literal[:, lower.moved] = first.reached
+        bracket = upper.inverse_tangent(saved[1], literal)[:, upper.moved]
+    second = fit(_features(saved[1]), bracket, ones=upper.trained.bias is not None, **form)
+    return first, second, lambda: lower.inverse_tangent(saved[0], below, new.of(lower))
+
+
+def _features(saved):
+    """S^T (S, d') of a half-coupled layer."""
+    return saved.inner[-1].input
+
+
+def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh):
+    """The whole update.
+
+    Parameters
+    ----------
+    network : RevMLP
+    states : iterator
+        From :func:`stored` or :func:`inverted`.
+    E : (S, width) array
+        e_L: the error in x_L that is to be removed, for the SUM of the losses.
+    weights : str or (L,) array
+        c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2; "last" block only;
+        "full-rank": equal for the blocks where both matrices of features have independent columns,
+        none for the others (uniform if there is none).
+    form : dict, optional
+        Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
+    out : (P,) array, optional
+        Where the direction goes.
+    new : source of arrays, optional
+        For the tangents; see :mod:`secondorder.nets.workspace`.
+
+    Returns
+    -------
+    Sweep
+    """
+    blocks, given, form = network.blocks, not isinstance(weights, str), form or {}
+    direction = np.empty(network.size, dtype=network.dtype) if out is None else out
+    direction[:] = 0
+    ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
+    halves = network.slices[network._begin:network._end]
+    places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
+    lowest = _lowest(weights, len(blocks))
+    e, largest = E, 0.0
+    for l, (block, saved) in zip(reversed(range(len(blocks))), states):
+        first, second, below = block_update(block, saved, e, form, new)
+        part = direction[places[l]]
+        _write(part, first, second)
+        ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)
+        largest = max(largest, float(np.abs(saved[1].output).max()))
+        start = saved[0].input
+        if l == lowest:
+            break
+        e = below()
+    c = (np.asarray(weights, dtype=float) if given
+         else _weights(weights, sizes, (ranks == len(E)).all(axis=1)))
+    for where, factor in zip(places, c):
+        direction[where] *= -network.dtype.type(factor)
+    return Sweep(direction, ranks, c, start, largest)
+
+
+def _lowest(weights, count):
+    """The first block that has a share."""
+    if isinstance(weights, str):
+        return count - 1 if weights == "last" else 0
+    return int(np.flatnonzero(weights)[0])
+
+
+def _write(part, first, second):
+    """Both updates into their places: weight, then bias, of the first half, then of the second."""
+    start = 0
+    for found in (first, second):
+        for piece in (found.weight, found.bias):
+            if piece is not None:
+                part[start:start + piece.size] = piece.ravel()
+                start += piece.size
+
+
+def _weights(kind, sizes, full):
+    """c_l of a named kind, with sum 1."""
+    count = len(sizes)
+    if kind == "last":
+        return np.eye(count)[-1]
+    if kind == "full-rank" and full.any():
+        return full / full.sum()
+    if kind == "shortest" and sizes.all():
+        return shortest(sizes)
+    return np.full(count, 1 / count)
+
+
+def shortest(squared_lengths):
+    """c_l proportional to 1 / |Delta_l|^2: the least sum of c_l^2 |Delta_l|^2 among all c with sum
+    1.
+    """
+    c = 1 / squared_lengths
+    return c / c.sum()

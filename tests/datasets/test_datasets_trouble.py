@@ -1,0 +1,203 @@
+"""Odd data: what readers and helpers take by mistake, and what they say instead."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from secondorder import datasets
+from secondorder.datasets import formats
+
+
+def csv(folder, text, **options):
+    (folder / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return datasets.load_csv(folder / "t.csv", **options)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_line_end(tmp_path, end):
+    data = csv(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
+    assert (
+        data.names == ("a",)
+        and data.inputs.tolist() == [[1], [3]]
+        and data.targets.tolist() == [[2], [4]]
+    )
+
+
+def test_very_long_field_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"t\.csv, line 2: not a line of CSV \(field larger"):
+        csv(tmp_path, "1,2\n" + "9" * 200_000 + ",2\n")
+    with pytest.raises(ValueError, match=r"t\.csv, line 2: .{20,80} is not a finite number$"):
+        csv(tmp_path, "1,2\n" + "x" * 5000 + ",2\n")
+
+
+def test_line_numbers_count_lines_of_the_file(tmp_path):
+    with pytest.raises(ValueError, match=r"line 5: 'x' is not a finite number"):
+        csv(tmp_path, '"first\nname","b"\n1,2\n\nx,3\n')
+
+
+@pytest.mark.parametrize("text, words", [
+    ("a,a,y\n1,2,3\n", "names 'a' more than once"), ("1_000,2\n3,4\n", "'1_000' is not"),
+    ("1,2\n3,\u0664\n", "is not a finite number"),
+    ("2001,2002,2003\n1.5,2,3\n", "looks like a header of years")])
+def test_what_is_not_a_table_of_numbers(tmp_path, text, words):
+    with pytest.raises(ValueError, match=rf"t\.csv.*{words}"):
+        csv(tmp_path, text)
+
+
+def test_a_header_may_be_declared(tmp_path):
+    years = "2001,2002,2003\n1.5,2,3\n"
+    assert csv(tmp_path, years, header=True).names == ("2001", "2002")
+    assert csv(tmp_path, years, header=False).inputs.tolist() == [[2001, 2002], [1.5, 2]]
+    assert csv(tmp_path, "2001,2002,2003\n2002,2003,2004\n").inputs.shape == (2, 2)
+    assert csv(tmp_path, "3,2\n5,4\n", header=True).names == ("3",)
+    with pytest.raises(TypeError, match="header"):
+        csv(tmp_path, years, header="yes")
+
+
+@pytest.mark.parametrize("label", ["1e300", "1e12", "70000"])
+def test_labels_that_cannot_be_classes(tmp_path, label):
+    with pytest.raises(ValueError, match=r"t\.csv: column 'column_1' holds the class label"):
+        csv(tmp_path, f"1,0\n2,{label}\n", classification=True)
+    assert csv(tmp_path, "1,0\n2,65535\n", classification=True).classes == 65536
+
+
+# -- CIFAR-10 --------------------------------------------------------------------------------------
+
+
+def batch(label, rows=2):
+    return b"".join(bytes([label]) + bytes([k] * 3072) for k in range(rows))
+
+
+def test_a_batch_that_is_there_twice_is_read_once(tmp_path):
+    (tmp_path / "data_batch_1.bin").write_bytes(batch(3))
+    (tmp_path / "data_batch_1.bin.gz").write_bytes(gzip.compress(batch(3)))
+    data = datasets.load_cifar10(tmp_path)
+    assert data.targets.tolist() == [3, 3] and "1 of 5 batches" in data.description
+
+
+def test_a_gap_between_batches_is_an_error(tmp_path):
+    for k in (1, 3):
+        (tmp_path / f"data_batch_{k}.bin").write_bytes(batch(k))
+    with pytest.raises(FileNotFoundError, match=r"no data_batch_2\.bin$"):
+        datasets.load_cifar10(tmp_path)
+    (tmp_path / "data_batch_2.bin.gz").write_bytes(gzip.compress(batch(2)))
+    assert datasets.load_cifar10(tmp_path).targets.tolist() == [1, 1, 2, 2, 3, 3]
+    with pytest.raises(FileNotFoundError, match="test_batch"):
+        datasets.load_cifar10(tmp_path, "test")
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def test_unknown_data_mention_the_forms():
+    with pytest.raises(ValueError, match="idx:FOLDER, cifar-10:FOLDER, csv:FILE"):
+        datasets.load("mnist")
+    with pytest.raises(ValueError, match="did you mean 'csv:FILE'"):
+        datasets.load("csv:")
+    for name in ("digits", "csv:some.csv"):
+        with pytest.raises(ValueError, match="part: data set .* has no parts"):
+            datasets.load(name, "test")
+        with pytest.raises(ValueError, match="unknown part 'tset'.*did you mean 'test'"):
+            datasets.load(name, "tset")
+    with pytest.raises(TypeError, match="takes no target"):
+        datasets.load("digits", target=1)
+    with pytest.raises(TypeError, match="takes no colour"):
+        datasets.load("csv:some.csv", colour=1)
+
+
+def test_options_of_a_table_by_name(tmp_path):
+    csv(tmp_path, "a,b\n0,2\n1,4\n")
+    data = datasets.load(f"csv:{tmp_path / 't.csv'}", target="a", classification=True)
+    assert data.targets.tolist() == [0, 1] and data.classes == 2
+
+
+# -- split, scale, standardise ---------------------------------------------------------------------
+
+
+def test_split_of_one_array_gives_two_arrays():
+    x = np.arange(40.0).reshape(10, 4)
+    training, validation = datasets.split(x, 3, rng=0)
+    assert training.shape == (7, 4) and validation.shape == (3, 4)
+    assert np.array_equal(np.sort(np.concatenate([training, validation]), axis=0), x)
+    assert np.array_equal(training, datasets.split((x,), 3, rng=0)[0][0])
+
+
+@pytest.mark.parametrize("data", [None, 3, "digits", {"x": 1}])
+def test_split_of_something_else(data):
+    with pytest.raises(TypeError, match="data must be a Dataset, an array or a tuple of arrays"):
+        datasets.split(data)
+
+
+@pytest.mark.parametrize("data, interval, error, words", [
+    (None, (0, 1), TypeError, "data must be a Dataset"),
+    (np.ones((2, 2)), (0, 1), TypeError, "data must be a Dataset"),
+    ("digits", (0, 1, 2), TypeError, "interval must be two numbers"),
+    ("digits", 3, TypeError, "interval must be two"),
+    ("digits", "01", TypeError, "interval must be two"), ("digits", (1, 1), ValueError, "interval"),
+    ("digits", (0, np.nan), ValueError, "interval"), ("digits", (0, None), TypeError, "interval")])
+def test_scale_of_something_else(data, interval, error, words):
+    data = datasets.load_digits() if isinstance(data, str) else data
+    with pytest.raises(error, match=words):
+        datasets.scale(data, interval)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-300, -7.3e8, 1 / 3])
+@pytest.mark.parametrize("rows", [3, 1000])
+def test_rounding_is_not_taken_for_deviation(value, rows):
+    rule = datasets.Standardisation.fit(np.full((rows, 1), value))
+    assert rule.deviation.tolist() == [1.0] and rule.apply(np.full((1, 1),
+                                                                   value)).tolist() == [[0.0]]
+    assert abs(rule.apply(np.array([[2 * value]]))[0, 0]) <= 2 * abs(value)
+    nearly = datasets.Standardisation.fit(np.array([[value], [np.nextafter(value, np.inf)]]))
+    assert nearly.deviation.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("exponent", [-1060, -600, 0, 600, 1020])
+def test_deviations_of_numbers_of_any_size(exponent):
+    """Squares of 1e300 overflow, and a deviation of infinity makes every column zero."""
+    values = np.ldexp(np.arange(1.0, 9).reshape(4, 2), exponent)
+    rule = datasets.Standardisation.fit(values)
+    expected = np.ldexp([[4.0, 5.0], [5**0.5, 5**0.5]], exponent)
+    np.testing.assert_allclose(np.array(rule), expected, rtol=1e-15 if exponent > -1000 else 1e-3)
+    assert np.allclose(rule.apply(values)[:, 0], (np.arange(4) - 1.5) * 2 / 5**0.5, atol=1e-3)
+
+
+def test_rounding_of_single_precision_is_not_taken_for_deviation():
+    values = np.float32(0.1) + np.spacing(np.float32(0.1)) * np.arange(3, dtype="f")[:, None]
+    assert datasets.Standardisation.fit(values).deviation.tolist() == [1.0]
+    assert datasets.Standardisation.fit(values.astype(float)).deviation[0] < 1e-7
+
+
+def test_small_true_deviations_stay():
+    values = 1e6 + 1e-6 * np.arange(10.0)[:, None]
+    rule = datasets.Standardisation.fit(values)
+    assert 2e-6 < rule.deviation[0] < 4e-6 and np.allclose(rule.undo(rule.apply(values)), values,
+                                                           rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("values, error, words", [
+    (np.array([[1.0], [np.nan]]), ValueError, "values holds NaN"),
+    (np.ones(3), ValueError, r"values: .*\(3,\)"),
+    (np.ones((3, 0)), ValueError, "non-empty"), (None, TypeError, "values must hold real numbers"),
+    (np.array([["a"]]), TypeError, "values"),
+    (np.ma.masked_array(np.ones((2, 1)), [[True], [False]]), TypeError, "mask")])
+def test_fit_refuses(values, error, words):
+    with pytest.raises(error, match=words):
+        datasets.Standardisation.fit(values)
+
+
+@pytest.mark.parametrize("values", [np.ones((4, 2)), np.ones((4, 1)), np.ones(3), 5.0])
+@pytest.mark.parametrize("method", ["apply", "undo"])
+def test_another_width_is_refused(values, method):
+    rule = datasets.Standardisation.fit(np.arange(12.0).reshape(4, 3))
+    with pytest.raises(ValueError, match=r"values: expected shape \(N, 3\)"):
+        getattr(rule, method)(values)
+
+
+def test_formats_are_told_apart_by_content(tmp_path):
+    (tmp_path / "t.csv").write_bytes(gzip.compress(b"1,2\n"))
+    assert formats.parse_csv(formats.read_bytes(tmp_path / "t.csv"), "t")[1].tolist() == [[1, 2]]

@@ -1,0 +1,244 @@
+"""Fisher matrices, and curvature matrices as SciPy operators: the same matrix without the
+matrix."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh, minres
+
+import secondorder as so
+from harness.cases import LOSSES, all_activations, network, relative, targets
+
+FORMS = {
+    "hessian": (so.exact.HessianOperator, so.exact.hessian, {}),
+    "gauss_newton": (so.exact.GaussNewtonOperator, so.exact.gauss_newton, {}),
+    "fisher-exact": (so.exact.FisherOperator, so.exact.fisher, {"kind": "exact"}),
+    "fisher-empirical": (so.exact.FisherOperator, so.exact.fisher, {"kind": "empirical"}),
+    "fisher-sampled": (so.exact.FisherOperator, so.exact.fisher, {"kind": "sampled", "draws": 3}),
+}
+
+
+@pytest.fixture
+def case():
+    rng = np.random.default_rng(4)
+    net = network("skip-frozen", rng)
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 2)), rng.integers(0, 3, size=6)
+
+
+def options(form):
+    """Keywords of one call; the sampled Fisher gets the same seed every time."""
+    return {**FORMS[form][2], **({"rng": 9} if form == "fisher-sampled" else {})}
+
+
+# -- Fisher ----------------------------------------------------------------
+
+
+def test_empirical_fisher_by_loops(case):
+    """Mean of g g^T with g the gradient of one sample's loss, from calls on single samples."""
+    net, loss, x, y = case
+    gradients = [so.exact.gradient(net, loss, x[i:i + 1], y[i:i + 1]) for i in range(6)]
+    expected = sum(np.outer(g, g) for g in gradients) / 6
+    assert relative(so.exact.fisher(net, loss, x, y, kind="empirical"), expected) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["bounded", "tukey", "squared"])
+def test_empirical_fisher_needs_no_model(name):
+    rng = np.random.default_rng(1)
+    net, loss, x = all_activations("sigmoid", rng), LOSSES[name](), rng.normal(size=(3, 2))
+    y = targets(loss, rng, 3)
+    gradients = [so.exact.gradient(net, loss, x[i:i + 1], y[i:i + 1]) for i in range(3)]
+    expected = sum(np.outer(g, g) for g in gradients) / 3
+    assert relative(so.exact.fisher(net, loss, x, y, kind="empirical"), expected) < 1e-13
+
+
+def test_exact_fisher_of_softmax_by_enumerating_labels(case):
+    """E over labels of g g^T with the model's own probabilities: every label of every sample is
+    tried."""
+    net, loss, x, y = case
+    p = net(x)
+    q = np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
+    expected = np.zeros((net.size, net.size))
+    for i in range(6):
+        for label in range(3):
+            g = so.exact.gradient(net, loss, x[i:i + 1], [label])
+            expected += q[i, label] * np.outer(g, g) / 6
+    assert relative(so.exact.fisher(net, loss, x, y), expected) < 1e-13
+
+
+def test_exact_fisher_of_squared_error_by_quadrature():
+    """E over targets ~ N(p, I): three Gauss-Hermite nodes an output integrate the quadratic g g^T
+    exactly."""
+    rng = np.random.default_rng(2)
+    net, x = all_activations("tanh", rng, outputs=2), rng.normal(size=(3, 2))
+    loss, p = so.SquaredError(), net(x)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(3)
+    weights = weights / weights.sum()
+    expected = np.zeros((net.size, net.size))
+    for i in range(3):
+        for a, wa in zip(nodes, weights):
+            for b, wb in zip(nodes, weights):
+                g = so.exact.gradient(net, loss, x[i:i + 1], p[i:i + 1] + [[a, b]])
+                expected += wa * wb * np.outer(g, g) / 3
+    assert relative(so.exact.fisher(net, loss, x, np.zeros((3, 2))), expected) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["squared", "softmax"])
+def test_exact_fisher_is_gauss_newton_for_likelihoods(name):
+    rng = np.random.default_rng(3)
+    net, loss, x = all_activations("softplus", rng), LOSSES[name](), rng.normal(size=(5, 2))
+    y = rng.integers(0, 3, size=5) if name == "softmax" else rng.normal(size=(5, 3))
+    assert relative(so.exact.fisher(net, loss, x, y),
+                    so.exact.gauss_newton(net, loss, x, y)) < 1e-13
+    other = (y + 1) % 3 if name == "softmax" else -y
+    assert relative(so.exact.fisher(net, loss, x, y), so.exact.fisher(net, loss, x, other)) < 1e-13
+    assert relative(so.exact.fisher(net, loss, x, y),
+                    so.exact.fisher(net, loss, x, y, kind="empirical")) > 0.05
+
+
+def test_empirical_fisher_vanishes_where_the_gradients_do_and_the_exact_one_does_not():
+    rng = np.random.default_rng(3)
+    net, x = all_activations("tanh", rng), rng.normal(size=(4, 2))
+    y = net(x)
+    assert not so.exact.fisher(net, so.SquaredError(), x, y, kind="empirical").any()
+    assert np.trace(so.exact.fisher(net, so.SquaredError(), x, y)) > 0.1
+
+
+@pytest.mark.parametrize("name", ["softmax", "squared"])
+def test_sampled_fisher_approaches_the_exact_one_at_the_monte_carlo_rate(name):
+    """Root-mean-square error over repetitions halves with four times as many draws."""
+    rng = np.random.default_rng(5)
+    net, loss, x = so.mlp([2, 2, 2], rng=rng), LOSSES[name](), rng.normal(size=(4, 2))
+    y = np.zeros(4, int) if name == "softmax" else np.zeros((4, 2))
+    exact = so.exact.fisher(net, loss, x, y)
+    draws, errors = [4, 16, 64, 256], []
+    for n in draws:
+        samples = [so.exact.fisher(net, loss, x, y, kind="sampled", rng=rng, draws=n)
+                   for _ in range(12)]
+        errors.append(np.sqrt(np.mean([np.sum((s - exact) ** 2) for s in samples])))
+    slope = np.polyfit(np.log(draws), np.log(errors), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.15)
+    assert errors[-1] < 0.2 * np.linalg.norm(exact)
+
+
+def test_sampled_fisher_is_reproducible_by_seed(case):
+    net, loss, x, y = case
+    one, two, three = (so.exact.fisher(net, loss, x, y, kind="sampled", rng=seed)
+                       for seed in (1, np.random.default_rng(1), 2))
+    assert np.array_equal(one, two) and not np.array_equal(one, three)
+
+
+@pytest.mark.parametrize("form", sorted(set(FORMS) - {"hessian"}))
+def test_gauss_newton_and_fisher_are_positive_semidefinite(form, case):
+    eigenvalues = np.linalg.eigvalsh(FORMS[form][1](*case, **options(form)))
+    assert eigenvalues[0] > -1e-13 * eigenvalues[-1] and eigenvalues[-1] > 0
+
+
+# -- operators ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_operator_and_dense_matrix_are_one(form, case):
+    operator, dense, _ = FORMS[form]
+    M, op = dense(*case, l2=0.1, **options(form)), operator(*case, l2=0.1, **options(form))
+    P = case[0].size
+    V = np.random.default_rng(0).normal(size=(P, 4))
+    assert isinstance(op, LinearOperator) and op.shape == (P, P) and op.dtype == np.float64
+    assert relative(op @ V, M @ V) < 1e-12
+    assert relative(op @ V[:, 0], M @ V[:, 0]) < 1e-12 and (op @ V[:, 0]).shape == (P,)
+    assert (op @ V[:, :1]).shape == (P, 1) and relative(op @ V[:, :1], M @ V[:, :1]) < 1e-12
+    assert relative(op.matmat(np.eye(P)), M) < 1e-12
+    assert relative(op.H @ V, M @ V) < 1e-12 and relative(op.T @ V, M @ V) < 1e-12
+    assert relative(op.rmatvec(V[:, 0]),
+                    M @ V[:, 0]) < 1e-12 and relative(op.rmatmat(V), M @ V) < 1e-12
+    shifted = op + 3 * aslinearoperator(np.eye(P))
+    assert relative(shifted @ V, M @ V + 3 * V) < 1e-12
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_operator_at_an_evaluation(form, case):
+    net, loss, x, y = case
+    evaluation = net.evaluate(loss, x, y)
+    op = FORMS[form][0].at(evaluation, l2=0.1, **options(form))
+    assert type(op) is FORMS[form][0]
+    assert relative(op @ np.eye(net.size), FORMS[form][1](*case, l2=0.1, **options(form))) < 1e-12
+
+
+def test_no_columns_at_all(case):
+    op = so.exact.HessianOperator(*case)
+    assert (op @ np.empty((case[0].size, 0))).shape == (case[0].size, 0)
+
+
+def test_integer_vectors(case):
+    op = so.exact.HessianOperator(*case)
+    v = np.arange(case[0].size)
+    assert relative(op @ v, op @ v.astype(float)) < 1e-15
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_vectors_that_are_not_real_and_finite_are_refused(form, case):
+    op, v = FORMS[form][0](*case, **options(form)), np.ones(case[0].size)
+    with pytest.raises(TypeError, match="complex128"):
+        op @ (v + 1j)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        op @ (v * np.nan)
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        op @ v[1:]
+
+
+@pytest.mark.parametrize("form", ["hessian", "gauss_newton"])
+def test_eigsh(form, case):
+    M = FORMS[form][1](*case, l2=0.1)
+    w, V = eigsh(FORMS[form][0](*case, l2=0.1), k=3, which="LA")
+    np.testing.assert_allclose(np.sort(w), np.linalg.eigvalsh(M)[-3:], rtol=1e-10)
+    np.testing.assert_allclose(M @ V, V * w, atol=1e-9)
+
+
+def test_cg_on_the_damped_gauss_newton_matrix(case):
+    net, loss, x, y = case
+    g = so.exact.gradient(net, loss, x, y)
+    solution, failed = cg(so.exact.GaussNewtonOperator(net, loss, x, y, l2=0.3), g, rtol=1e-12,
+                          maxiter=400)
+    assert not failed
+    expected = np.linalg.solve(so.exact.gauss_newton(net, loss, x, y, l2=0.3), g)
+    np.testing.assert_allclose(solution, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_minres_on_the_indefinite_hessian(case):
+    net, loss, x, y = case
+    H, g = so.exact.hessian(net, loss, x, y), so.exact.gradient(net, loss, x, y)
+    lowest = np.linalg.eigvalsh(H)[0]
+    assert lowest < -1e-3
+    shift = 0.05 - lowest / 3  # still indefinite, no longer singular
+    operator = so.exact.HessianOperator(net, loss, x, y, l2=shift)
+    solution, failed = minres(operator, g, rtol=1e-12, maxiter=2000)
+    M = H + shift * np.eye(net.size)
+    assert not failed and np.linalg.norm(M @ solution - g) < 1e-8 * np.linalg.norm(g)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_an_operator_stands_for_its_point(form, case):
+    """After a change of the parameters it refuses, rather than mix two points."""
+    net = case[0]
+    op, v, home = FORMS[form][0](*case, **options(form)), np.ones(net.size), net.theta.copy()
+    before = op @ v
+    net.layers[0].weight[0, 0] += 1e-3
+    for product in (lambda: op @ v, lambda: op @ np.eye(net.size), lambda: op.H @ v):
+        with pytest.raises(RuntimeError, match="changed since this evaluation"):
+            product()
+    net.theta = home
+    assert np.array_equal(op @ v, before)
+
+
+def test_products_at_a_stale_evaluation_refuse(case):
+    from secondorder.exact.curvature import hessian_vector_product_at, two_jet_at
+
+    net = case[0]
+    evaluation = net.evaluate(*case[1:])
+    net.theta = net.theta * 1.5
+    for compute in (hessian_vector_product_at, two_jet_at):
+        with pytest.raises(RuntimeError, match="changed"):
+            compute(evaluation, np.ones(net.size))
+
+
+def test_the_base_operator_names_what_is_missing(case):
+    with pytest.raises(TypeError, match=r"CurvatureOperator does not define _product"):
+        so.exact.CurvatureOperator(*case) @ np.ones(case[0].size)

@@ -1,0 +1,130 @@
+"""`exact.sample_gradients`: one row a sample, written straight to its place."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import MIDDLE, network, off_kinks, relative
+from secondorder.nets import Activation, Chain, Linear, Network
+
+
+def draw(middle, samples=4):
+    rng = np.random.default_rng(3)
+    net, x = off_kinks(lambda r: network(middle, r), samples, rng)
+    return net, so.SoftmaxCrossEntropy(), x, rng.integers(0, 3, samples)
+
+
+@pytest.mark.parametrize("middle", sorted(MIDDLE))
+def test_every_row_is_the_gradient_of_one_sample_alone(middle):
+    net, loss, x, y = draw(middle)
+    rows = so.exact.sample_gradients(net, loss, x, y, l2=0.3)
+    assert rows.shape == (4, net.size)
+    one_by_one = [so.exact.gradient(net, loss, x[s:s + 1], y[s:s + 1], l2=0.3) for s in range(4)]
+    assert relative(rows, one_by_one) < 1e-13
+    assert relative(rows.mean(axis=0), so.exact.gradient(net, loss, x, y, l2=0.3)) < 1e-13
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_into_an_array_of_the_caller(dtype):
+    net, loss, x, y = draw("skip-nested")
+    net = net.astype(dtype)
+    room = np.full((9, net.size + 2), 7, dtype)
+    out = room[2:6, 1:-1]  # its rows do not follow each other in memory
+    assert so.exact.sample_gradients(net, loss, x, y, l2=0.1, out=out) is out
+    assert np.array_equal(out, so.exact.sample_gradients(net, loss, x, y, l2=0.1))
+    out[...] = 7
+    assert (room == 7).all(), "nothing is written outside"
+
+
+def test_layers_that_know_nothing_of_lent_arrays():
+    """A layer of one's own returns rows of its own; they are copied to their place."""
+    class Own(Linear):
+        def parameter_gradients(self, saved, y_bar):
+            return np.array(super().parameter_gradients(saved, y_bar), dtype=np.float64)
+
+    rng = np.random.default_rng(0)
+    layers = [Linear(3, 4, rng=rng), Activation("tanh"), Chain([Own(4, 4, rng=rng)]),
+              Own(4, 2, rng=rng)]
+    for dtype in ("float64", "float32"):
+        net = Network([layer.copy() for layer in layers], dtype=dtype)
+        x, y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+        rows = so.exact.sample_gradients(net, so.SquaredError(), x, y)
+        assert rows.dtype == dtype
+        assert relative(rows.mean(axis=0), so.exact.gradient(net, so.SquaredError(), x, y)) < 1e-6
+
+
+def test_no_second_array_of_the_size_of_the_result():
+    net, x, y = so.mlp([20, 30, 10], rng=0), np.ones((200, 20)), np.zeros((200, 10))
+    out = np.empty((200, net.size))
+    so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)  # what is compiled, is now
+    tracemalloc.start()
+    try:
+        so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)
+        own = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        so.exact.jacobian(net, x)
+        whole = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert own < out.nbytes / 2 and 10 * out.nbytes < whole < 11.5 * out.nbytes
+
+
+@pytest.mark.parametrize("out, error, word", [
+    (np.empty((4, 3)), ValueError, "out has shape"),
+    (np.empty((4, 8), np.float32), TypeError, "out must hold float64"),
+    (np.empty((4, 8)).tolist(), TypeError, "out must be"),
+    (np.broadcast_to(np.zeros(8), (4, 8)), ValueError, "out is read-only"),
+])
+def test_refusals(out, error, word):
+    net, x, y = so.mlp([3, 2], rng=0), np.ones((4, 3)), np.zeros((4, 2))
+    with pytest.raises(error, match=word):
+        so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)
+    with pytest.raises(MemoryError, match="of all samples of shape"):
+        so.exact.sample_gradients(net, so.SquaredError(), x, y, max_bytes=100)
+
+
+@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
+def test_products_are_arrays_of_their_own(operator):
+    """What an operator uses again on the way is never what it returned."""
+    net, loss, x, y = draw("skip-nested")
+    H = getattr(so.exact, operator)(net, loss, x, y)
+    evaluation = H.evaluation
+    deltas = [delta.copy() for delta in evaluation.deltas]
+    u, v = np.random.default_rng(0).normal(size=(2, net.size))
+    first = H @ u
+    kept = first.copy()
+    second = H @ v
+    assert not np.shares_memory(first, second) and np.array_equal(first, kept)
+    assert np.array_equal(H @ u, kept), "the same product again"
+    assert all(map(np.array_equal, evaluation.deltas, deltas))
+
+
+def test_a_warm_product_makes_no_large_array_but_its_result():
+    net, loss = so.mlp([30, 600, 10], rng=0), so.SoftmaxCrossEntropy()
+    x, y, v = np.ones((40, 30)), np.zeros(40, int), np.ones(net.size)
+    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
+        H = operator(net, loss, x, y)
+        H.matvec(v), H.matvec(v)
+        tracemalloc.start()
+        try:
+            H.matvec(v)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert v.nbytes < most < 1.5 * v.nbytes, "beyond it a buffer and arrays of the outputs"
+
+
+def test_products_with_a_loss_that_promotes():
+    """A Hessian in float64 in a float32 network: the result is there, and in float32."""
+    class Promoting(so.SquaredError):
+        def hessian_product(self, p, target, v):
+            return super().hessian_product(p, target, v).astype(np.float64)
+
+    net, _, x, _ = draw("tanh")
+    net, y = net.astype("float32"), np.ones((4, 3))
+    v = np.random.default_rng(0).normal(size=net.size).astype(np.float32)
+    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
+        ours, plain = (operator(net, loss, x, y) @ v for loss in (Promoting(), so.SquaredError()))
+        assert ours.dtype == np.float32 and relative(ours, plain) < 1e-5

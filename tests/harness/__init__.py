@@ -1,0 +1,1 @@
+"""What tests share: cases, derivations to hold them against, mutations and sabotage."""

@@ -1,0 +1,128 @@
+"""Small random networks with the layer under test in the middle, targets for every loss, and care
+for kinks."""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip
+from harness.shaped_layers import Mixing
+
+ACTIVATION_NAMES = tuple(ACTIVATIONS)
+SMOOTH = tuple(name for name in ACTIVATION_NAMES if not ACTIVATIONS[name].kinks)
+
+LOSSES = {
+    "squared": lambda: so.SquaredError(),
+    "softmax": lambda: so.SoftmaxCrossEntropy(),
+    "bounded": lambda: so.BoundedCriterion(),
+    "bounded-steep": lambda: so.BoundedCriterion(delta=3.0, epsilon=0.45),
+    "tukey": lambda: so.TukeyBiweight(),
+    "tukey-narrow": lambda: so.TukeyBiweight(c=2.0),
+}
+
+# Layers under test: from width 4 to the width that follows.
+MIDDLE = {
+    "linear": (lambda r: [Linear(4, 3, init=0.8, rng=r)], 3),
+    "linear-no-bias": (lambda r: [Linear(4, 3, bias=False, init=0.8, rng=r)], 3),
+    "linear-frozen": (lambda r: [Linear(4, 3, trainable=False, init=0.8, rng=r)], 3),
+    "skip": (lambda r: [Skip([Linear(4, 2, init=0.8, rng=r), Activation("sigmoid"),
+                              Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
+    "skip-nested": (lambda r: [Skip([Linear(4, 2, bias=False, init=0.8, rng=r),
+                                     Skip([Activation("sin")]),
+                                     Skip([Activation("tanh"), Linear(2, 2, init=0.8, rng=r)]),
+                                     Linear(2, 4, bias=False, init=0.8, rng=r)])], 4),
+    "skip-frozen": (lambda r: [Skip([Linear(4, 2, trainable=False, init=0.8, rng=r),
+                                     Activation("softplus"),
+                                     Linear(2, 4, init=0.8, rng=r)])], 4),
+    "skip-activation": (lambda r: [Skip([Activation("sin")])], 4),
+    "chain": (lambda r: [Chain([Linear(4, 3, init=0.8, rng=r), Activation("softplus")])], 3),
+    "chain-image": (lambda r: [Chain([
+        Reshape(4, (1, 2, 2)), Mixing((1, 2, 2), 2, rng=r), Activation("tanh"),
+        Mixing((2, 2, 2), 1, trainable=False, rng=r), Reshape((1, 2, 2), (4,))])], 4),
+    "chain-sequence": (lambda r: [Chain([
+        Reshape(4, (2, 2)), Skip([Activation("sin"), Mixing((2, 2), 2, axis=-1, rng=r)]),
+        Mixing((2, 2), 3, axis=0, rng=r), Reshape((3, 2), 6)])], 6),
+    **{name: (lambda r, name=name: [Activation(name)], 4) for name in ACTIVATION_NAMES},
+}
+
+
+def network(middle, rng, outputs=3, bias=True, dtype="float64"):
+    """Linear, tanh, the layer under test, sin, Linear: P is between 23 and 55."""
+    make, width = MIDDLE[middle]
+    front = Linear(2, 4, bias=bias, init=0.9, rng=rng)
+    back = Linear(width, outputs, bias=bias, init=0.9, rng=rng)
+    return Network([front, Activation("tanh"), *make(rng), Activation("sin"), back], dtype=dtype)
+
+
+def all_activations(activation, rng, bias=True, outputs=3):
+    """A plain chain with the same activation twice, the second time right before the output."""
+    return so.mlp([2, 4, 3, outputs], activation=activation, output=activation, init=0.9, bias=bias,
+                  rng=rng)
+
+
+def targets(loss, rng, samples, outputs=3):
+    """Random targets in a form that `loss` takes; class weights need not sum to one."""
+    if isinstance(loss, (so.SoftmaxCrossEntropy, so.BoundedCriterion)):
+        return rng.uniform(0, 1, size=(samples, outputs))
+    return rng.normal(size=(samples, outputs)) * 1.5
+
+
+def activation_layers(layers):
+    """All activation layers with a kink, however deep."""
+    for layer in layers:
+        for inner in layer.sublayers():
+            if isinstance(inner, Activation) and inner.function.kinks:
+                yield inner
+
+
+def masks(net, x):
+    """On which side of their kinks all units are, concatenated, and the smallest distance to a
+    kink."""
+    seen = []
+
+    def watch(layers, rows):
+        for layer in layers:
+            if isinstance(layer, Skip):
+                rows = rows + watch(layer.layers, rows)
+            elif isinstance(layer, Chain):
+                rows = watch(layer.layers, rows)
+            else:
+                if isinstance(layer, Activation):
+                    seen.extend((rows - kink).ravel() for kink in layer.function.kinks)
+                rows = layer.forward(rows)[0]
+        return rows
+
+    watch(net.layers, np.asarray(x, dtype=net.dtype))
+    seen = np.concatenate(seen) if seen else np.ones(1)
+    return seen > 0, np.min(np.abs(seen))
+
+
+def off_kinks(make, inputs, rng, reach=2e-5, tries=200):
+    """A network and inputs such that no step of length `reach` in any one parameter carries a unit
+    across a kink."""
+    for _ in range(tries):
+        net, x = make(rng), rng.normal(size=(inputs, 2))
+        mask, distance = masks(net, x)
+        if distance > 100 * reach and not any(crosses(net, x, mask, reach * e)
+                                              for e in np.eye(net.size)):
+            return net, x
+    raise RuntimeError(f"no draw out of {tries} stays off the kinks")
+
+
+def crosses(net, x, mask, displacement):
+    """Does a step of +-displacement in theta change a mask?"""
+    home = net.theta.copy()
+    changed = False
+    for sign in (1, -1):
+        net.theta = home + sign * displacement
+        changed = changed or not np.array_equal(masks(net, x)[0], mask)
+    net.theta = home
+    return changed
+
+
+def relative(left, right):
+    """Largest difference in units of the largest entry."""
+    left, right = np.asarray(left), np.asarray(right)
+    assert left.shape == right.shape, f"shapes {left.shape} and {right.shape}"
+    assert left.size, "nothing to compare"
+    scale = max(np.max(np.abs(left)), np.max(np.abs(right)))
+    return float(np.max(np.abs(left - right)) / scale) if scale else 0.0

@@ -1,0 +1,222 @@
+"""Reference values that share no code with the package: loops in decimal arithmetic, derivatives
+from values alone.
+
+With 60 digits and steps of 1e-20, a one-sided difference quotient is good to about 20 digits, for
+first and for second derivatives. What a float64 formula gets right or wrong shows in full; kinks
+are met only at arguments of exactly 0.
+"""
+
+import decimal
+from decimal import Decimal
+
+import numpy as np
+
+from secondorder.nets import Activation, Chain, Linear, Reshape, Skip
+from harness.shaped_layers import Mixing
+
+DIGITS, STEP = 60, Decimal("1e-20")
+
+
+def _sin(x):
+    total = term = x
+    k = 1
+    while abs(term) > Decimal(10) ** (-decimal.getcontext().prec - 5):
+        term *= -x * x / ((k + 1) * (k + 2))
+        total += term
+        k += 2
+    return total
+
+
+SCALAR = {
+    "identity": lambda x: x,
+    "relu": lambda x: max(x, Decimal(0)),
+    # the double 0.01, as the package has it
+    "leaky_relu": lambda x: x if x > 0 else x * Decimal(0.01),
+    "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
+    "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+    "softplus": lambda x: (1 + x.exp()).ln(),
+    "sin": _sin,
+}
+
+
+def scalar_jet(name, x, digits=200):
+    """Value, first and second derivative of an activation at the float x, by central differences of
+    values."""
+    with decimal.localcontext() as context:
+        context.prec = digits
+        f, x, h = SCALAR[name], Decimal(float(x)), Decimal(10) ** (-digits // 4)
+        below, here, above = f(x - h), f(x), f(x + h)
+        return here, (above - below) / (2 * h), (above - 2 * here + below) / (h * h)
+
+
+def decimals(array):
+    """An array of floats as nested lists of Decimals (exact)."""
+    array = np.asarray(array)
+    return [decimals(row) for row in array] if array.ndim else Decimal(float(array))
+
+
+def floats(nested):
+    """The inverse of `decimals`, rounded to float64."""
+    return np.array([floats(n) for n in nested]) if isinstance(nested, list) else float(nested)
+
+
+def softmax_exact(row):
+    exps = [p.exp() for p in row]
+    total = sum(exps)
+    return [e / total for e in exps]
+
+
+def _squared_error(loss, p, t):
+    return sum((a - b) ** 2 for a, b in zip(p, t)) / 2
+
+
+def _cross_entropy(loss, p, t):
+    log_total = sum(a.exp() for a in p).ln()
+    return sum(b * (log_total - a) for a, b in zip(p, t))
+
+
+def _bounded(loss, p, t):
+    score = sum(a * b for a, b in zip(softmax_exact(p), t))
+    return 1 / (1 + (Decimal(loss.delta) * (score - Decimal(loss.epsilon))).exp())
+
+
+def _tukey(loss, p, t):
+    c = Decimal(loss.c)
+    rho = [1 - (1 - ((a - b) / c) ** 2) ** 3 if abs(a - b) < c else Decimal(1)
+           for a, b in zip(p, t)]
+    return c * c / 6 * sum(rho)
+
+
+CRITERIA = {"SquaredError": _squared_error, "SoftmaxCrossEntropy": _cross_entropy,
+            "BoundedCriterion": _bounded,
+            "TukeyBiweight": _tukey}
+
+
+def loss_value(loss, p, t):
+    """The loss of one sample: p and t are lists of Decimals (t one entry an output)."""
+    return CRITERIA[type(loss).__name__](loss, p, t)
+
+
+def _linear(layer, row, theta):
+    """One row through a linear layer; trainable parameters come off the iterator `theta`, weight by
+    rows, then bias."""
+    fixed = None if layer.trainable else iter(layer_values(layer))
+    source = theta if fixed is None else fixed
+    weight = [[next(source) for _ in range(layer.in_features)] for _ in range(layer.out_features)]
+    bias = [next(source) if layer.bias is not None else Decimal(0)
+            for _ in range(layer.out_features)]
+    return [sum((w * a for w, a in zip(weights, row)), b) for weights, b in zip(weight, bias)]
+
+
+def _mixing(layer, row, theta):
+    """One flat row through a `Mixing` layer.
+
+    With axis 0 the entries of one place stand apart, with axis -1 beside each other.
+    """
+    n_in, n_out, places = layer.inputs, layer.outputs, layer.positions
+    fixed = iter([v for weights in decimals(layer.weight) for v in weights])
+    values = theta if layer.trainable else fixed
+    weight = [[next(values) for _ in range(n_in)] for _ in range(n_out)]
+    if layer.axis == -1:
+        return [sum(weight[i][j] * row[t * n_in + j] for j in range(n_in))
+                for t in range(places) for i in range(n_out)]
+    return [sum(weight[i][j] * row[j * places + t] for j in range(n_in))
+            for i in range(n_out) for t in range(places)]
+
+
+def layer_values(layer):
+    values = [w for weights in decimals(layer.weight) for w in weights]
+    return values + (decimals(layer.bias) if layer.bias is not None else [])
+
+
+def run_layers(layers, row, theta):
+    """One row (a list of Decimals) through layers whose parameters come off the iterator
+    `theta`."""
+    for layer in layers:
+        if isinstance(layer, Linear):
+            row = _linear(layer, row, theta)
+        elif isinstance(layer, Activation):
+            row = [SCALAR[layer.function.name](a) for a in row]
+        elif isinstance(layer, Skip):
+            row = [a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]
+        elif isinstance(layer, Chain):
+            row = run_layers(layer.layers, row, theta)
+        elif isinstance(layer, Mixing):
+            row = _mixing(layer, row, theta)
+        elif isinstance(layer, Reshape):
+            pass  # rows are flat lists here, whatever their shape
+        else:
+            raise TypeError(f"no reference for {layer!r}")
+    return row
+
+
+def differences(f, point):
+    """Value, gradient and Hessian (lists of Decimals) of f at `point` (a list of Decimals) by
+    one-sided differences."""
+    n = len(point)
+
+    def moved(*indices):
+        shifted = list(point)
+        for i in indices:
+            shifted[i] += STEP
+        return f(shifted)
+
+    here = f(point)
+    one = [moved(i) for i in range(n)]
+    gradient = [(value - here) / STEP for value in one]
+    hessian = [[None] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            hessian[i][j] = hessian[j][i] = (moved(i, j) - one[i] - one[j] + here) / (STEP * STEP)
+    return here, gradient, hessian
+
+
+def _in_decimals(function):
+    def wrapped(*args, **kwargs):
+        with decimal.localcontext() as context:
+            context.prec = DIGITS
+            return function(*args, **kwargs)
+    return wrapped
+
+
+@_in_decimals
+def outputs(network, x):
+    """Outputs (S, C) of a network."""
+    theta = decimals(network.theta)
+    return floats([run_layers(network.layers, row, iter(theta)) for row in decimals(x)])
+
+
+@_in_decimals
+def objective_jet(network, loss, x, targets, l2=0.0):
+    """Objective, gradient (P,) and Hessian (P, P); `targets` (S, C) are in the form of one number
+    an output."""
+    rows, targets, l2 = decimals(x), decimals(targets), Decimal(float(l2))
+
+    def objective(theta):
+        losses = [loss_value(loss, run_layers(network.layers, row, iter(theta)), t)
+                  for row, t in zip(rows, targets)]
+        return sum(losses) / len(losses) + l2 / 2 * sum(t * t for t in theta)
+
+    value, gradient, hessian = differences(objective, decimals(network.theta))
+    return float(value), floats(gradient), floats(hessian)
+
+
+@_in_decimals
+def jacobian(network, x):
+    """Jacobian (S, C, P) of the outputs."""
+    rows, theta = decimals(x), decimals(network.theta)
+    here = [run_layers(network.layers, row, iter(theta)) for row in rows]
+    columns = []
+    for i in range(len(theta)):
+        shifted = theta[:i] + [theta[i] + STEP] + theta[i + 1:]
+        there = [run_layers(network.layers, row, iter(shifted)) for row in rows]
+        columns.append([[(b - a) / STEP for a, b in zip(*pair)] for pair in zip(here, there)])
+    return np.moveaxis(floats(columns), 0, -1)
+
+
+@_in_decimals
+def loss_jet(loss, p, targets):
+    """Values (S,), gradients (S, C) and Hessians (S, C, C) of a loss in the outputs p (S, C)."""
+    jets = [differences(lambda q, t=t: loss_value(loss, q, t), row)
+            for row, t in zip(decimals(p), decimals(targets))]
+    return tuple(floats([jet[k] for jet in jets]) for k in range(3))

@@ -1,0 +1,206 @@
+"""Random mutations: change one formula at a time and list the changes that no test notices.
+
+    cd tests
+    python -m harness.random_mutations --files secondorder/nets --tests tests/nets --seed 1
+
+draws mutations (see `mutation_points`) from files or folders, runs the tests with `-x`, fastest
+first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as
+entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing
+test, or code that changes nothing anyone could observe.
+"""
+
+import argparse
+import glob
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from harness.fastest_first import DURATIONS
+from harness.mutation_points import changes, points, put
+from harness.mutations import ROOT, WORKERS, copy_package, run
+
+SHORTEST_TIMEOUT = 60
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--files",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="files or folders, from the project's root; of a folder all but its equations/",
+    )
+    parser.add_argument("--tests", nargs="+", required=True, metavar="TEST",
+                        help="arguments of pytest; * stands for any characters")
+    parser.add_argument("--count", type=int, default=100, help="mutations to draw (default: 100)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"),
+                        help="begin no mutation after this time, and say how many were left out")
+    parser.add_argument("--workers", type=int, default=WORKERS,
+                        help="mutations tried at a time (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="print what was drawn; run nothing")
+    return parser.parse_args(arguments)
+
+
+def sources(paths):
+    """The files, from the project's root, that are meant by files and folders."""
+    found = []
+    for path in map(Path, paths):
+        if (ROOT / path).is_dir():
+            inside = sorted((ROOT / path).rglob("*.py"))
+            found += [file.relative_to(ROOT) for file in inside
+                      if "equations" not in file.relative_to(ROOT / path).parts[:-1]]
+        elif (ROOT / path).is_file():
+            found.append(path)
+        else:
+            raise SystemExit(f"there is no {path} in {ROOT}")
+    return found
+
+
+def draw(files, count, seed):
+    """`count` mutations (file, Point), at most one at a place; all places alike. And how many
+    places there are."""
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
+    places = [(file, group) for file, text in texts.items() for group in points(text)]
+    rng = random.Random(seed)
+    rng.shuffle(places)
+    drawn = []
+    for file, group in places:
+        if len(drawn) == count:
+            break
+        point = rng.choice(group)
+        if changes(texts[file], point):
+            drawn.append((file, point))
+    return drawn, len(places)
+
+
+def entry(file, point):
+    """The mutation as an entry of `tests/mutations/*.toml`: the lines that it touches, made
+    unique."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    start = source.rfind("\n", 0, point.start) + 1
+    start += len(source[start:]) - len(source[start:].lstrip(" "))
+    end = source.find("\n", point.stop)
+    stop = end if end >= 0 else len(source)
+    text = source[start:stop]
+    mutated = source[start:point.start] + point.mutated + source[point.stop:stop]
+    lines = [f"# line {source.count(chr(10), 0, start) + 1}: {point.kind}", "[[mutation]]",
+             f'file = "{file.as_posix()}"',
+             f"text = {quoted(text)}"]
+    if source.count(text) > 1:
+        position, place = source.find(text), 1
+        while position < start:
+            position, place = source.find(text, position + 1), place + 1
+        lines.append(f"occurrence = {place}")
+    return "\n".join([*lines, f"mutated = {quoted(mutated)}", 'test = ""'])
+
+
+def quoted(text):
+    """A string as TOML writes it literally where it can."""
+    if "\n" not in text and "'" not in text:
+        return f"'{text}'"
+    if "'''" not in text and not text.endswith("'"):
+        return f"'''{text}'''"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+class Bench:
+    """Copies of the package, one for each worker, on which mutations are tried."""
+
+    def __init__(self, folder, tests, workers=WORKERS):
+        self.tests, self.durations = tests, folder / "durations.json"
+        self.copies = queue.SimpleQueue()
+        for k in range(workers):
+            self.copies.put(copy_package(folder / f"copy{k}"))
+        self.timeout = SHORTEST_TIMEOUT
+
+    def _run(self, copy):
+        extra = {DURATIONS: str(self.durations),
+                 "PYTHONPATH": os.pathsep.join([str(copy), str(copy / "tests")])}
+        return run(copy, "pytest", ["-p", "harness.fastest_first", "-m", "not slow", *self.tests],
+                   extra=extra,
+                   timeout=self.timeout)
+
+    def baseline(self):
+        """The unmutated tests, which must pass; how long they take sets the time limit."""
+        self.timeout = None
+        copy, began = self.copies.get(), time.monotonic()
+        code, output = self._run(copy)
+        if code != 0:
+            raise SystemExit(f"the tests do not pass without any mutation:\n{output}")
+        self.copies.put(copy)
+        seconds = time.monotonic() - began
+        self.timeout = max(SHORTEST_TIMEOUT, 4 * seconds)
+        return seconds
+
+    def survives(self, file, point):
+        """Whether all tests pass with the mutation."""
+        copy = self.copies.get()
+        path = copy / file
+        original = path.read_text(encoding="utf-8")
+        try:
+            path.write_text(put(original, point), encoding="utf-8")
+            if "numba" in original or file.name == "kernels.py":
+                forget_compiled(copy)
+            return self._run(copy)[0] == 0
+        except subprocess.TimeoutExpired:
+            print(f"\n# took more than {self.timeout:.0f} s, which counts as noticed:\n"
+                  + entry(file, point), flush=True)
+            return False
+        finally:
+            path.write_text(original, encoding="utf-8")
+            if "numba" in original or file.name == "kernels.py":
+                forget_compiled(copy)
+            self.copies.put(copy)
+
+
+def forget_compiled(copy):
+    """Compiled code that may hold an older version of a function that it calls."""
+    for folder in copy.rglob("__pycache__"):
+        shutil.rmtree(folder)
+
+
+def main():
+    options = parse()
+    files = sources(options.files)
+    tests = [found for test in options.tests
+             for found in (sorted(glob.glob(test, root_dir=ROOT)) or [test])]
+    drawn, places = draw(files, options.count, options.seed)
+    if options.list:
+        print("\n\n".join(entry(*one) for one in drawn))
+        return
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), tests, options.workers)
+        seconds = bench.baseline()
+        print(f"{places} places in {len(files)} files; the tests take {seconds:.0f} s unmutated",
+              flush=True)
+
+        def attempt(one):
+            if time.monotonic() - began > options.seconds:
+                return None
+            lives = bench.survives(*one)
+            if lives:
+                print("\n" + entry(*one), flush=True)
+            return lives
+
+        with ThreadPoolExecutor(options.workers) as pool:
+            outcomes = list(pool.map(attempt, drawn))
+    tried = [outcome for outcome in outcomes if outcome is not None]
+    left_out = f", {len(outcomes) - len(tried)} left out" if len(tried) < len(outcomes) else ""
+    noticed = len(tried) - sum(tried)
+    print(f"\n{len(tried)} mutations with seed {options.seed}: {noticed} noticed, "
+          f"{sum(tried)} survived{left_out}; {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

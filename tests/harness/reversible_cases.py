@@ -1,0 +1,51 @@
+"""Small reversible networks with random weights, and dense references that share no code with the
+room.
+"""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.papers.reversible_gauss_newton import RevMLP
+
+
+def network(rng, d=6, blocks=3, bottleneck=16, scale=0.4, **options):
+    """A `RevMLP` with normal weights of this standard deviation, biases included."""
+    net = RevMLP(d, blocks, bottleneck, rng=rng, **options)
+    net.theta = scale * rng.normal(size=net.size)
+    return net
+
+
+def batch(rng, net, samples=4):
+    """Inputs, and labels (with a readout) or numbers."""
+    x = rng.normal(size=(samples, *net.input_shape))
+    if net.readout is not None:
+        return x, rng.integers(0, net.output_shape[0], samples)
+    return x, rng.normal(size=(samples, *net.output_shape))
+
+
+def jacobian(net, x):
+    """Rows (s, c), columns in the order of theta, by reverse mode."""
+    return so.exact.jacobian(net, x).reshape(-1, net.size)
+
+
+def pieces(net):
+    """Where W^(1), W^(2) (with their biases) of every block stand in theta: [(first, second), ...].
+    """
+    found, start = [], 0
+    for block in net.blocks:
+        pair = []
+        for half in block:
+            pair.append(slice(start, start + half.size))
+            start += half.size
+        found.append(tuple(pair))
+    return found
+
+
+def dense_right_inverse(net, x, weights=None, pinv=np.linalg.pinv):
+    """Average of J_l^+ over blocks, from the dense Jacobian alone (without a readout): Appendix N
+    says it is (55).
+    """
+    J = jacobian(net, x)
+    where = [slice(pair[0].start, pair[1].stop) for pair in pieces(net)]
+    weights = np.full(len(where), 1 / len(where)) if weights is None else weights
+    return np.concatenate([c * pinv(J[:, place]) for c, place in zip(weights, where)])

@@ -1,0 +1,259 @@
+"""What people read: tables, pages, one equation at the desk, and descriptions of mismatches."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from secondorder import ledger
+from secondorder.ledger import (Case, Condition, Counterexample, Equal, Printed, PrintedShape,
+                                VerificationError, report, source)
+from secondorder.ledger.mismatch import describe_mismatch
+
+from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
+                         toys)  # noqa: F401
+
+# -- reports ---------------------------------------------------------------------------------------
+
+def some_results():
+    register("8a", "8b")
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
+    register("10", check=lambda rng: [UNEQUAL])
+    return ledger.run("toy")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
+    text = ledger.table(some_results(), width=width)
+    rows = text[:text.index("3 checks of 4 labels")].splitlines()
+    assert max(map(len, rows)) <= width
+    assert rows[0] == "toy"
+    if width < 120:
+        assert rows[4].strip() == "Doubling adds a number to itself.", (
+            "what it states has a line of its own"
+        )
+        rows[3:] = rows[3::2]
+    assert [row.split()[0] for row in rows[3:6]] == ["ok", "ok", "FAIL"]
+    assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
+    assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
+    assert "double" in rows[3], (
+        "where it is implemented, without the module if there is no room for it"
+    )
+
+
+def test_table_tells_places_errors_and_verdicts(toys):
+    text = ledger.table(some_results(), width=200)
+    assert "erratum" in text and "2.0e-01" in text and "double" in text
+    assert "3 checks of 4 labels: 2 hold, 1 erratum; 1 failed" in text
+    assert "FAILED toy 10: unequal: error 2.00e-01 of 2.5" in text
+    assert "divided by the largest entry" in text, "what an error is relative to"
+
+
+def test_the_papers_own_room_is_not_named_in_front_of_every_place():
+    name = "secondorder.papers.residual_partitioning.total_gradient.affine"
+    assert report.short_name("residual-partitioning", name) == "total_gradient.affine"
+    assert report.short_name("low-rank", name) == "residual_partitioning.total_gradient.affine"
+    assert report.short_name("residual-partitioning",
+                             "secondorder.nets.layers.Linear") == "nets.layers.Linear"
+    assert report.place("residual-partitioning", (name, name, name)) == "total_gradient.affine +2"
+
+
+def test_many_labels_are_named_by_the_first_and_the_last(toys):
+    register("12", "13", "14", "15", "claim-gradient", "claim-rate")
+    assert " 12 to claim-rate " in ledger.table(ledger.run("toy"), width=80)
+
+
+def test_markdown_is_deterministic_and_complete(toys):
+    some_results()
+    register("theorem-1", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
+    text = ledger.markdown("toy")
+    assert text == ledger.markdown("toy")
+    for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
+                     "Corrected:\n\n```math\nd(x) = 2 x\n```", "**erratum** (identity).",
+                     "Condition: x is positive",
+                     "<details>\n<summary>1 claim checked</summary>\n\n- doubling",
+                     "\n\n</details>",
+                     "doubling against adding: equal to 1e-14",
+                     "as printed, must fail: unequal: equal to 1e-12",
+                     f"`{double.__module__}.double`", "| erratum | 1 |"):
+        assert expected in text
+    assert "2.00e-01" not in text and "seconds" not in text
+
+
+def test_markdown_names_shared_conditions_once_and_folds_cases(toys):
+    positive = Condition("positive", "x is not below zero.")
+    claims = [Equal("doubled", [float(k)], [k], 1e-9, case=f"case {k}") for k in (1, 2, 3)]
+    for label in ("1", "2"):
+        register(label, check=lambda rng: [*claims, Counterexample(UNEQUAL)], verdict="conditional",
+                 condition=(positive, "And x is small."), where="Section 2, above the figure")
+    text = ledger.markdown("toy")
+    assert text.count("x is not below zero.") == 1 and text.count("- Condition: **positive**.") == 2
+    assert (
+        text.count("- Condition: And x is small.") == 2
+        and "- Where: Section 2, above the figure" in text
+    )
+    assert (
+        "- doubled: equal to 1e-09 (3 cases)" in text
+        and "<summary>4 claims checked</summary>" in text
+    )
+
+
+def test_markdown_refuses_a_check_that_raises(toys):
+    register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
+    with pytest.raises(VerificationError, match=r"\[toy\] 1 cannot be documented: .*empty"):
+        ledger.markdown("toy")
+
+
+def test_show_puts_verdict_formula_code_values_and_claims_together(toys):
+    register("8a", "8b", where="Section 2")
+    text = ledger.show("toy", "eq. (8B)", seed=2)
+    for expected in ("[toy] Equations (8a), (8b)\nverdict holds (identity): as it should be",
+                     "Doubling adds",
+                     "where: Section 2", "    d(x) = x + x", "return 2 * x", "x  shape (4,)",
+                     "factor = 2",
+                     "a live case (seed 2)", "ok   =     0.0e+00 1.0e-14  doubling against adding",
+                     "the other side, in the check:\ngood  (test_ledger.py:",
+                     'Equal("doubling against adding", double(x), x + x', "test_ledger.py:"):
+        assert expected in text, expected
+    x = next(line for line in text.splitlines() if line.startswith("      ["))
+    values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims
+                  if isinstance(claim, Case)).arrays["x"]
+    np.testing.assert_allclose([float(v) for v in x.strip(" []").split()], values, atol=1e-3)
+    assert "Toy implementation" not in text, "docstrings are no code that computes"
+    assert "ratio" not in text and "ratio 1" in ledger.show("toy", "8a", 2, verbose=True)
+    assert text != ledger.show("toy", "8b", seed=3)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_show_exposes_a_misprint(toys):
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))],
+             **ERRATUM)
+    text = ledger.show("toy", "9")
+    for expected in ("as printed:\n    d(x) = x + x", "corrected:\n    d(x) = 2 x",
+                     "ok   =     2.0e-01 1.0e-12  as printed, fails as it should: unequal",
+                     "as printed, a: (1,) against (2,)"):
+        assert expected in text
+    assert "left 2, right 2.5, ratio 0.8" in ledger.show("toy", "9", verbose=True)
+
+
+def test_show_of_a_failing_check_says_so_and_gives_entries(toys):
+    register("1", check=lambda rng: [UNEQUAL])
+    text = ledger.show("toy", "1")
+    assert "FAIL =     2.0e-01 1.0e-12  unequal" in text and "NOT as it should be" in text
+    assert "left 2, right 2.5, ratio 0.8" in text
+
+
+def test_cases_are_folded_into_the_worst(toys):
+    claims = [Equal("doubled", [float(k)], [k + 1e-9 * k**2], 1e-7, case=f"case {k}")
+              for k in (1, 3, 2)]
+    claims += [Counterexample(Equal("halved", [1.0], [2.0 + k], 1e-3, case=f"case {k}"))
+               for k in (0, 1)]
+    register("1", check=lambda rng: claims, **CONDITIONAL)
+    text = ledger.show("toy", "1")
+    assert "doubled (3 cases, worst: case 3)" in text and text.count("doubled") == 1
+    assert "halved (2 cases, worst: case 0)" in " ".join(text.split()), (
+        "the one that fails by least"
+    )
+    assert all(f"doubled (case {k})" in ledger.show("toy", "1", verbose=True) for k in (1, 2, 3))
+    result = ledger.run("toy", "1")[0]
+    assert "doubled (case 3): error" in result.claims[1].outcome()
+
+
+def test_live_values_of_large_arrays_are_left_out():
+    lines = list(Case(small=np.arange(3.0), large=np.zeros((9, 9)), deep=np.ones((4, 2, 3)),
+                      word="relu").lines())
+    assert lines == ["small  shape (3,)  float64", "    [0. 1. 2.]", "large  shape (9, 9)  float64",
+                     "deep  shape (4, 2, 3)  float64", "    [0] [[1. 1. 1.]", "     [1. 1. 1.]]",
+                     "word = relu"]
+
+
+def test_show_refuses_unknown_labels(toys):
+    register("1")
+    with pytest.raises(ValueError, match="no label"):
+        ledger.show("toy", "2")
+
+
+# -- the code of both sides ------------------------------------------------------------------------
+
+def reference(x):
+    """The other side."""
+    return x + x
+
+
+def check_with_reference(rng):
+    """A check that calls a helper of its own module."""
+    return [Equal("doubling against adding", double(2.0), reference(2.0), 1e-12)]
+
+
+def test_code_of_the_check_comes_with_the_helpers_it_calls_and_without_docstrings():
+    text = "\n".join(source.reference_code(check_with_reference))
+    assert "return x + x" in text and "reference(2.0)" in text
+    assert "The other side" not in text and "calls a helper" not in text
+    assert "2 * x" not in text, "the side under test is shown as what implements it"
+
+
+def test_code_of_a_class_is_that_of_its_methods():
+    text = "\n".join(source.code_of(Doubler, "Doubler"))
+    assert "def apply(self, x):" in text and "Toy" not in text
+
+
+# -- mismatches ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("factor, hint", [
+    (-1, "sign is flipped"), (2, "a factor 2 too much"),
+    (0.5, "1/2 everywhere: a factor 2 is missing"),
+    (1 / 7, "1/7 everywhere"), (7, "a factor 7 too much"), (-2, "-2 everywhere"),
+    (0, "a term is missing"),
+    (1.37, "1.37 everywhere")])
+def test_hints_on_common_ratios(factor, hint):
+    right = np.random.default_rng(0).standard_normal((3, 4))
+    text = describe_mismatch(factor * right, right)
+    assert hint in text and "12 of 12 entries differ" in text
+
+
+def test_worst_entries_come_first_with_index_values_and_ratio():
+    right = np.array([[1.0, 2.0], [3.0, 4.0]])
+    left = right.copy()
+    left[1, 0], left[0, 1] = 6.0, 2.5
+    text = describe_mismatch(left, right, names=("mine", "truth"))
+    lines = text.splitlines()
+    assert lines[0] == "2 of 4 entries differ (shape (2, 2))"
+    assert lines[1].strip() == "entry (1, 0): mine 6, truth 3, ratio 2"
+    assert lines[2].strip() == "entry (0, 1): mine 2.5, truth 2, ratio 1.25"
+    assert "hint" not in text
+
+
+def test_transposition_is_recognised():
+    right = np.random.default_rng(0).standard_normal((3, 3))
+    assert "computed is reference transposed" in describe_mismatch(right.T, right)
+    wide = np.random.default_rng(0).standard_normal((3, 2))
+    assert "computed is reference transposed" in describe_mismatch(wide.T, wide)
+
+
+def test_allowed_error_decides_what_differs():
+    assert "no entry differs" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=0.1)
+    assert "1 of 2 entries differ" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=[1e-3, 1.0])
+
+
+def test_mismatch_survives_zeros_nans_and_scalars():
+    text = describe_mismatch([np.nan, 1.0, 0.0], [1.0, 0.0, 0.0])
+    assert (
+        "ratio not finite" in text
+        and "ratio x/0" in text
+        and "computed is not finite everywhere" in text
+    )
+    assert "value: computed 2, reference 1, ratio 2" in describe_mismatch(2.0, 1.0)
+    assert describe_mismatch(np.zeros((0, 2)), np.zeros((0, 2))).startswith("both sides are empty")
+
+
+def test_limit_says_how_many_are_left():
+    text = describe_mismatch(np.zeros(10), np.ones(10), limit=3)
+    assert text.count("entry ") == 3 and "... and 7 more" in text
+
+
+def test_import_is_light():
+    code = ("import sys, secondorder.ledger; "
+            "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=True).stdout == "[]\n"

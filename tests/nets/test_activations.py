@@ -1,0 +1,196 @@
+"""Activation functions against 200-digit arithmetic, at their kinks, in their tails, in every
+dtype."""
+
+import math
+
+import numpy as np
+import pytest
+
+from harness import derivations
+from harness.cases import ACTIVATION_NAMES, SMOOTH
+from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, LeakyReLU, ReLU, Sigmoid,
+                              Softplus, Tanh,
+                              activation_function)
+
+EPS = np.finfo(np.float64).eps
+POINTS = np.array([-30.0, -7.5, -2.0, -0.7, -1e-3, 1e-3, 0.4, 1.3, 3.0, 9.0, 30.0])
+
+
+@pytest.fixture(params=ACTIVATION_NAMES)
+def function(request):
+    return activation_function(request.param)
+
+
+def reference(name, points):
+    """(3, n): values, slopes and curvatures."""
+    return np.array([[float(d) for d in derivations.scalar_jet(name, x)] for x in points]).T
+
+
+def test_value_slope_curvature(function):
+    value, slope, curvature = reference(function.name, POINTS)
+    np.testing.assert_allclose(function.value(POINTS), value, rtol=2 * EPS, atol=EPS / 2)
+    # 1 - tanh^2 subtracts from 1
+    np.testing.assert_allclose(function.slope(POINTS), slope, rtol=8 * EPS, atol=2 * EPS)
+    np.testing.assert_allclose(function.curvature(POINTS), curvature, rtol=16 * EPS, atol=4 * EPS)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "softplus"])
+def test_the_logistic_tails_keep_their_relative_accuracy(name):
+    """At +-30 the slopes are near 1e-13; a formula such as s (1 - s) loses all but three digits
+    there."""
+    function, points = activation_function(name), np.array([-36.0, -30.0, -20.0, 20.0, 30.0, 36.0])
+    for ours, exact in zip((function.value, function.slope, function.curvature),
+                           reference(name, points)):
+        np.testing.assert_allclose(ours(points), exact, rtol=2e-15)
+
+
+def test_jet_is_the_three_functions(function):
+    for together, alone in zip(function.jet(POINTS),
+                               (function.value, function.slope, function.curvature)):
+        np.testing.assert_allclose(together, alone(POINTS), rtol=1e-15, atol=1e-16)
+
+
+def test_jet_against_the_reference(function):
+    for together, exact in zip(function.jet(POINTS), reference(function.name, POINTS)):
+        np.testing.assert_allclose(together, exact, rtol=16 * EPS, atol=4 * EPS)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_shape_and_dtype_are_kept(function, dtype):
+    x = np.linspace(-2, 2, 24).reshape(2, 3, 4).astype(dtype)
+    for result in (*function.jet(x), function.value(x), function.slope(x), function.curvature(x)):
+        assert result.dtype == x.dtype and result.shape == x.shape
+
+
+@pytest.mark.parametrize("method", ["value", "slope", "curvature"])
+def test_the_argument_is_not_changed(function, method):
+    x = POINTS.copy()
+    getattr(function, method)(x)
+    function.jet(x)
+    assert np.array_equal(x, POINTS)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_no_overflow_and_no_warning_far_out(function, dtype):
+    x = np.array([-1e30, -1000, -100, 0, 100, 1000, 1e30]).astype(dtype)
+    with np.errstate(all="raise", under="ignore"):
+        value, slope, curvature = function.jet(x)
+    assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(curvature).all()
+
+
+@pytest.mark.parametrize("name, left, right",
+                         [("tanh", (-1, 0), (1, 0)), ("sigmoid", (0, 0), (1, 0)),
+                                               ("softplus", (0, 0), (1000, 1)),
+                                               ("relu", (0, 0), (1000, 1))])
+def test_limits(name, left, right):
+    function = activation_function(name)
+    for x, (value, slope) in zip((-1000.0, 1000.0), (left, right)):
+        assert (
+            function.value(np.array([x]))[0] == value and function.slope(np.array([x]))[0] == slope
+        )
+        assert function.curvature(np.array([x]))[0] == 0
+
+
+def test_conventions_at_the_kinks():
+    zero = np.zeros(1)
+    assert [v[0] for v in ReLU().jet(zero)] == [0, 0, 0]
+    assert [v[0] for v in LeakyReLU(0.2).jet(zero)] == [0, 0.2, 0]
+    assert [v[0] for v in LeakyReLU(0.2).jet(np.array([-3.0]))] == pytest.approx([-0.6, 0.2, 0])
+    assert [v[0] for v in LeakyReLU(0.2).jet(np.array([3.0]))] == [3, 1, 0]
+    assert [f.slope(zero)[0] for f in (ReLU(), LeakyReLU(0.2))] == [0, 0.2]
+    assert LeakyReLU().negative_slope == 0.01
+
+
+def test_kinks_are_where_the_slope_jumps(function):
+    eps = 1e-9
+    for kink in function.kinks:
+        left, right = function.slope(np.array([kink - eps, kink + eps]))
+        assert abs(right - left) > 0.5
+    grid = np.linspace(-3, 3, 1001) + 1e-4
+    jumps = np.abs(np.diff(function.slope(grid))) > 0.1
+    assert jumps.sum() == len(function.kinks)
+
+
+def test_piecewise_linear_says_that_there_is_no_curvature(function):
+    assert function.piecewise_linear == (not np.any(function.curvature(POINTS)))
+    assert function.piecewise_linear == (function.name in ("identity", "relu", "leaky_relu"))
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_complex_step(name):
+    """Analytic near the real axis: the imaginary part after a tiny complex step is the next
+    derivative."""
+    function, h = activation_function(name), 1e-30
+    points = POINTS[np.abs(POINTS) < 10]
+    for lower, upper in (("value", "slope"), ("slope", "curvature")):
+        step = getattr(function, lower)(points + 1j * h).imag / h
+        np.testing.assert_allclose(step, getattr(function, upper)(points), rtol=1e-13, atol=4 * EPS)
+
+
+def test_float32_is_as_good_as_float32_can_be(function):
+    x = POINTS.astype(np.float32)
+    eps = np.finfo(np.float32).eps
+    for ours, exact in zip(function.jet(x), reference(function.name, x)):
+        np.testing.assert_allclose(ours, exact, rtol=8 * eps, atol=4 * eps)
+
+
+def test_names():
+    assert set(ACTIVATIONS) == {"identity", "relu", "leaky_relu", "tanh", "sigmoid", "softplus",
+                                "sin"}
+    for name, cls in ACTIVATIONS.items():
+        assert cls.name == name and type(activation_function(name)) is cls
+    ready = Tanh()
+    assert activation_function(ready) is ready
+
+
+def test_an_object_with_three_functions_will_do():
+    class Cube:
+        def value(self, x):
+            return x**3
+
+        def slope(self, x):
+            return 3 * x**2
+
+        def curvature(self, x):
+            return 6 * x
+
+    _, saved = Activation(Cube()).forward(np.array([[2.0]]))
+    assert (saved.output.item(), saved.slope.item(), saved.curvature.item()) == (8, 12, 12)
+
+
+@pytest.mark.parametrize("parent", [Tanh, Sigmoid, Softplus])
+@pytest.mark.parametrize("method", ["value", "slope", "curvature"])
+def test_a_subclass_does_not_inherit_a_jet_that_bypasses_it(parent, method):
+    changed = type("Changed", (parent,), {method: lambda self, x: np.full_like(x, 7.0)})()
+    jet = dict(zip(("value", "slope", "curvature"), changed.jet(POINTS)))
+    assert (jet[method] == 7).all()
+    for other in set(jet) - {method}:
+        assert np.array_equal(jet[other], getattr(changed, other)(POINTS))
+
+
+def test_the_base_class_names_what_is_missing():
+    class Half(ActivationFunction):
+        def value(self, x):
+            return x
+
+    with pytest.raises(TypeError, match=r"Half does not define slope\(x\)"):
+        Half().slope(np.ones(1))
+    with pytest.raises(TypeError, match=r"Half does not define curvature\(x\)"):
+        Half().curvature(np.ones(1))
+    with pytest.raises(TypeError, match=r"ActivationFunction does not define value\(x\)"):
+        ActivationFunction().value(np.ones(1))
+
+
+@pytest.mark.parametrize("points", [[-5, 0, 5], -2.5])
+def test_integers_and_scalars_are_numbers_too(function, points):
+    floats = np.asarray(points, dtype=float)
+    for method in ("value", "slope", "curvature"):
+        np.testing.assert_allclose(getattr(function, method)(points),
+                                   getattr(function, method)(floats), rtol=1e-15)
+
+
+def test_softplus_is_the_integral_of_the_logistic_function():
+    """A closed form: softplus(x) - softplus(-x) = x, and log 2 in the middle."""
+    function = Softplus()
+    np.testing.assert_allclose(function.value(POINTS) - function.value(-POINTS), POINTS, rtol=1e-15)
+    assert function.value(np.zeros(1))[0] == math.log(2)

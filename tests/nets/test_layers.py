@@ -1,0 +1,451 @@
+"""The seven passes of every layer, one layer at a time, against derivatives taken from `forward`
+alone.
+
+`forward` itself is held against decimal arithmetic. First derivatives come from complex steps,
+second ones from central differences of complex steps with their predicted error.
+"""
+
+import decimal
+
+import numpy as np
+import pytest
+
+from harness import derivations
+from harness.cases import ACTIVATION_NAMES, MIDDLE, relative
+from secondorder.exact.finite_differences import central
+from secondorder.nets import Activation, Chain, Layer, Linear, Network, Skip
+
+SAMPLES, STEP = 3, 1e-30
+
+
+class Bench:
+    """One layer with random parameters and random arguments for every pass."""
+
+    def __init__(self, make, seed=3, width=4):
+        rng = np.random.default_rng(seed)
+        layers = make(rng)
+        self.prototype = layers[0] if len(layers) == 1 else Chain(layers)
+        size = self.prototype.size
+        self.x = rng.normal(size=(SAMPLES, width))
+        self.theta = rng.normal(size=size)
+        self.home = self.at(self.theta)
+        self.layer = self.home.layers[0]
+        y, self.saved = self.layer.forward(self.x)
+        self.x_tangent, self.x_second = rng.normal(size=(2, SAMPLES, width))
+        self.theta_tangent = rng.normal(size=size) if size else None
+        self.y_bar, self.y_bar_tangent = rng.normal(size=(2, *y.shape))
+        H = rng.normal(size=(SAMPLES, y.shape[1], y.shape[1]))
+        self.H_y = H + H.transpose(0, 2, 1)
+
+    def at(self, theta, dtype="float64"):
+        """A network of this layer alone, with parameters theta."""
+        net = Network([self.prototype.copy()], dtype=dtype, input_shape=self.x.shape[1:])
+        net.theta = theta
+        return net
+
+    def forward(self, x, theta):
+        dtype = "complex128" if np.iscomplexobj(x) or np.iscomplexobj(theta) else "float64"
+        return self.at(theta, dtype).layers[0].forward(x)[0]
+
+    def input_jacobian(self, x, theta):
+        """(S, out, in) by complex steps."""
+        columns = [self.forward(x + 1j * STEP * e, theta).imag / STEP for e in np.eye(x.shape[1])]
+        return np.stack(columns, axis=-1)
+
+    def parameter_jacobian(self):
+        """(S, out, p) by complex steps."""
+        columns = [self.forward(self.x, self.theta + 1j * STEP * e).imag / STEP
+                   for e in np.eye(self.theta.size)]
+        return np.stack(columns, axis=-1) if columns else np.empty((*self.y_bar.shape, 0))
+
+    def curve(self, t, second=0.0):
+        """Inputs and parameters on the curve of the tangents, at t (which may be complex)."""
+        x = self.x + t * self.x_tangent + second * t**2 / 2 * self.x_second
+        return x, self.theta + (t * self.theta_tangent if self.theta_tangent is not None else 0 * t)
+
+
+@pytest.fixture(params=sorted(MIDDLE), scope="module")
+def bench(request):
+    return Bench(MIDDLE[request.param][0])
+
+
+def test_forward(bench):
+    with decimal.localcontext() as context:
+        context.prec = 50
+        theta = derivations.decimals(bench.theta)
+        exact = [derivations.run_layers([bench.layer], row, iter(theta))
+                 for row in derivations.decimals(bench.x)]
+    y, saved = bench.layer.forward(bench.x)
+    assert relative(y, derivations.floats(exact)) < 2e-15
+    assert kept(saved, "input") is bench.x and kept(saved, "output", -1) is y
+
+
+def kept(saved, name, place=0):
+    return getattr(saved[place] if isinstance(saved, list) else saved, name)
+
+
+def test_tangent(bench):
+    Jx, Jt = bench.input_jacobian(bench.x, bench.theta), bench.parameter_jacobian()
+    from_x = np.einsum("sij,sj->si", Jx, bench.x_tangent)
+    from_theta = Jt @ (bench.theta_tangent if bench.theta_tangent is not None else np.zeros(0))
+    layer = bench.layer
+    assert relative(layer.tangent(bench.saved, bench.x_tangent, None), from_x) < 1e-13
+    assert relative(layer.tangent(bench.saved, None, bench.theta_tangent), from_theta) < 1e-13
+    assert relative(layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent),
+                    from_x + from_theta) < 1e-13
+    assert np.array_equal(layer.tangent(bench.saved, None, None), np.zeros_like(bench.y_bar))
+
+
+def test_backward(bench):
+    Jx, Jt = bench.input_jacobian(bench.x, bench.theta), bench.parameter_jacobian()
+    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
+    assert theta_bar.shape == (bench.layer.size,)
+    assert relative(x_bar, np.einsum("sij,si->sj", Jx, bench.y_bar)) < 1e-13
+    if bench.layer.size:
+        assert relative(theta_bar, np.einsum("sip,si->p", Jt, bench.y_bar)) < 1e-13
+
+
+def test_the_halves_of_backward(bench):
+    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
+    assert np.array_equal(bench.layer.input_gradient(bench.saved, bench.y_bar), x_bar)
+    assert np.array_equal(bench.layer.parameter_gradient(bench.saved, bench.y_bar), theta_bar)
+
+
+def test_parameter_gradients(bench):
+    rows = bench.layer.parameter_gradients(bench.saved, bench.y_bar)
+    assert rows.shape == (SAMPLES, bench.layer.size)
+    if bench.layer.size:
+        assert relative(rows, np.einsum("sip,si->sp", bench.parameter_jacobian(),
+                                        bench.y_bar)) < 1e-13
+
+
+def test_adjoint_identity(bench):
+    """<y_bar, tangent(x_tangent, theta_tangent)> = <x_bar, x_tangent> + <theta_bar,
+    theta_tangent>."""
+    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
+    left = np.vdot(bench.y_bar,
+                   bench.layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent))
+    right = np.vdot(x_bar, bench.x_tangent) + (theta_bar @ bench.theta_tangent if bench.layer.size
+                                               else 0)
+    assert left == pytest.approx(right, rel=1e-13)
+
+
+@pytest.mark.parametrize("moves", ["input", "parameters", "both"])
+def test_second_tangent(bench, moves):
+    """Second derivative along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent, from
+    `forward` alone."""
+    x_tangent, x_second = (None, None) if moves == "parameters" else (bench.x_tangent,
+                                                                      bench.x_second)
+    theta_tangent = None if moves == "input" else bench.theta_tangent
+    ours = bench.layer.second_tangent(bench.saved, x_tangent, x_second, theta_tangent)
+
+    def velocity(t):
+        t = t[0] + 1j * STEP
+        x, theta = bench.curve(t, second=1.0)
+        x = bench.x if x_tangent is None else x
+        theta = bench.theta if theta_tangent is None else theta
+        return bench.forward(x, theta).imag / STEP
+
+    difference = central(velocity, np.zeros(1))
+    assert ours.shape == bench.y_bar.shape
+    assert difference.excess(ours[..., None]) <= 1
+
+
+def test_second_tangent_leaves_out_what_is_none(bench):
+    layer, zero = bench.layer, np.zeros_like(bench.x)
+    no_theta = np.zeros(layer.size) if layer.size else None
+    full = layer.second_tangent(bench.saved, bench.x_tangent, zero, no_theta)
+    assert relative(layer.second_tangent(bench.saved, bench.x_tangent, None, None), full) < 1e-15
+    only_second = layer.second_tangent(bench.saved, None, bench.x_second, None)
+    assert relative(only_second, layer.tangent(bench.saved, bench.x_second, None)) < 1e-15
+    assert not layer.second_tangent(bench.saved, None, None, None).any()
+
+
+@pytest.mark.parametrize("moves", ["input", "parameters", "both", "y_bar"])
+def test_backward_tangent(bench, moves):
+    """The derivative of `backward` while x, theta and y_bar move, by a complex step through
+    `backward`."""
+    x_tangent = bench.x_tangent if moves in ("input", "both") else None
+    theta_tangent = bench.theta_tangent if moves in ("parameters", "both") else None
+    t = 1j * STEP
+    x, theta = bench.curve(t)
+    x = bench.x.astype(complex) if x_tangent is None else x
+    theta = bench.theta if theta_tangent is None else theta
+    net = bench.at(theta, "complex128")
+    layer = net.layers[0]
+    moved = layer.backward(layer.forward(x)[1], bench.y_bar + t * bench.y_bar_tangent)
+    ours = bench.layer.backward_tangent(bench.saved, x_tangent, theta_tangent, bench.y_bar,
+                                        bench.y_bar_tangent)
+    assert ours[0].shape == bench.x.shape and ours[1].shape == (bench.layer.size,)
+    assert relative(ours[0], moved[0].imag / STEP) < 1e-13
+    if bench.layer.size:
+        assert relative(ours[1], moved[1].imag / STEP) < 1e-13
+
+
+def test_input_hessian(bench):
+    """sum_ij J_ia H_ij J_jb + sum_i y_bar_i d^2 y_i / dx_a dx_b, index by index."""
+    J = bench.input_jacobian(bench.x, bench.theta)
+    width, outs = J.shape[2], J.shape[1]
+    # all samples move alike
+    second = central(lambda e: bench.input_jacobian(bench.x + e, bench.theta), np.zeros(width))
+    expected, error = np.zeros((SAMPLES, width, width)), np.zeros((SAMPLES, width, width))
+    for s in range(SAMPLES):
+        for a in range(width):
+            for b in range(width):
+                expected[s, a, b] = sum(J[s, i, a] * bench.H_y[s, i, j] * J[s, j, b]
+                                        for i in range(outs) for j in range(outs))
+                expected[s, a, b] += sum(bench.y_bar[s, i] * second.value[s, i, a, b]
+                                         for i in range(outs))
+                error[s, a, b] = sum(abs(bench.y_bar[s, i]) * second.error[s, i, a, b]
+                                     for i in range(outs)) + 1e-13
+    ours = bench.layer.input_hessian(bench.saved, bench.y_bar, bench.H_y)
+    assert ours.shape == expected.shape and np.all(np.abs(ours - expected) <= error)
+    assert relative(ours, ours.transpose(0, 2, 1)) < 1e-14
+
+
+def everything(bench):
+    layer = bench.layer
+    yield layer.forward(bench.x)[0]
+    yield from layer.backward(bench.saved, bench.y_bar)
+    yield layer.parameter_gradients(bench.saved, bench.y_bar)
+    yield layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent)
+    yield layer.second_tangent(bench.saved, bench.x_tangent, bench.x_second, bench.theta_tangent)
+    yield from layer.backward_tangent(bench.saved, bench.x_tangent, bench.theta_tangent,
+                                      bench.y_bar, bench.y_bar_tangent)
+    yield layer.input_hessian(bench.saved, bench.y_bar, bench.H_y)
+
+
+def test_passes_are_pure(bench):
+    """Same answers twice; arguments, saved values and parameters untouched."""
+    arguments = [a for a in vars(bench).values() if isinstance(a, np.ndarray)] + [bench.home.theta]
+    before = [a.copy() for a in arguments]
+    first = [r.copy() for r in everything(bench)]
+    for one, two in zip(first, everything(bench)):
+        assert np.array_equal(one, two)
+    for a, b in zip(arguments, before):
+        assert np.array_equal(a, b)
+
+
+def test_passes_keep_float32(bench):
+    net = bench.at(bench.theta, "float32")
+    single = net.layers[0]
+    x = bench.x.astype(np.float32)
+    y, saved = single.forward(x)
+    f = [None if a is None else a.astype(np.float32) for a in
+         (bench.y_bar, bench.x_tangent, bench.x_second, bench.theta_tangent, bench.y_bar_tangent,
+          bench.H_y)]
+    y_bar, x_tangent, x_second, theta_tangent, y_bar_tangent, H_y = f
+    results = [y, *single.backward(saved, y_bar), single.parameter_gradients(saved, y_bar),
+               single.tangent(saved, x_tangent, theta_tangent),
+               single.second_tangent(saved, x_tangent, x_second, theta_tangent),
+               *single.backward_tangent(saved, x_tangent, theta_tangent, y_bar, y_bar_tangent),
+               single.input_hessian(saved, y_bar, H_y)]
+    for ours, double in zip(results, everything(bench)):
+        assert ours.dtype == np.float32
+        if ours.size:
+            assert relative(ours, double) < 64 * np.finfo(np.float32).eps
+
+
+# -- single layers ----------------------------------------------------------------
+
+
+def test_linear_is_x_times_w_transposed_plus_b():
+    layer = Linear(3, 2, rng=0)
+    x = np.random.default_rng(1).normal(size=(5, 3))
+    y, _ = layer.forward(x)
+    for s in range(5):
+        for i in range(2):
+            expected = sum(layer.weight[i, j] * x[s, j] for j in range(3)) + layer.bias[i]
+            assert y[s, i] == pytest.approx(expected, rel=1e-14)
+
+
+def test_linear_backward_by_loops():
+    layer, rng = Linear(3, 2, rng=0), np.random.default_rng(1)
+    x, y_bar = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+    x_bar, theta_bar = layer.backward(layer.forward(x)[1], y_bar)
+    weight_bar, bias_bar = layer.split(theta_bar)
+    assert weight_bar.shape == (2, 3) and bias_bar.shape == (2,)
+    for i in range(2):
+        assert bias_bar[i] == pytest.approx(sum(y_bar[s, i] for s in range(5)), rel=1e-13)
+        for j in range(3):
+            assert weight_bar[i, j] == pytest.approx(sum(y_bar[s, i] * x[s, j] for s in range(5)),
+                                                     rel=1e-13)
+    for s in range(5):
+        for j in range(3):
+            assert x_bar[s, j] == pytest.approx(sum(y_bar[s, i] * layer.weight[i, j]
+                                                    for i in range(2)), rel=1e-13)
+
+
+def test_split_gives_views_in_declared_order():
+    layer = Linear(3, 2, rng=0)
+    vector = np.arange(8.0)
+    weight, bias = layer.split(vector)
+    assert np.array_equal(weight, [[0, 1, 2], [3, 4, 5]]) and np.array_equal(bias, [6, 7])
+    weight[1, 0], bias[1] = -1, -2
+    assert vector[3] == -1 and vector[7] == -2
+    rows_weight, rows_bias = layer.split(np.arange(16.0).reshape(2, 8))
+    assert rows_weight.shape == (2, 2, 3) and np.array_equal(rows_bias, [[6, 7], [14, 15]])
+
+
+def test_sizes():
+    assert (
+        Linear(3, 2).size == 8
+        and Linear(3, 2, bias=False).size == 6
+        and Linear(3, 2, trainable=False).size == 0
+    )
+    assert Activation("tanh").size == 0 and not Activation("tanh").trainable
+    assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
+    chain = Chain([Linear(3, 2), Linear(2, 1)])
+    assert chain.size == 11 and chain.slices == [slice(0, 8), slice(8, 11)]
+
+
+@pytest.mark.parametrize("name", ACTIVATION_NAMES)
+def test_activation_on_images(name):
+    """Entry by entry whatever the shape; input_hessian treats an image as one flat vector."""
+    rng = np.random.default_rng(2)
+    image, y_bar = rng.normal(size=(2, 2, 3, 2)), rng.normal(size=(2, 2, 3, 2))
+    H = rng.normal(size=(2, 12, 12))
+    layer = Activation(name)
+    flat, images = layer.forward(image.reshape(2, 12))[1], layer.forward(image)[1]
+    assert images.output.shape == image.shape
+    x_bar = layer.backward(flat, y_bar.reshape(2, 12))[0]
+    assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), x_bar)
+    assert np.array_equal(layer.input_hessian(images, y_bar, H),
+                          layer.input_hessian(flat, y_bar.reshape(2, 12), H))
+
+
+def test_skip_around_images():
+    """A skip connection flattens the Hessian of an image in C order."""
+    rng = np.random.default_rng(2)
+    image, y_bar = rng.normal(size=(2, 2, 3)), rng.normal(size=(2, 2, 3))
+    H = rng.normal(size=(2, 6, 6))
+    layer = Skip([Activation("sin")])
+    flat, images = layer.forward(image.reshape(2, 6))[1], layer.forward(image)[1]
+    expected = layer.input_hessian(flat, y_bar.reshape(2, 6), H)
+    np.testing.assert_allclose(layer.input_hessian(images, y_bar, H), expected, rtol=1e-14)
+
+
+def test_skip_adds_its_input():
+    layer = Skip([Linear(3, 3, rng=0)])
+    inside = layer.layers[0]
+    x = np.random.default_rng(1).normal(size=(4, 3))
+    y, saved = layer.forward(x)
+    np.testing.assert_allclose(y, x + x @ inside.weight.T + inside.bias, rtol=1e-14, atol=1e-15)
+    assert len(saved.inner) == 1 and np.array_equal(saved.inner[0].input, x)
+
+
+def test_saved_tuples_name_what_they_hold():
+    x = np.ones((1, 2))
+    assert Linear(2, 2).forward(x)[1]._fields == ("input", "output")
+    assert Activation("tanh").forward(x)[1]._fields == ("input", "output", "slope", "curvature")
+    assert Skip([Activation("tanh")]).forward(x)[1]._fields == ("input", "output", "inner")
+
+
+def test_output_shapes():
+    assert Linear(3, 2).output_shape((3,)) == (2,) and Activation("tanh").output_shape((4, 5)) == (
+        4,
+        5,
+    )
+    assert Chain([Linear(3, 2), Linear(2, 7)]).output_shape((3,)) == (7,)
+    assert Skip([Linear(3, 3)]).output_shape((3,)) == (3,)
+
+
+def test_initialisers():
+    rng = np.random.default_rng(0)
+    layer = Linear(400, 100, rng=rng)
+    for values in (layer.weight, layer.bias):
+        assert 0.8 / 20 < np.abs(values).max() <= 1 / 20 and abs(values.mean()) < 0.01
+    layer = Linear(400, 100, init="xavier", rng=rng)
+    ends = np.sqrt(6 / 500) * np.array([-1, 1])
+    assert np.allclose([layer.weight.min(), layer.weight.max()], ends, rtol=1e-3)
+    assert abs(layer.weight.mean()) < 0.02 * ends[1]
+    assert (
+        0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500)
+        and not layer.bias.any()
+    )
+    layer = Linear(400, 100, init=0.7, rng=rng)
+    assert 0.69 < layer.weight.max() <= 0.7 and -0.7 <= layer.weight.min() < -0.69
+    assert 0.6 < np.abs(layer.bias).max() <= 0.7
+    layer = Linear(
+        4, 3, init=lambda shape, fan_in, fan_out, rng: np.full(shape, fan_in + 10 * fan_out)
+    )
+    assert (layer.weight == 34).all() and (layer.bias == 34).all()
+
+
+def test_rng_is_a_seed_or_a_generator():
+    assert np.array_equal(Linear(3, 2, rng=7).weight,
+                          Linear(3, 2, rng=np.random.default_rng(7)).weight)
+    assert not np.array_equal(Linear(3, 2, rng=7).weight, Linear(3, 2, rng=8).weight)
+    state = np.random.get_state()[1].copy()
+    Linear(3, 2)
+    assert np.array_equal(np.random.get_state()[1], state)  # the global generator is left alone
+
+
+# -- a user's own layer ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", [lambda b: b.forward(0), lambda b: b.backward(0, 0),
+                                  lambda b: b.parameter_gradients(0, 0),
+                                  lambda b: b.tangent(0, 0, 0),
+                                  lambda b: b.second_tangent(0, 0, 0, 0),
+                                  lambda b: b.backward_tangent(0, 0, 0, 0, 0),
+                                  lambda b: b.input_hessian(0, 0, 0)])
+def test_a_missing_pass_is_named(call):
+    class Mine(Layer):
+        pass
+
+    with pytest.raises(TypeError, match="Mine does not define the pass"):
+        call(Mine())
+
+
+@pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
+def test_one_half_of_backward_is_not_enough(half):
+    mine = type("Mine", (Layer,), {half: lambda self, saved, y_bar: y_bar})()
+    with pytest.raises(TypeError, match=r"Mine does not define the pass backward"):
+        mine.backward(0, 0)
+
+
+def test_a_subclass_that_changes_backward_does_not_inherit_the_halves():
+    class Doubled(Linear):
+        def backward(self, saved, y_bar):
+            return 2 * (y_bar @ self.weight), np.full(self.size, 5.0)
+
+    layer = Doubled(3, 2, rng=0)
+    _, saved = layer.forward(np.ones((4, 3)))
+    y_bar = np.ones((4, 2))
+    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * (y_bar @ layer.weight))
+    assert (layer.parameter_gradient(saved, y_bar) == 5).all()
+
+
+def test_a_subclass_may_build_on_its_parents_backward():
+    class Doubled(Linear):
+        def backward(self, saved, y_bar):
+            x_bar, theta_bar = super().backward(saved, y_bar)
+            return 2 * x_bar, theta_bar
+
+    layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
+    _, saved = layer.forward(np.ones((4, 3)))
+    y_bar = np.ones((4, 2))
+    assert np.array_equal(layer.input_gradient(saved, y_bar),
+                          2 * plain.input_gradient(saved, y_bar))
+    assert np.array_equal(layer.parameter_gradient(saved, y_bar),
+                          plain.parameter_gradient(saved, y_bar))
+
+
+def test_a_layer_with_its_own_parameters_lives_in_a_network():
+    class Scale(Layer):
+        def __init__(self):
+            super().__init__()
+            self.declare("factor", [1.5, -2.0])
+
+        def forward(self, x):
+            return x * self.parameters["factor"], x
+
+    net = Network([Linear(3, 2, rng=0), Scale()])
+    assert net.size == 10 and np.array_equal(net.theta[8:], [1.5, -2.0])
+    net.theta = np.arange(10.0)
+    assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
+    with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
+        net.layers[1].assign("factor", np.ones(3))
+    with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):
+        net.layers[1].assign("shift", np.ones(2))

@@ -1,0 +1,157 @@
+"""float32 end to end: converted once at the door, kept throughout, results as good as float32 can
+give."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import (
+    ACTIVATION_NAMES,
+    LOSSES,
+    MIDDLE,
+    all_activations,
+    network,
+    off_kinks,
+    relative,
+    targets,
+)
+
+EPS = np.finfo(np.float32).eps
+TOLERANCE = 100 * EPS  # a few dozen roundings on the way through four layers and back
+
+
+def twins(make, loss, seed=3, samples=5):
+    """A float32 network and a float64 one with exactly the same parameters and data."""
+    rng = np.random.default_rng(seed)
+    net, x = off_kinks(make, samples, rng, reach=1e-5)
+    single = net.astype("float32")
+    y = targets(loss, rng, samples).astype(np.float32)
+    return single, single.astype("float64"), x.astype(np.float32), y
+
+
+@pytest.mark.parametrize("middle, name",
+                         [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
+def test_curvature_in_single_precision(middle, name):
+    loss = LOSSES[name]()
+    single, double, x, y = twins(lambda r: network(middle, r), loss)
+    v = np.random.default_rng(0).normal(size=single.size).astype(np.float32)
+    exact = so.exact
+    computations = {
+        "outputs": lambda net: net(x),
+        "gradient": lambda net: exact.gradient(net, loss, x, y, l2=0.1),
+        "jacobian": lambda net: exact.jacobian(net, x),
+        "product": lambda net: exact.hessian_vector_product(net, loss, x, y, v, l2=0.1),
+        "products": lambda net: exact.hessian(net, loss, x, y, method="products", l2=0.1),
+        "auto": lambda net: exact.hessian(net, loss, x, y, l2=0.1),
+        "gauss_newton": lambda net: exact.gauss_newton(net, loss, x, y, l2=0.1),
+        "empirical": lambda net: exact.fisher(net, loss, x, y, kind="empirical", l2=0.1),
+        "operator": lambda net: exact.HessianOperator(net, loss, x, y, l2=0.1) @ v,
+        "gauss_newton operator": lambda net: exact.GaussNewtonOperator(net, loss, x, y, l2=0.1) @ v,
+        "empirical operator": lambda net: exact.FisherOperator(net, loss, x, y, kind="empirical",
+                                                               l2=0.1) @ v,
+    }
+    for what, compute in computations.items():
+        ours, reference = compute(single), compute(double)
+        assert ours.dtype == np.float32 and reference.dtype == np.float64, what
+        assert relative(ours, reference) < TOLERANCE, what
+        assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
+
+
+@pytest.mark.parametrize("activation", ACTIVATION_NAMES)
+def test_polarisation_in_single_precision(activation):
+    """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest
+    q."""
+    loss = so.SoftmaxCrossEntropy()
+    single, double, x, y = twins(lambda r: all_activations(activation, r), loss)
+    ours, reference = (so.exact.hessian(net, loss, x, y, method="polarisation")
+                       for net in (single, double))
+    assert ours.dtype == np.float32 and relative(ours, reference) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["softmax", "squared"])
+def test_model_fisher_in_single_precision(name):
+    loss = LOSSES[name]()
+    single, double, x, y = twins(lambda r: network("tanh", r), loss)
+    y = np.arange(5) % 3 if name == "softmax" else y
+    assert so.exact.fisher(single, loss, x, y).dtype == np.float32
+    assert relative(so.exact.fisher(single, loss, x, y),
+                    so.exact.fisher(double, loss, x, y)) < TOLERANCE
+    sampled = so.exact.fisher(single, loss, x, y, kind="sampled", rng=0)
+    assert sampled.dtype == np.float32
+    assert relative(sampled, so.exact.fisher(double, loss, x, y, kind="sampled", rng=0)) < TOLERANCE
+    assert so.exact.FisherOperator(single, loss, x, y).dtype == np.float32
+
+
+def test_everything_an_evaluation_holds_is_single():
+    single, _, x, y = twins(lambda r: network("skip-nested", r), so.SquaredError())
+    e = single.evaluate(so.SquaredError(), x.astype(float), y.astype(float))
+    assert (
+        e.x.dtype
+        == e.y.dtype
+        == e.outputs.dtype
+        == e.losses.dtype
+        == e.gradient.dtype
+        == np.float32
+    )
+    assert all(delta.dtype == np.float32 for delta in e.deltas)
+
+    def arrays(saved):
+        for item in saved:
+            if isinstance(item, np.ndarray):
+                yield item
+            else:
+                yield from arrays(item)
+
+    assert {a.dtype for a in arrays(e.saved)} == {np.dtype(np.float32)}
+
+
+def test_scalars_are_summed_in_double():
+    """The mean of many losses of the same size: a float32 running sum would be off by far more than
+    one rounding."""
+    net = so.mlp([1, 1], dtype="float32")
+    net.theta = np.array([0, 0.1], np.float32)
+    n = 200_001
+    x, y = np.zeros((n, 1), np.float32), np.full((n, 1), 1.0, np.float32)
+    e = net.evaluate(so.SquaredError(), x, y)
+    assert e.loss == pytest.approx(float(e.losses[0]), rel=1e-12)
+    value, slope, _ = so.exact.two_jet(net, so.SquaredError(), x, y, np.array([0, 1], np.float32))
+    assert all(isinstance(number, float) for number in (value, slope))
+    assert slope == pytest.approx(float(np.float32(0.1)) - 1, rel=1e-7)
+
+
+def test_two_jet_sums_what_cancels_in_double():
+    """Slopes of 1e8, 1 and -1e8: in float32 the one in the middle would be lost."""
+    net = so.mlp([1, 1], bias=False, dtype="float32")
+    net.theta = [0.0]
+    y = np.array([[-1e8], [-1.0], [1e8]], np.float32)
+    _, slope, bend = so.exact.two_jet(net, so.SquaredError(), np.ones((3, 1)), y, np.ones(1))
+    assert slope == pytest.approx(1 / 3, rel=1e-12) and bend == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("given", ["float64", "float32", "int64", "uint8", "bool"])
+def test_inputs_are_converted_at_the_door(dtype, given):
+    net = so.mlp([3, 2], dtype=dtype, rng=0)
+    x = np.array([[1, 0, 1], [0, 1, 1]]).astype(given)
+    assert net(x).dtype == dtype and np.array_equal(net(x), net(x.astype(dtype)))
+    assert so.exact.gradient(net, so.SquaredError(), x,
+                             np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
+
+
+def test_theta_keeps_its_dtype_whatever_is_assigned():
+    net = so.mlp([3, 2], dtype="float32", rng=0)
+    net.theta = np.full(8, 0.1)
+    assert net.theta.dtype == np.float32 and net.theta[0] == np.float32(0.1)
+    net.layers[0].weight = np.arange(6).reshape(2, 3)
+    assert net.layers[0].weight.dtype == np.float32
+
+
+def test_the_same_draw_in_both_precisions():
+    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta
+                      for dtype in ("float32", "float64"))
+    assert np.array_equal(single, double.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32")])
+def test_dtype_may_be_given_in_any_of_numpys_ways(dtype):
+    assert so.mlp([3, 2], dtype=dtype).theta.dtype == np.float32

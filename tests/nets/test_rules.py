@@ -1,0 +1,160 @@
+"""Rules by layer class: who inherits one, who does not, and what the table of methods shows."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.nets import rules
+from secondorder.experiments import support
+from secondorder.nets import Activation, Chain, Layer, Linear, Network
+from secondorder.papers.residual_partitioning import Rule, bound
+from secondorder.nets.rules import PASSES, LayerRules, nearest_class
+
+
+@pytest.fixture
+def methods(monkeypatch):
+    """An empty table of methods; the rooms have registered theirs before, and get it back."""
+    support.table()
+    monkeypatch.setattr(rules, "METHODS", {})
+    return rules.METHODS
+
+
+@pytest.fixture
+def toy(methods):
+    made = LayerRules("the toy")
+    made.register(Linear)("linear")
+    made.register(Layer)("any")
+    return made
+
+
+class Renamed(Linear):
+    """Overrides no pass."""
+
+
+class Narrow(Renamed):
+    """Has a rule of its own in the tests."""
+
+
+def test_the_nearest_class_in_the_mro_gives_the_rule(toy):
+    toy.register(Narrow)("narrow")
+    assert toy(Linear(2, 2)) == toy(Renamed(2, 2)) == "linear"
+    assert toy(Narrow(2, 2)) == "narrow"
+    assert toy.supported == [Linear, Layer, Narrow]
+    assert nearest_class(Narrow(2, 2), (Layer, Linear), "x") is Linear
+
+
+def test_a_later_registration_counts(toy):
+    assert toy(Renamed(2, 2)) == "linear"
+    toy.register(Renamed)("own")
+    assert toy(Renamed(2, 2)) == toy(Narrow(2, 2)) == "own"
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_whoever_overrides_a_pass_is_refused(name, toy):
+    changed = type("Changed", (Narrow,), {name: lambda self, *args: None})
+    mixed = type("Mixed", (type("Mixin", (), {name: lambda self, *args: None}), Linear), {})
+    for cls in (changed, mixed):
+        with pytest.raises(
+            TypeError,
+            match=rf"the toy supports Linear, but {cls.__name__} overrides its .*{name}.*"
+            rf"supported layers: Linear, Layer.*; register a rule for {cls.__name__}",
+        ):
+            toy(cls(2, 2))
+        toy.register(cls)("own")
+        assert toy(cls(2, 2)) == "own"
+
+
+@pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
+def test_a_half_of_reverse_mode_is_a_pass_too(half, toy):
+    with pytest.raises(TypeError, match=f"overrides its {half};"):
+        toy(type("Changed", (Linear,), {half: lambda self, saved, y_bar: y_bar})(2, 2))
+
+
+def test_the_base_rule_is_for_layers_without_passes_of_their_own(toy):
+    assert toy(type("Nothing", (Layer,), {})()) == "any"
+    with pytest.raises(
+        TypeError,
+        match="the toy supports Layer, but Activation overrides its forward, .*input_hessian",
+    ):
+        toy(Activation("tanh"))
+
+
+def test_layers_without_a_rule_are_refused_by_name(methods):
+    empty = LayerRules("the empty method")
+    with pytest.raises(TypeError,
+                       match=r"the empty method does not support the layer Linear\(2, 3\); "
+                                        r"supported layers: ; register a rule for Linear"):
+        empty(Linear(2, 3))
+    assert methods == {}
+
+
+def test_one_registration_for_several_classes_and_methods(methods):
+    shared = LayerRules("one", "two")
+    assert shared.register(Linear, Activation)("rule") == "rule"
+    assert shared(Linear(2, 2)) == shared(Activation("tanh")) == "rule"
+    assert methods == {"one": shared, "two": shared}
+    rows = support.table().splitlines()
+    assert [row.split("|")[1:4] for row in rows if row.startswith(("| one", "| two"))] == [
+        [" one ", " yes ", " no "], [" two ", " yes ", " no "]]
+    with pytest.raises(TypeError, match="one and two does not support the layer Chain"):
+        shared(Chain([Linear(2, 2)]))
+
+
+def test_the_table_has_the_rooms_layers_and_does_not_deny_what_works():
+    """Reshape through the kernel is measured in test_reversible_directions, "reshape between"."""
+    head, _, *rows = [[cell.strip() for cell in row.split("|")[1:-1]]
+                      for row in support.table().splitlines()]
+    table = {row[0]: dict(zip(head[1:], row[1:])) for row in rows}
+    kernel = table["Gauss-Newton through the tangent kernel"]
+    assert kernel["`Coupling`"] == kernel["`Linear`"] == "yes" == table["exact derivatives"][
+        "`Coupling`"]
+    assert kernel["`Reshape`"] == "by gradients" and table["EA-CG"]["`Reshape`"] == "no"
+
+
+@pytest.mark.parametrize("given, words", [((), "got none"),
+                                          ((lambda layer: layer,), "layer classes, got <function"),
+                                          ((Linear(2, 2),), r"layer classes, got Linear\(2, 2\)")])
+def test_register_takes_classes(given, words, toy):
+    with pytest.raises(TypeError, match=words):
+        toy.register(*given)
+
+
+def test_a_rule_of_ones_own_is_asked(monkeypatch):
+    """A layer that doubles, with the rule that its Jacobian gives: as a fixed weight 2."""
+    class Double(Activation):
+        def __init__(self):
+            super().__init__("identity")
+
+        def forward(self, x):
+            y, saved = super().forward(2 * x)
+            return y, saved._replace(input=x, slope=2 * saved.slope)
+
+    of_the_room = so.residual_partitioning.rules
+    monkeypatch.setattr(of_the_room, "registry", dict(of_the_room.registry))
+    doubled = Network([Linear(3, 2, rng=0), Double()])
+    x, y = np.random.default_rng(0).normal(size=(2, 4, 3))[0], np.zeros((4, 2))
+    with pytest.raises(TypeError, match="overrides its forward.*register a rule for Double"):
+        bound(doubled, so.SquaredError(), x, y)
+
+    @of_the_room.register(Double)
+    class DoubleRule(Rule):
+        @staticmethod
+        def forward(layer, saved, u, new):
+            return 2 * u, None
+
+        @staticmethod
+        def backward(layer, saved, kept, u, g, Z, new, options):
+            return 2 * Z, np.empty(0)
+
+    weight = Linear(2, 2, bias=False, trainable=False)
+    weight.weight = 2 * np.eye(2)
+    expected = bound(Network([Linear(3, 2, rng=0), weight]), so.SquaredError(), x, y)
+    got = bound(doubled, so.SquaredError(), x, y)
+    np.testing.assert_allclose(got.curvature, expected.curvature, rtol=1e-14)
+    np.testing.assert_allclose(got.gradient, expected.gradient, rtol=1e-14)
+
+
+def test_a_rule_that_lacks_a_step_says_so():
+    for step in (Rule.forward, Rule.backward):
+        with pytest.raises(NotImplementedError, match=f"must define {step.__name__}"):
+            step(*[None] * step.__code__.co_argcount)

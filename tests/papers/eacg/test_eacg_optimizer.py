@@ -1,0 +1,215 @@
+"""EACG as an optimizer: direction, memory, reports, what it refuses, what it allocates."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import eacg, kernels
+from secondorder.papers.eacg.direction import direction_at
+from test_eacg_curvatures import LOSSES, case, relative
+
+
+def optimizer(net, loss, **options):
+    return so.EACG(net, loss, **{"rng": 0} | options)
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+@pytest.mark.parametrize("l2", (0.0, 0.05))
+def test_direction_is_that_of_the_room(solver, l2):
+    net, loss, x, y = case(0, "sigmoid", "softmax")
+    opt = optimizer(net, loss, l2=l2, solver=solver, alpha=0.1, max_cg=30, tolerance=1e-8)
+    wanted = eacg.direction(net, loss, x, y, "pch-1", solver, 0.1, 30, 1e-8, l2)
+    np.testing.assert_array_equal(opt.direction(opt.evaluate(x, y)), wanted)
+    before = net.theta.copy()
+    opt.step(x, y)
+    np.testing.assert_allclose(net.theta - before, 0.1 * wanted, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("curvature", eacg.POSITIVE)
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_pair_trains(curvature, solver, loss):
+    if curvature in ("fisher-exact", "fisher-sampled") and loss in ("bounded", "tukey"):
+        return
+    net, criterion, x, y = case(1, "sigmoid", loss, samples=20)
+    options = {"curvature": curvature, "solver": solver, "alpha": 0.1, "learning_rate": 0.05}
+    opt = optimizer(net, criterion, **options)
+    values = [opt.step(x, y)["loss"] for _ in range(12)]
+    assert values[-1] < values[0] and np.isfinite(values).all()
+
+
+def test_reports():
+    net, loss, x, y = case(2)
+    info = optimizer(net, loss, max_cg=3, tolerance=1e-12).step(x, y)
+    assert 0 < info["cg_iterations"] <= 18 and 0 < info["cg_residual"] < 1
+    info = optimizer(net, loss, max_cg=300, tolerance=1e-3).step(x, y)
+    assert info["cg_residual"] <= 1e-3
+    info = optimizer(net, loss, solver="ea-closed").step(x, y)
+    assert info["cg_iterations"] == 0 and info["cg_residual"] == 0
+
+
+def test_the_largest_residual_of_all_layers_is_reported():
+    net, loss, x, y = case(2)
+    opt = optimizer(net, loss, max_cg=2, tolerance=1e-12)
+    evaluation = opt.evaluate(x, y)
+    _, reports = direction_at(evaluation, evaluation.gradient, "pch-1", opt.options)
+    made = [report for pair in reports for report in pair if report is not None]
+    residuals = [report.residual for report in made]
+    info = opt.step(x, y)
+    assert info["cg_residual"] == pytest.approx(max(residuals)) and max(residuals) > min(residuals)
+    assert info["cg_iterations"] == sum(report.iterations for report in made)
+
+
+def test_momentum():
+    net, loss, x, y = case(3)
+    twin = net.copy()
+    opt, plain = optimizer(net, loss, momentum=0.7), optimizer(twin, loss)
+    buffer = 0
+    for _ in range(4):
+        twin.theta = net.theta
+        buffer = 0.7 * buffer + plain.direction(plain.evaluate(x, y))
+        before = net.theta.copy()
+        opt.step(x, y)
+        np.testing.assert_allclose(net.theta - before, 0.1 * buffer, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
+def test_a_resumed_run_goes_on_bit_for_bit(options):
+    net, loss, x, y = case(4)
+    opt = optimizer(net, loss, **options)
+    for _ in range(3):
+        opt.step(x, y)
+    theta, state = net.theta.copy(), pickle.loads(pickle.dumps(opt.state_dict()))
+    ends = []
+    for seed in (0, 99):
+        net.theta = theta
+        again = optimizer(net, loss, **options | {"rng": seed})
+        again.load_state_dict(state)
+        for _ in range(3):
+            again.step(x, y)
+        ends.append(net.theta.copy())
+    np.testing.assert_array_equal(*ends)
+
+
+def test_sampled_targets_change_from_step_to_step():
+    net, loss, x, y = case(5)
+    opt = optimizer(net, loss, curvature="fisher-sampled")
+    evaluation = opt.evaluate(x, y)
+    assert relative(opt.direction(evaluation), opt.direction(evaluation)) > 1e-6
+
+
+def test_joint_rank_and_preconditioner_reach_the_solver():
+    net, loss, x, y = case(6)
+    for extra in ({"joint": True}, {"rank": 3}, {"preconditioner": "kfi"}, {"literal": True}):
+        opt = optimizer(net, loss, max_cg=40, tolerance=1e-6, **extra)
+        wanted = eacg.direction(net, loss, x, y, alpha=0.02, max_cg=40, tolerance=1e-6, **extra)
+        np.testing.assert_array_equal(opt.direction(opt.evaluate(x, y)), wanted)
+
+
+def peak_of_a_warm_step(opt, x, y):
+    for _ in range(2):
+        opt.step(x, y)
+    tracemalloc.start()
+    opt.step(x, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("solver", ("ea-cg", "ea-closed"))
+def test_a_warm_step_makes_no_more_arrays_as_long_as_the_parameters_than_one_of_sgd(solver):
+    net = so.mlp([3000, 40, 10], activation="sigmoid", rng=0, dtype="float32")
+    x = np.random.default_rng(0).normal(size=(20, 3000)).astype(np.float32)
+    y, loss = np.arange(20) % 10, so.SoftmaxCrossEntropy()
+    extra = peak_of_a_warm_step(optimizer(net, loss, l2=1e-3, solver=solver), x, y)
+    extra -= peak_of_a_warm_step(so.SGD(net, loss, l2=1e-3), x, y)
+    assert extra < net.theta.nbytes / 4
+
+
+def test_in_a_wrapper_and_in_train():
+    net, loss, x, y = case(7, samples=30)
+    wrapped = so.CubicRegularization(optimizer(net, loss, solver="ea-closed"), sigma=1.0)
+    first = wrapped.step(x, y)["loss"]
+    history = so.train(wrapped, x, y, epochs=3, batch_size=10, rng=0)
+    assert history.records[-1].train_loss < first
+
+
+@pytest.mark.parametrize(("options", "kind", "message"), (
+    ({"curvature": "hessian"}, ValueError, "may be indefinite"),
+    ({"curvature": "expectation"}, ValueError, "may be indefinite"),
+    ({"curvature": "pch-l"}, ValueError, "did you mean"),
+    ({"solver": "ea"}, ValueError, "solver"),
+    ({"alpha": 0.0}, ValueError, "alpha must be above 0 and below 1"),
+    ({"alpha": 1.0}, ValueError, "alpha"),
+    ({"momentum": 1.0}, ValueError, "momentum"),
+    ({"max_cg": 0}, ValueError, "max_cg"),
+    ({"rng": -1}, ValueError, "rng")))
+def test_refusals(options, kind, message):
+    net, loss, _, _ = case(8)
+    with pytest.raises(kind, match=message):
+        optimizer(net, loss, **options)
+
+
+def test_refused_before_the_first_step():
+    net, _, _, _ = case(8)
+    with pytest.raises(TypeError, match="negative log-likelihood"):
+        optimizer(net, so.BoundedCriterion(), curvature="fisher-exact")
+    skip = so.Network([so.Linear(3, 3, rng=0), so.Skip([so.Linear(3, 3, rng=0)])])
+    with pytest.raises(TypeError, match=r"EA-CG.*Skip"):
+        optimizer(skip, so.SquaredError())
+
+
+def test_a_step_that_overflows_leaves_the_parameters():
+    net, loss, x, y = case(9, "softplus", "squared")
+    net.layers[0].weight[...] = 1e200
+    before = net.theta.copy()
+    with pytest.raises(FloatingPointError):
+        optimizer(net, loss).step(x, y)
+    np.testing.assert_array_equal(net.theta, before)
+
+
+@pytest.mark.parametrize("options", ({}, {"l2": 0.03}, {"momentum": 0.8}))
+def test_one_pass_moves_and_reports_as_the_steps_of_the_base_do(options, monkeypatch):
+    net, loss, x, y = case(10, sizes=(60, 40, 20, 4))  # more than a pass takes at once
+    twin, infos = net.copy(), []
+    assert net.size > 2 * kernels.BLOCK
+    one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
+    monkeypatch.setattr(other, "_fused", lambda evaluation, rate: None)
+    for _ in range(3):
+        infos = [opt.step(x, y) for opt in (one, other)]
+        assert infos[0].keys() == infos[1].keys()
+        for name, value in infos[0].items():
+            np.testing.assert_allclose(value, infos[1][name], rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(net.theta, twin.theta, rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
+def test_a_step_taken_again_without_the_pass_advances_the_memory_once(options, monkeypatch):
+    net, loss, x, y = case(12)
+    net.layers[0].bias[0] = 1e200  # its square overflows, and with it what the pass adds up
+    twin = net.copy()
+    one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
+    monkeypatch.setattr(other, "_fused", lambda evaluation, rate: None)
+    for _ in range(3):
+        for opt in (one, other):
+            opt.step(x, y)
+        np.testing.assert_array_equal(net.theta, twin.theta)
+    for name, value in one.state_dict().items():
+        np.testing.assert_array_equal(value, other.state_dict()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
+def test_a_step_too_long_is_refused_and_nothing_is_remembered_of_it(options):
+    net, loss, x, y = case(11)
+    opt = optimizer(net, loss, alpha=1e-3, **options)
+    opt.step(x, y)
+    before, state = net.theta.copy(), opt.state_dict()
+    opt.learning_rate = 1e308
+    with pytest.raises(FloatingPointError, match="new parameters of layer"):
+        opt.step(x, y)
+    np.testing.assert_array_equal(net.theta, before)
+    for name, value in opt.state_dict().items():
+        np.testing.assert_array_equal(value, state[name], err_msg=name)

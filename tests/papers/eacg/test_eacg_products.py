@@ -1,0 +1,61 @@
+"""EA-CG's large products and passes: products by half against whole ones, loops against NumPy."""
+
+import numpy as np
+import pytest
+
+from secondorder import kernels
+from secondorder.papers.eacg import closed_forms, passes, products
+
+WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
+
+
+@pytest.mark.parametrize("m", WIDTHS)
+@pytest.mark.parametrize("dtype", ("float64", "float32"))
+def test_products_by_half_are_the_whole_products(m, dtype):
+    rng, accuracy = np.random.default_rng(m), 20 * np.finfo(dtype).eps
+    W, root, rows = (rng.normal(size=shape).astype(dtype) for shape in ((9, m), (9, 9), (13, m)))
+    B = root + root.T  # indefinite
+    for found, wanted in ((products.congruence(W, B), W.T @ B @ W),
+                          (products.second_moment(rows),
+                           np.mean(rows[:, :, None] * rows[:, None, :], axis=0))):
+        assert found.dtype == dtype and found.shape == (m, m)
+        np.testing.assert_allclose(found, wanted, atol=accuracy * np.abs(wanted).max())
+
+
+def test_the_half_above_the_diagonal_is_not_computed(monkeypatch):
+    """Less than two thirds of the whole product's additions at four panels, counted."""
+    entries, matmul = [], np.matmul
+
+    def counted(P, Q, out):
+        entries.append(out.size)
+        return matmul(P, Q, out=out)
+
+    monkeypatch.setattr(products.np, "matmul", counted)
+    P = np.random.default_rng(0).normal(size=(3, 4 * products.WIDTH))
+    products.symmetric_product(P, P)
+    assert sum(entries) == 10 * products.WIDTH**2
+
+
+@pytest.mark.parametrize("dtype", ("float64", "float32"))
+def test_combined_in_one_pass(dtype):
+    rng = np.random.default_rng(0)
+    G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
+    out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
+    passes.combined(s, G, w, mean, out)
+    np.testing.assert_allclose(out, closed_forms.combined(s, G, w, mean),
+                               rtol=1e-5 if dtype == "float32" else 1e-14)
+
+
+@pytest.mark.parametrize("size", (3, kernels.BLOCK, 2 * kernels.BLOCK + 5))
+def test_a_step_along_a_direction(size):
+    gradient, direction, theta = np.random.default_rng(size).normal(size=(3, size))
+    direction[size // 2] = -9.0
+    moved, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
+    backup, none = np.empty(size), np.empty(0)
+    passes.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
+    wanted, expected, sizes = kernels.step_numpy(lambda g: (direction, direction), gradient, theta,
+                                                 1.0, 0.0, 0.25)
+    np.testing.assert_allclose(moved, wanted, rtol=1e-14)
+    np.testing.assert_array_equal(backup, theta)
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+    np.testing.assert_allclose([kernels.number(p, theta.dtype) for p in peaks], sizes, rtol=1e-14)

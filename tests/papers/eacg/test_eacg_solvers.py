@@ -1,0 +1,452 @@
+"""EA-CG's solvers against dense Kronecker solves: joint biases, penalties, awkward batches."""
+
+import importlib
+import inspect
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import eacg
+from secondorder.papers.eacg import (closed_forms, conjugate_gradients, kronecker_inverse,
+                                     layers, solvers, systems)
+from test_eacg_curvatures import LOSSES, case, relative
+
+ALPHA = 0.05
+
+
+def dense_direction(net, loss, x, y, curvature, solver, l2=0.0, joint=False, rank=1):
+    """The direction by dense Kronecker solves, written out from (9)-(13)."""
+    evaluation = net.evaluate(loss, x, y)
+    gradient, out = evaluation.gradient + l2 * net.theta, np.empty(net.size)
+    matrices = eacg.bias_curvatures(net, loss, x, y, curvature)
+    for t, (unit, B) in enumerate(zip(layers.linear(layers.units(evaluation)), matrices)):
+        (G, g), h = unit.layer.split(gradient[unit.where]), unit.saved.input
+        if joint:
+            h, G = np.c_[h, np.ones(len(h))], np.c_[G, g]
+        D, d = dense_layer(B, h, G, g, solver, l2, rank, t == 0)
+        if joint:
+            D, d = D[:, :-1], D[:, -1]
+        W_out, b_out = unit.layer.split(out[unit.where])
+        W_out[...], b_out[...] = D, d
+    return out
+
+
+def dense_layer(B, h, G, g, solver, l2, rank, first):
+    (n, m), A, mean = G.shape, h.T @ h / len(h), h.mean(axis=0)
+    if solver.startswith("ea") and rank == 1 or solver == "kfi-rank-one" and first:
+        A = np.outer(mean, mean)
+    elif solver.startswith("ea"):
+        values, V = np.linalg.eigh(A - np.outer(mean, mean))
+        values[: max(m + 1 - rank, 0)] = 0
+        A = np.outer(mean, mean) + (V * values) @ V.T
+    if solver.startswith("kfi"):
+        a = ALPHA + l2
+        pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n))
+        left, right = (np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)),
+                       np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m)))
+        return -left @ G @ right, -np.linalg.solve(B + a * np.eye(n), g)
+    matrix = (1 - ALPHA) * (np.kron(A, B) + l2 * np.eye(n * m)) + ALPHA * np.eye(n * m)
+    D = -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
+    return D, -np.linalg.solve((1 - ALPHA) * (B + l2 * np.eye(n)) + ALPHA * np.eye(n), g)
+
+
+EXTRA = {
+    "ea-cg": (
+        {},
+        {"literal": True},
+        {"rank": 3},
+        {"rank": 6},
+        {"preconditioner": "kfi"},
+        {"rank": 2, "preconditioner": "kfi"},
+    ),
+    "ea-closed": ({}, {"rank": 2}, {"rank": 4}, {"rank": 6}),
+    "cg": ({}, {"preconditioner": "kfi"}),
+}
+
+
+@pytest.mark.parametrize("samples", (1, 3, 12))
+@pytest.mark.parametrize("l2", (0.0, 0.03))
+@pytest.mark.parametrize("joint", (False, True))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_against_dense_solves(solver, joint, l2, samples):
+    for loss in ("softmax", "tukey"):
+        net, criterion, x, y = case(0, "sigmoid", loss, samples=samples)
+        for extra in EXTRA.get(solver, ({},)):
+            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, max_cg=200,
+                                   tolerance=1e-13, l2=l2, joint=joint, **extra)
+            wanted = dense_direction(net, criterion, x, y, "pch-1", solver, l2, joint,
+                                     extra.get("rank", 1))
+            assert relative(found, wanted) < 1e-10, extra
+
+
+@pytest.mark.parametrize("curvature", eacg.POSITIVE)
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_always_a_descent_direction(solver, curvature):
+    for seed, loss in enumerate(LOSSES):
+        if curvature in ("fisher-exact", "fisher-sampled") and loss in ("bounded", "tukey"):
+            continue
+        net, criterion, x, y = case(seed, "tanh", loss)
+        step = eacg.direction(net, criterion, x, y, curvature, solver, alpha=0.02, rng=0)
+        assert step @ so.exact.gradient(net, criterion, x, y) < 0
+
+
+@pytest.mark.parametrize("samples", (3, 40))
+def test_ranks_lead_from_11b_to_11a(samples):
+    net, criterion, x, y = case(1, samples=samples)
+    X = net.evaluate(criterion, x, y).saved[2].input
+    factors = [systems.low_rank_factor(X, rank) for rank in range(1, X.shape[1] + 2)]
+    np.testing.assert_allclose(factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)),
+                               atol=1e-15)
+    np.testing.assert_allclose(factors[-1] @ factors[-1].T, X.T @ X / samples, atol=1e-15)
+    for low, high in zip(factors[:-1], factors[1:]):
+        assert np.linalg.eigvalsh(high @ high.T - low @ low.T)[0] > -1e-14
+    if samples == 40:
+        step = eacg.direction(net, criterion, x, y, solver="ea-closed", rank=7, alpha=ALPHA)
+        assert (relative(step,
+                         eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA)) < 1e-12)
+
+
+# -- conjugate gradients ---------------------------------------------------------------------------
+
+
+def random_system(seed, n=8, m=11, rank=None):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, rank or n)) / np.sqrt(n)
+    return root @ root.T, rng.normal(size=(n, m)), rng.normal(size=m)
+
+
+@pytest.mark.parametrize("iterations", (1, 2, 5, 7))
+def test_two_coefficients_take_the_same_steps_as_the_literal_form(iterations):
+    B, G, mean = random_system(0)
+    literal = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, iterations, 1e-14)
+    s, w, short = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, iterations, 1e-14)
+    assert short.iterations == literal.iterations == iterations
+    assert relative(closed_forms.combined(s, G, w, mean), literal.solution) < 1e-9
+    assert abs(short.residual - literal.residual) < 1e-9
+
+
+def test_at_most_as_many_iterations_as_eigenvalues():
+    """(11b) has at most n + 1 different eigenvalues."""
+    B, G, mean = random_system(1)
+    *_, found = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, 100, 1e-8)
+    assert 3 < found.iterations <= len(B) + 1
+    *_, found = conjugate_gradients.rank_one_coefficients(np.diag([2.0] * 8), G, mean, 0.9, 0.1,
+                                                          100, 1e-12)
+    assert found.iterations == 2
+
+
+def test_stops_at_the_relative_residual_and_at_the_limit():
+    B, G, mean = random_system(2)
+    for tolerance in (0.5, 1e-3, 1e-8):
+        found = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, 100, tolerance)
+        left = 0.9 * np.outer(B @ found.solution @ mean, mean) + 0.1 * found.solution
+        actual = np.linalg.norm(left + G) / np.linalg.norm(G)
+        assert actual <= tolerance and abs(found.residual - actual) < 1e-10
+        before = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, found.iterations - 1,
+                                                      tolerance)
+        assert before.residual > tolerance and before.iterations == found.iterations - 1
+
+
+def test_no_product_is_made_for_a_right_side_of_zero():
+    def product(p):
+        raise AssertionError("a product was made")
+
+    for tolerance in (0.0, 1e-3):
+        found = conjugate_gradients.solve(product, np.zeros((3, 2)), 5, tolerance)
+        assert not found.solution.any() and found[1:] == (0, 0.0)
+
+
+def test_preconditioner_saves_iterations():
+    net, criterion, x, y = case(3, sizes=(20, 16, 10, 4), samples=60)
+    evaluation = net.evaluate(criterion, x, y)
+    taken = {}
+    for preconditioner in (None, "kfi"):
+        options = solvers.check_options("cg", 0.01, tolerance=1e-2, preconditioner=preconditioner)
+        from secondorder.papers.eacg.direction import direction_at
+
+        _, reports = direction_at(evaluation, evaluation.gradient, "fisher", options)
+        taken[preconditioner] = sum(weights.iterations for weights, _ in reports)
+    assert taken["kfi"] < taken[None]
+
+
+def test_preconditioner_is_of_the_system_that_is_solved():
+    """(11b) is preconditioned with the mean input, (11a) with all inputs."""
+    B, G, _ = random_system(4)
+    X = np.random.default_rng(4).normal(size=(5, 11))
+    system = systems.System(B, X, np.ones((5, 8)), G, G, ALPHA, 0.1)
+    options = solvers.check_options(preconditioner="kfi")
+    for rank_one, inputs in ((True, X.mean(axis=0)[None]), (False, X)):
+        found = solvers._preconditioner(system, options, rank_one)(G)
+        A, alpha = inputs.T @ inputs / len(inputs), system.damping / system.weight
+        wanted = -kronecker_inverse.direction(A, B, G, alpha)
+        assert relative(found, wanted) < 1e-12
+
+
+@pytest.mark.parametrize(("extra", "rank_one"), (
+    ({}, True), ({"literal": True}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
+def test_which_preconditioner_is_asked_for(extra, rank_one, monkeypatch):
+    net, criterion, x, y = case(0)
+    asked, made = [], solvers._preconditioner
+    monkeypatch.setattr(solvers, "_preconditioner", lambda system, options, rank_one: (
+        asked.append(rank_one), made(system, options, rank_one))[1])
+    eacg.direction(net, criterion, x, y, preconditioner="kfi", **extra)
+    assert asked == [rank_one] * 3
+
+
+@pytest.mark.parametrize("columns", (3, kronecker_inverse.COLUMNS + 5))
+def test_columns_are_solved_for_in_parts(columns):
+    rng, widths = np.random.default_rng(0), []
+    A, P = rng.normal(size=(4, 4)), rng.normal(size=(4, columns)).astype("float32")
+    found = kronecker_inverse.by_columns(lambda p: (widths.append(p.shape[1]), A @ p)[1], P)
+    assert found.dtype == np.float32 and relative(found, A @ P) < 1e-6
+    assert widths == ([3] if columns == 3 else [kronecker_inverse.COLUMNS, 5])
+
+
+# -- closed forms ----------------------------------------------------------------------------------
+
+
+def test_two_closed_forms_and_the_directions_across_the_mean():
+    B, G, mean = random_system(3)
+    s, w = closed_forms.rank_one_coefficients(B, G, mean, 0.9, 0.1)
+    D = closed_forms.combined(s, G, w, mean)
+    assert relative(closed_forms.rank_one_form_1(B, G, mean, 0.9, 0.1), D) < 1e-12
+    across = np.linalg.svd(mean[None])[2][1:]
+    assert relative(D @ across.T, -(G @ across.T) / 0.1) < 1e-12
+
+
+def test_singular_curvature_is_no_trouble():
+    for rank in (1, 3):
+        B, G, mean = random_system(5, rank=rank)
+        system = systems.System(B, mean[None] * np.ones((4, 1)), np.ones((4, 8)), G, G, ALPHA, 0.0)
+        wanted = systems.dense_solution(system)
+        for solve in (solvers.ea_closed, solvers.ea_cg, solvers.cg):
+            out = np.empty_like(G)
+            solve(system, solvers.check_options(alpha=ALPHA, max_cg=200), False, out)
+            assert relative(out, wanted) < 1e-9
+
+
+def test_curvature_that_is_too_negative_is_named():
+    with pytest.raises(FloatingPointError, match="not positive definite"):
+        closed_forms.damped_solve(-np.eye(3), np.ones(3), 0.95, 0.05)
+
+
+# -- awkward batches -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_zero_gradient_gives_zero(solver):
+    net, criterion, x, _ = case(6, "tanh", "squared")
+    y = net(x)
+    assert not eacg.direction(net, criterion, x, y, "pch-1", solver).any()
+
+
+@pytest.mark.parametrize("value", (0.0, 1.0))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_constant_inputs(solver, value):
+    net, criterion, x, y = case(7, "sigmoid", "bounded")
+    step = eacg.direction(net, criterion, np.full_like(x, value), y, "pch-2", solver, alpha=0.1)
+    assert np.isfinite(step).all()
+    if value == 0:
+        assert not net.layers[0].split(step[net.slices[0]])[0].any()
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_dead_units(solver):
+    net, criterion, x, y = case(8, "relu", "softmax")
+    net.layers[0].bias[:] = -100
+    step = eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)
+    assert np.isfinite(step).all() and not step[net.slices[0]].any()
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_single_precision(solver):
+    net, criterion, x, y = case(9, samples=30)
+    found = eacg.direction(net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1,
+                           tolerance=1e-6)
+    assert found.dtype == np.float32
+    assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
+
+
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_wide_inputs_need_no_square_matrix(solver):
+    width, samples = 20_000, 5
+    net = so.mlp([width, 8, 3], activation="sigmoid", rng=0, dtype="float32")
+    x = np.random.default_rng(0).normal(size=(samples, width)).astype(np.float32)
+    arguments = (so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver)
+    eacg.direction(net, *arguments, max_cg=5)  # what is imported on first use counts for nobody
+    tracemalloc.start()
+    eacg.direction(net, *arguments, max_cg=5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 13 * net.theta.nbytes < width**2 / 10
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("options", "message"), (
+    ({"alpha": 0}, "alpha must be above 0 and below 1"),
+    ({"alpha": 1}, "alpha"),
+    ({"alpha": -0.5}, "alpha"),
+    ({"alpha": np.nan}, "alpha"),
+    ({"solver": "eacg"}, "ea-cg"),
+    ({"curvature": "pch1"}, "pch-1"),
+    ({"curvature": "hessian"}, "may be indefinite"),
+    ({"curvature": "expectation"}, "may be indefinite"),
+    ({"max_cg": 0}, "max_cg"),
+    ({"tolerance": -1}, "tolerance"),
+    ({"tolerance": 2}, "tolerance"),
+    ({"rank": 0}, "rank"),
+    ({"solver": "kfi", "rank": 2}, "rank"),
+    ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
+    ({"preconditioner": "jacobi"}, "preconditioner"),
+    ({"solver": "cg", "literal": True}, "literal"),
+    ({"l2": -1}, "l2")))
+def test_values_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        eacg.direction(*case(0), **options)
+
+
+@pytest.mark.parametrize(
+    "options", ({"alpha": "0.1"}, {"max_cg": 2.5}, {"joint": 1}, {"literal": "yes"}, {"solver": 3})
+)
+def test_types_are_refused(options):
+    with pytest.raises(TypeError, match=next(iter(options))):
+        eacg.direction(*case(0), **options)
+
+
+@pytest.mark.parametrize("smallest", (1.0, 1e-9))
+@pytest.mark.parametrize("scale", (1.0, 1e-12))
+def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale):
+    """Refined where that is enough, in float64 where the system is too badly conditioned."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(90, 90)))[0]
+    B = ((Q * np.geomspace(smallest, 100, 90)) @ Q.T).astype(np.float32)
+    B, right = (B + B.T) / 2, scale * rng.normal(size=(90, 2))
+    wanted = np.linalg.solve(0.9 * B.astype(np.float64) + 1e-4 * np.eye(90), right)
+    found = closed_forms.damped_solve(B, right, 0.9, 1e-4)
+    assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_a_matrix_is_factorised_in_its_own_precision(dtype, monkeypatch):
+    seen, factor = [], closed_forms.cho_factor
+    monkeypatch.setattr(closed_forms, "cho_factor", lambda matrix, **options: (
+        seen.append(matrix.dtype), factor(matrix, **options))[1])
+    closed_forms.damped_solve(np.eye(3, dtype=dtype), np.ones(3), 0.9, 0.1)
+    assert seen == [dtype]
+
+
+@pytest.mark.parametrize("factor, factorised", ((0, 0), (1e-4, 0), (0.99, 0), (1.01, 1)))
+def test_a_matrix_far_below_the_damping_is_not_factorised(factor, factorised, monkeypatch):
+    """weight |B| against a hundredth of the damping; as accurate as with a factor."""
+    rng = np.random.default_rng(1)
+    B, right = rng.normal(size=(70, 40)), rng.normal(size=70)
+    B = B @ B.T
+    B = (factor * 0.01 * 0.2 / 0.8 / np.linalg.norm(B) * B).astype(np.float32)
+    seen, cholesky = [], closed_forms.cho_factor
+    monkeypatch.setattr(closed_forms, "cho_factor", lambda *matrix, **options: (
+        seen.append(matrix), cholesky(*matrix, **options))[1])
+    found = closed_forms.damped_solve(B, right, 0.8, 0.2)
+    wanted = np.linalg.solve(0.8 * B.astype(np.float64) + 0.2 * np.eye(70), right)
+    assert len(seen) == factorised and relative(found, wanted) < 1e-7
+
+
+# -- what overflows --------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("joint", (False, True))
+@pytest.mark.parametrize("activation", ("relu", "tanh"))
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_inputs_that_overflow_are_refused_with_the_layers_name(solver, activation, joint):
+    seen = "square of the mean input" if solver.startswith("ea") else "second moment of the inputs"
+    for samples in (3, 7):  # fewer than inputs, and more
+        net, criterion, x, y = case(0, activation, samples=samples)
+        opt = eacg.EACG(net, criterion, solver=solver, joint=joint)
+        before = net.theta.copy()
+        for scale in (1e160, 1e200):
+            with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
+                eacg.direction(net, criterion, x * scale, y, solver=solver, joint=joint)
+            with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
+                opt.step(x * scale, y)
+        assert (net.theta == before).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("solver", "rank"), (("ea-cg", 1), ("ea-closed", 1), ("ea-closed", 2)))
+def test_solvers_that_see_only_the_mean_care_only_for_it(solver, rank):
+    net, criterion, x, y = case(0, "sigmoid", samples=4)
+    x[1::2] = -x[::2]  # the mean is 0
+    x *= 1e200
+    if rank == 1:
+        step = eacg.direction(net, criterion, x, y, solver=solver)
+        assert np.isfinite(step).all()
+    else:
+        with pytest.raises(FloatingPointError, match="second moment of the inputs"):
+            eacg.direction(net, criterion, x, y, solver=solver, rank=rank)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkeypatch):
+    net = so.mlp([4, 3, 2], activation="relu", rng=0)
+    x, y = np.ones((5, 4)), np.zeros((5, 2))
+    units = layers.units(net.evaluate(so.SquaredError(), x, y))
+    options = solvers.check_options("exact", 0.1, 0.0, 5, 0.0)
+    big, small = np.eye(3) * 1e308 / 3, np.eye(3) * 1e308 / 50
+    directions = importlib.import_module("secondorder.papers.eacg.direction")
+    directions.require_finite_factors(units[0], small, options, 0)  # trace A = 20
+    with pytest.raises(FloatingPointError, match="weights of linear layer 1 is not finite"):
+        directions.require_finite_factors(units[0], big, options, 0)
+    with pytest.raises(FloatingPointError, match="right side"):  # no residual is above infinity
+        conjugate_gradients.solve(lambda p: 2 * p, np.full(3, 1e200), 5, 1e-3)
+
+    def trouble(unit, *args):
+        if unit.layer is net.layers[2]:
+            raise FloatingPointError("trouble")
+
+    monkeypatch.setattr(directions, "layer_direction", trouble)
+    with pytest.raises(FloatingPointError, match="^linear layer 2: trouble"):
+        eacg.direction(net, so.SquaredError(), x, y)
+
+
+@pytest.mark.parametrize("solver", ("ea-cg", "cg"))
+def test_one_product_along_the_gradient(solver):
+    """The first iterate is a multiple of the gradient, in every layer's weights and biases."""
+    net, criterion, x, y = case(3)
+    step = eacg.direction(net, criterion, x, y, solver=solver, max_cg=1, tolerance=0.0)
+    gradient = so.exact.gradient(net, criterion, x, y)
+    for layer, where in zip(net.layers, net.slices):
+        for d, g in zip(layer.split(step[where]), layer.split(gradient[where])):
+            factor = np.vdot(d, g) / np.vdot(g, g)
+            assert factor < 0 and relative(d, factor * g) < 1e-10
+
+
+def test_what_is_assumed_where_nothing_is_said():
+    common = {"solver": "ea-cg", "l2": 0.0, "joint": False, "rank": 1, "preconditioner": None,
+              "literal": False}
+    exact = {"alpha": 0.1, "max_cg": 50, "tolerance": 1e-10}
+    papers = {"alpha": 0.02, "max_cg": 20, "tolerance": 1e-2, "learning_rate": 0.1, "momentum": 0.0}
+    for function, own in ((eacg.direction, exact | {"curvature": "pch-1", "rng": None}),
+                          (solvers.check_options, exact),
+                          (eacg.EACG, papers | {"curvature": "pch-1", "rng": None})):
+        parameters = inspect.signature(function).parameters.values()
+        found = {p.name: p.default for p in parameters if p.default is not p.empty}
+        assert found == common | own
+
+
+@pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))
+def test_complex_networks_are_refused(function):
+    net, criterion, x, y = case(0)
+    with pytest.raises(ValueError, match="real parameters, got complex128"):
+        function(net.astype("complex128"), criterion, x, y)
+
+
+@pytest.mark.parametrize("curvature", ("pch-1", "fisher-sampled"))
+def test_a_seed_is_checked_whether_or_not_anything_is_drawn(curvature):
+    net, criterion, x, y = case(0)
+    for function in (eacg.direction, eacg.bias_curvatures):
+        with pytest.raises(TypeError, match="rng must be"):
+            function(net, criterion, x, y, curvature, rng="a")

@@ -1,0 +1,228 @@
+"""Curvature along a direction by the fast routes, against dense Hessians and literal formulas."""
+
+import numpy as np
+import pytest
+from harness.cases import (
+    ACTIVATION_NAMES,
+    LOSSES,
+    MIDDLE,
+    all_activations,
+    network,
+    relative,
+    targets,
+)
+
+import secondorder as so
+from secondorder.papers.low_rank import coupling, curvature, diagonal
+from secondorder.papers.low_rank.quantities import eta, quantities
+
+L2 = 0.2
+
+
+def plain(activation, loss, seed=0, sizes=(3, 4, 5, 2, 3), samples=4, **options):
+    rng = np.random.default_rng(seed)
+    net = so.mlp(list(sizes), activation=activation, init=0.9, rng=rng, **options)
+    loss = LOSSES[loss]()
+    return net, loss, rng.normal(size=(samples, sizes[0])), targets(loss, rng, samples, sizes[-1])
+
+
+def cancelling(network, H, v):
+    """The size of the terms that add up to v^T H v."""
+    return np.abs(v) @ np.abs(H) @ np.abs(v)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("middle", MIDDLE)
+def test_exact_form_for_every_layer(middle, loss):
+    rng = np.random.default_rng(3)
+    net, loss = network(middle, rng), LOSSES[loss]()
+    x, y, v = rng.normal(size=(5, 2)), targets(loss, rng, 5), rng.normal(size=net.size)
+    a, h = so.low_rank.directional_curvature(net, loss, x, y, v, l2=L2)
+    H, g = (
+        so.exact.hessian(net, loss, x, y, method="products", l2=L2),
+        so.exact.gradient(net, loss, x, y, l2=L2),
+    )
+    assert abs(h - v @ H @ v) < 1e-13 * cancelling(net, H, v)
+    assert abs(a - v @ g) < 1e-13 * (np.abs(v) @ np.abs(g))
+
+
+@pytest.mark.parametrize("bias", (True, False))
+@pytest.mark.parametrize("activation", ACTIVATION_NAMES)
+def test_exact_form_with_an_output_activation(activation, bias):
+    rng = np.random.default_rng(1)
+    net, loss = all_activations(activation, rng, bias), so.SquaredError()
+    x, y, v = rng.normal(size=(5, 2)), rng.normal(size=(5, 3)), rng.normal(size=net.size)
+    H = so.exact.hessian(net, loss, x, y, method="products")
+    h = so.low_rank.directional_curvature(net, loss, x, y, v)[1]
+    assert abs(h - v @ H @ v) < 1e-13 * cancelling(net, H, v)
+
+
+def literal_39(net, loss, x, y, v, all_pairs):
+    """(39) sample by sample with explicit eta; line three over all pairs, or as printed."""
+    total = 0.0
+    evaluation = net.evaluate(loss, x, y)
+    linear = [i for i, layer in enumerate(net.layers) if isinstance(layer, so.Linear)]
+    pieces = []
+    for i in linear:
+        W, *b = net.layers[i].split(v[net.slices[i]])
+        pieces.append(np.concatenate([W, b[0][:, None]], axis=1) if b else W)
+    *phi, omega = pieces
+    for s in range(len(x)):
+        at = quantities(evaluation, s)
+        n, u = at.n, at.u
+        moved = {k: phi[k - 1] @ at.v_bar[k - 1] for k in range(1, n + 1)}
+        q = {k: u @ eta(at, n, k) @ moved[k] for k in moved}
+        o = omega @ at.v_bar[n]
+        h = o @ at.f_pp @ o
+        for k in range(1, n + 1):
+            h += 2 * (
+                at.f_p @ omega[:, : u.shape[1]] @ eta(at, n, k) @ moved[k] + o @ at.f_pp @ q[k]
+            )
+            h += sum(q[k] @ at.f_pp @ q[r] for r in (moved if all_pairs else (k,)))
+            inside = phi[k - 1][:, : len(at.v[k - 1])]
+            h += 2 * sum(
+                at.f_p @ u @ eta(at, n, k) @ inside @ eta(at, k - 1, r) @ moved[r]
+                for r in range(1, k)
+            )
+        total += h
+    return total / len(x)
+
+
+@pytest.mark.parametrize("bias", (True, False))
+@pytest.mark.parametrize("loss", ("softmax", "squared", "bounded"))
+def test_both_forms_against_the_literal_formula(loss, bias):
+    net, loss, x, y = plain("relu", loss, seed=5, bias=bias, sizes=(3, 6, 7, 6, 3))
+    v = np.random.default_rng(0).normal(size=net.size)
+    scale = cancelling(net, so.exact.hessian(net, loss, x, y), v)
+    values = {}
+    for form in ("exact", "printed"):
+        a, values[form] = so.low_rank.directional_curvature(net, loss, x, y, v, form=form)
+        assert abs(values[form] - literal_39(net, loss, x, y, v, form == "exact")) < 1e-13 * scale
+        assert abs(a - v @ so.exact.gradient(net, loss, x, y)) < 1e-13
+    by_eta = curvature.by_explicit_eta(net.evaluate(loss, x, y), v)
+    assert abs(by_eta - values["exact"]) < 1e-13 * scale
+    assert abs(values["exact"] - values["printed"]) > 1e-3 * scale
+
+
+def test_printed_form_knows_the_penalty_and_an_output_activation():
+    net, loss, x, y = plain("relu", "squared", output="tanh", sizes=(3, 4, 2))
+    v = np.random.default_rng(0).normal(size=net.size)
+    with_penalty = so.low_rank.directional_curvature(net, loss, x, y, v, form="printed", l2=L2)
+    assert np.isclose(
+        with_penalty[1], literal_39(net, loss, x, y, v, False) + L2 * v @ v, rtol=1e-12
+    )
+    # a single hidden layer: nothing is dropped
+    exact = so.low_rank.directional_curvature(net, loss, x, y, v, l2=L2)
+    assert np.allclose(with_penalty, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("l2", (0.0, L2))
+@pytest.mark.parametrize("bias", (True, False))
+@pytest.mark.parametrize("activation", ("relu", "tanh", "softplus"))
+def test_every_samples_own_direction(activation, bias, l2):
+    net, loss, x, y = plain(activation, "softmax", seed=2, bias=bias)
+    a, h, norms = curvature.sample_curvatures_at(net.evaluate(loss, x, y), l2)
+    for s in range(len(x)):
+        one = net, loss, x[s:s + 1], y[s:s + 1]
+        g, H = -so.exact.gradient(*one, l2=l2), so.exact.hessian(*one, method="products", l2=l2)
+        assert np.allclose([a[s], norms[s]], [-g @ g, np.linalg.norm(g)], rtol=1e-13)
+        assert abs(h[s] - g @ H @ g) < 1e-13 * cancelling(net, H, g)
+
+
+@pytest.mark.parametrize("l2", (0.0, L2))
+def test_own_directions_where_layers_are_fixed_or_follow_each_other(l2):
+    rng = np.random.default_rng(4)
+    net = so.Network(
+        [
+            so.Linear(3, 4, rng=rng),
+            so.Activation("sin"),
+            so.Activation("tanh"),
+            so.Linear(4, 3, trainable=False, rng=rng),
+            so.Linear(3, 2, rng=rng),
+            so.Activation("sigmoid"),
+        ]
+    )
+    x, y, loss = rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), so.SquaredError()
+    h = curvature.sample_curvatures_at(net.evaluate(loss, x, y), l2)[1]
+    for s in range(3):
+        one = net, loss, x[s:s + 1], y[s:s + 1]
+        g, H = so.exact.gradient(*one, l2=l2), so.exact.hessian(*one, method="products", l2=l2)
+        assert abs(h[s] - g @ H @ g) < 1e-13 * cancelling(net, H, g)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("activation", ACTIVATION_NAMES)
+def test_diagonal(activation, loss):
+    for bias in (True, False):
+        args = plain(activation, loss, seed=7, bias=bias)
+        expected = np.diag(so.exact.hessian(*args, method="products", l2=L2))
+        found = diagonal.hessian_diagonal_at(args[0].evaluate(*args[1:]), L2)
+        assert relative(found, expected) < 1e-12
+
+
+@pytest.mark.parametrize("middle", ("linear", "linear-frozen", "skip", "chain", "tanh"))
+def test_products_between_layers(middle):
+    rng = np.random.default_rng(6)
+    net, loss = network(middle, rng), so.SoftmaxCrossEntropy()
+    x, y, v = rng.normal(size=(5, 2)), rng.integers(0, 3, 5), rng.normal(size=net.size)
+    a, Q, norms, slices = coupling.layer_products(net.evaluate(loss, x, y), v, L2)
+    H, g = (
+        so.exact.hessian(net, loss, x, y, method="products", l2=L2),
+        so.exact.gradient(net, loss, x, y, l2=L2),
+    )
+    assert relative(Q, [[v[r] @ H[r, k] @ v[k] for k in slices] for r in slices]) < 1e-12
+    assert np.allclose(a, [v[w] @ g[w] for w in slices], rtol=1e-12, atol=1e-14)
+    assert np.allclose(norms, [np.linalg.norm(v[w]) for w in slices], rtol=1e-14)
+    assert sum(w.stop - w.start for w in slices) == net.size
+
+
+def test_float32_sums_in_float64():
+    args64, args32 = (plain("softplus", "softmax", sizes=(8, 30, 30, 5), samples=40, dtype=d)
+                      for d in ("float64", "float32"))
+    v = np.random.default_rng(0).normal(size=args64[0].size)
+    a, h = so.low_rank.directional_curvature(*args32, v.astype(np.float32))
+    expected = so.low_rank.directional_curvature(*args64, v)
+    assert isinstance(h, float) and np.allclose([a, h], expected, rtol=1e-4)
+
+
+def test_refusals():
+    net, loss, x, y = plain("relu", "softmax")
+    v = np.ones(net.size)
+    with pytest.raises(ValueError, match="did you mean 'printed'"):
+        so.low_rank.directional_curvature(net, loss, x, y, v, form="print")
+    with pytest.raises(ValueError, match="direction has shape"):
+        so.low_rank.directional_curvature(net, loss, x, y, v[1:])
+    with pytest.raises(ValueError, match="NaN"):
+        so.low_rank.directional_curvature(net, loss, x, y, v * np.nan)
+    with pytest.raises(ValueError, match="l2"):
+        so.low_rank.directional_curvature(net, loss, x, y, v, l2=-1.0)
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(FloatingPointError, match="curvature"),
+    ):
+        so.low_rank.directional_curvature(net, loss, x, y, v * 1e200)
+    skip = network("skip", np.random.default_rng(0))
+    at = skip, so.SquaredError(), np.ones((2, 2)), np.ones((2, 3)), np.ones(skip.size)
+    with pytest.raises(TypeError, match="does not support the layer Skip"):
+        so.low_rank.directional_curvature(*at, form="printed")
+    evaluation = net.evaluate(loss, x, y)
+    net.theta = net.theta + 1
+    with pytest.raises(RuntimeError, match="changed"):
+        curvature.directional_curvature_at(evaluation, v)
+
+
+def test_a_batch_of_one_and_a_zero_direction():
+    net, loss, x, y = plain("relu", "softmax", samples=1)
+    assert so.low_rank.directional_curvature(net, loss, x, y, np.zeros(net.size)) == (0.0, 0.0)
+    assert so.low_rank.hessian(net, loss, x, y).shape == 2 * (net.size,)
+
+
+@pytest.mark.parametrize("form", curvature.FORMS)
+def test_floats_and_the_directions_name(form):
+    net, loss, x, y = plain("tanh", "squared")
+    v = np.ones(net.size)
+    found = so.low_rank.directional_curvature(net, loss, x, y, v, form=form)
+    assert [type(number) for number in found] == [float, float]
+    for wrong in (v[:-1], np.where(np.arange(net.size) == 3, np.nan, v)):
+        with pytest.raises(ValueError, match="^direction "):
+            so.low_rank.directional_curvature(net, loss, x, y, wrong, form=form)

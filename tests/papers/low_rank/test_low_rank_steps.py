@@ -1,0 +1,226 @@
+"""Step lengths against 50-digit arithmetic over the range of floats, and the cases at its edges."""
+
+import decimal
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.papers.low_rank import coupling, steps
+
+CONTEXT = decimal.Context(prec=50, Emax=10**7, Emin=-(10**7))
+
+
+def root(a, h, length, sigma):
+    """The positive stationary point of the model, in 50 digits; None where it falls for ever."""
+    a, h, length, sigma = (Decimal(float(value)) for value in (a, h, length, sigma))
+    with decimal.localcontext(CONTEXT):
+        c = sigma * length**3
+        if c == 0:
+            return -a / h if h > 0 else None if h < 0 or a < 0 else Decimal(0)
+        D = (h * h - 2 * a * c).sqrt()
+        return (D - h) / c if h < 0 else Decimal(0) if a == 0 else -2 * a / (h + D)
+
+
+def numbers(rng, span, count):
+    """Slopes, curvatures, lengths and sigmas with exponents up to +-span, zeros among them."""
+    for _ in range(count):
+        a, h, length, sigma = 10.0 ** rng.uniform(-span, span, 4)
+        zero = rng.random(3) > 0.05
+        yield -a * zero[0], h * rng.choice([-1, 1]) * zero[1], length, sigma * zero[2]
+
+
+@pytest.mark.parametrize("dtype, tolerance, spans", [(np.float64, 1e-12, (3, 30, 100, 307)),
+                                                     (np.float32, 1e-5, (3, 12, 37))])
+def test_against_fifty_digits(dtype, tolerance, spans):
+    rng, compared = np.random.default_rng(0), 0
+    for span in spans:
+        for case in numbers(rng, span, 700):
+            case = [dtype(value) for value in case]
+            found, expected = so.low_rank.step_length(*case), root(*case)
+            assert np.isfinite(found) and found >= 0, case
+            if expected is None or expected > Decimal(steps.LARGEST):
+                assert found == steps.LARGEST, case
+            elif expected < Decimal("1e-300"):
+                assert found <= 1e-299, case
+            else:
+                compared += 1
+                assert abs(Decimal(found) - expected) <= Decimal(tolerance) * expected, case
+    assert compared > 500 * len(spans)
+
+
+def test_arrays_are_rates_one_by_one():
+    rng = np.random.default_rng(1)
+    a, h, length = -rng.exponential(size=5), rng.normal(size=5), rng.exponential(size=5)
+    found = so.low_rank.step_length(a, h, length, 3.0)
+    assert found.tolist() == [so.low_rank.step_length(*one, 3.0) for one in zip(a, h, length)]
+
+
+def test_scaling_the_direction_leaves_the_step():
+    a, h, length = -0.3, 0.7, 2.0
+    steps_taken = [
+        c * so.low_rank.step_length(c * a, c * c * h, c * length, 5.0)
+        for c in 10.0 ** np.arange(-90, 91, 15)
+    ]
+    assert np.ptp(steps_taken) < 1e-14 * steps_taken[0]
+
+
+@pytest.mark.parametrize(
+    "case, expected",
+    [
+        ((-1.0, 2.0, 0.0, 1.0), 0.0),
+        ((np.nan, 2.0, 1.0, 1.0), 0.0),
+        ((-1.0, np.inf, 1.0, 1.0), 0.0),
+        ((-1.0, 2.0, np.nan, 1.0), 0.0),
+        ((1.0, 2.0, 1.0, 1.0), 0.0),
+        ((0.0, 2.0, 1.0, 1.0), 0.0),
+        ((0.0, -2.0, 1.0, 4.0), 1.0),
+        ((-3.0, 2.0, 1.0, 0.0), 1.5),
+        ((-3.0, -2.0, 1.0, 0.0), steps.LARGEST),
+        ((-3.0, 0.0, 1.0, 0.0), steps.LARGEST),
+        ((0.0, 0.0, 1.0, 0.0), 0.0),
+        ((0.0, 0.0, 1.0, 1.0), 0.0),
+        ((-2.0, 0.0, 1.0, 1.0), 2.0),
+        ((-4.0, 0.0, 2.0, 1.0), 1.0),
+    ],
+)
+def test_table_of_cases(case, expected):
+    assert so.low_rank.step_length(*case) == expected
+    assert so.low_rank.step_length(*case, largest=7.0) == min(expected, 7.0)
+
+
+def test_ascent():
+    case = 1.0, -3.0, 1.0, 1.0
+    assert so.low_rank.step_length(*case) == 0
+    flipped = so.low_rank.step_length(*case, ascent="flip")
+    assert flipped == -so.low_rank.step_length(-1.0, *case[1:])
+    far = so.low_rank.step_length(*case, ascent="minimum")
+    assert np.isclose(far, 3 + np.sqrt(7), rtol=1e-15)  # 1 - 3 s + s^2 / 2 = 0
+    assert steps.model_change(*case, far) < 0
+    # 3 h^2 = 8 a c at h = -1.633
+    for h, below in ((-1.62, False), (-1.64, True), (1.0, False), (-1e-200, False)):
+        assert (so.low_rank.step_length(1.0, h, 1.0, 1.0, ascent="minimum") > 0) == below
+    assert so.low_rank.step_length(1e-300, -1e300, 1.0, 1.0, ascent="minimum") == pytest.approx(
+        2e300
+    )
+
+
+def test_model_change_at_the_step():
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        a, h, length, sigma = -rng.exponential(), rng.normal(), rng.exponential(), rng.exponential()
+        s = so.low_rank.step_length(a, h, length, sigma)
+        change = steps.model_change(a, h, length, sigma, s)
+        c = sigma * length**3
+        assert np.isclose(change, a * s + h * s**2 / 2 + c * s**3 / 6, rtol=1e-12)
+        for other in (0.9 * s, 1.1 * s, 0.01 * s, 100 * s):
+            assert change <= steps.model_change(a, h, length, sigma, other)
+    assert np.isclose(steps.model_change(0.5, 0.0, 2.0, 3.0, -1.0), -0.5 + 3 * 8 / 6)
+    assert steps.model_change(-1e-320, 0.0, 1e-110, 1.0, 0.0) == 0
+
+
+@pytest.mark.parametrize("case, error, word", [
+    ((-1.0, 1.0, 1.0, -1.0), ValueError, "sigma"), ((-1.0, 1.0, 1.0, np.nan), ValueError, "sigma"),
+    ((-1.0, 1.0, 1.0, "1"), TypeError, "sigma"), ((-1.0, 1.0, -1.0, 1.0), ValueError, "g_norm"),
+    ((1j, 1.0, 1.0, 1.0), TypeError, "real"), (("a", 1.0, 1.0, 1.0), TypeError, "real"),
+])
+def test_refusals(case, error, word):
+    with pytest.raises(error, match=word):
+        so.low_rank.step_length(*case)
+
+
+def test_unknown_options():
+    with pytest.raises(ValueError, match="did you mean 'flip'"):
+        so.low_rank.step_length(-1.0, 1.0, 1.0, 1.0, ascent="flop")
+    with pytest.raises(ValueError, match="largest"):
+        so.low_rank.step_length(-1.0, 1.0, 1.0, 1.0, largest=0.0)
+
+
+def cubic(a, Q, norms, sigma, s):
+    return a @ s + s @ Q @ s / 2 + sigma * np.linalg.norm(norms * s) ** 3 / 6
+
+
+def test_coupled_rates_minimise_the_joint_model():
+    rng = np.random.default_rng(3)
+    for trial in range(60):
+        k = rng.integers(1, 6)
+        norms, sigma = rng.exponential(size=k), 10.0 ** rng.uniform(-2, 3)
+        Q = rng.normal(size=(k, k))
+        Q, a = (
+            (Q + Q.T) * rng.exponential(),
+            -np.abs(rng.normal(size=k)) * 10.0 ** rng.uniform(-3, 1),
+        )
+        s = coupling.coupled_rates(a, Q, norms, sigma)
+        best = cubic(a, Q, norms, sigma, s)
+        length = np.linalg.norm(norms * s)
+        y = norms * s
+        residual = a / norms + (Q / np.outer(norms, norms)) @ y + sigma / 2 * length * y
+        assert np.abs(residual).max() < 1e-9 * (np.abs(a / norms).max() + sigma * length**2)
+        single = so.low_rank.step_length(a.sum(), Q.sum(), np.linalg.norm(norms), sigma)
+        assert best <= cubic(a, Q, norms, sigma, np.full(k, single)) + 1e-12 * abs(best)
+        for _ in range(30):
+            other = s + rng.normal(size=k) * np.abs(s).max() * 10.0 ** rng.uniform(-3, 1)
+            assert best <= cubic(a, Q, norms, sigma, other) + 1e-9 * abs(best)
+
+
+@pytest.mark.parametrize("exponent", [-180, 0, 250])
+def test_coupled_rates_of_directions_of_any_length(exponent):
+    """A direction times a power of two gets rates over the same power: not a bit changes, although
+    products of two lengths overflow or vanish."""
+    a, Q = np.array([-1.0, -2.0, 0.5]), np.array([[2.0, 1, 0], [1, -3, 1], [0, 1, 1]])
+    norms, far = np.array([0.5, 2.0, 1.0]), np.array([2.0**exponent, 1, 2.0**-exponent])
+    far = far * 2.0 ** (2 * exponent)
+    H = Q * 2.0 ** (-600 if exponent > 0 else 300)
+    expected = coupling.coupled_rates(a, H, norms, 1.0)
+    s = coupling.coupled_rates(a * far, far[:, None] * H * far, norms * far, 1.0)
+    assert np.isfinite(expected).all() and np.array_equal(s * far, expected)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
+    """With a, Q and sigma times 2^e the rates stay; with Q alone times 2^e, a times 2^2e, so do
+    rates over 2^e: also in the hard case (`slope` 0)."""
+    a, Q, norms, sigma = np.array([-slope, -1.0]), np.diag([-4.0, 1.0]), np.array([1.0, 2]), 3.0
+    expected = coupling.coupled_rates(a, Q, norms, sigma)
+    for exponent in (-500, -200, 200, 500):
+        same = coupling.coupled_rates(*(np.ldexp(v, exponent) for v in (a, Q)), norms,
+                                      np.ldexp(sigma, exponent))
+        longer = coupling.coupled_rates(np.ldexp(a, 2 * exponent), np.ldexp(Q, exponent), norms,
+                                        sigma)
+        np.testing.assert_allclose(same, expected, rtol=1e-14)
+        np.testing.assert_allclose(np.ldexp(longer, -exponent), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("first", (0.3, -0.3, 0.0))
+def test_what_fills_up_the_hard_case_has_the_length_that_is_left(first):
+    filled = coupling._filled_up(np.array([first, 0.4, 0.0]), 2.0)
+    np.testing.assert_allclose(filled, [np.copysign(np.sqrt(4 - 0.16), first), 0.4, 0], rtol=1e-15)
+
+
+def test_the_hard_case():
+    """No slope along the least eigenvector: the step leaves the subspace of the gradient."""
+    Q, a, norms, sigma = np.diag([-4.0, 1.0]), np.array([0.0, -1.0]), np.ones(2), 1.0
+    s = coupling.coupled_rates(a, Q, norms, sigma)
+    assert np.isclose(np.linalg.norm(s), 8.0) and np.isclose(s[1], 1 / 5) and s[0] != 0
+    assert np.allclose(a + Q @ s + sigma / 2 * np.linalg.norm(s) * s, 0, atol=1e-9)
+
+
+def test_one_layer_is_the_single_rate_and_idle_layers_stand():
+    for h in (3.0, -3.0):
+        one = coupling.coupled_rates(np.array([-2.0]), np.array([[h]]), np.array([0.5]), 7.0)
+        assert np.isclose(one[0], so.low_rank.step_length(-2.0, h, 0.5, 7.0), rtol=1e-12)
+    two = coupling.coupled_rates(
+        np.array([-2.0, 0.0]), np.diag([3.0, 0.0]), np.array([0.5, 0.0]), 7.0
+    )
+    assert two[1] == 0 and two[0] > 0
+    assert coupling.coupled_rates(np.zeros(2), np.zeros((2, 2)), np.zeros(2), 1.0).tolist() == [
+        0,
+        0,
+    ]
+    assert coupling.coupled_rates(np.zeros(2), np.eye(2), np.ones(2), 1.0).tolist() == [0, 0]
+
+
+def test_shapes_that_do_not_go_together_are_named():
+    with pytest.raises(ValueError, match=r"g_dot_grad, g_H_g and g_norm .*\(2,\), \(3,\), \(\)"):
+        so.low_rank.step_length(-np.ones(2), np.ones(3), 1.0, 1.0)

@@ -1,0 +1,339 @@
+"""The diagonal bound against the Hessians it should bound, over 200 random networks, and against
+closed forms."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import LOSSES, relative, targets
+from secondorder.exact import finite_differences
+from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip
+from secondorder.papers.residual_partitioning import bound, bounded_hessian, partitions
+from secondorder.papers.residual_partitioning.explicit import explicit_bound, partitions_of
+
+ROUNDING = 1e-12
+CORRECTIONS = ("abs", "max")
+
+
+
+def random_case(seed, skip=None, losses=tuple(LOSSES)):
+    """A network with everything drawn: activations, widths, scale, biases, skips, fixed layers."""
+    rng = np.random.default_rng([3, seed])
+    names = rng.choice(sorted(ACTIVATIONS), size=4)
+    scale, width = rng.uniform(1, 4), int(rng.integers(2, 5))
+    fixed = rng.random(3) < 0.2
+    fixed[rng.integers(3)] = False
+
+    def linear(n_in, n_out, k, bias=None):
+        bias = bool(rng.random() < 0.7) if bias is None else bias
+        return Linear(n_in, n_out, bias=bias, trainable=not fixed[k], init=scale / np.sqrt(n_in),
+                      rng=rng)
+
+    layers = [linear(3, width, 0), Activation(names[0])]
+    if rng.random() < 0.4 if skip is None else skip:
+        inner = [linear(width, 2, 1), Activation(names[1]), linear(2, width, 1, bias=False)]
+        layers.append(Skip(inner if seed % 2 else [*inner, Skip([Activation(names[2])])]))
+    else:
+        layers += [linear(width, 3, 1), Activation(names[1])]
+        width = 3
+    layers.append(linear(width, 3, 2))
+    if rng.random() < 0.3:
+        layers.append(Activation(names[3]))
+    loss = LOSSES[losses[seed % len(losses)]]()
+    net = Network(layers)
+    x = rng.normal(size=(4, 3))
+    return rng, net, loss, x, targets(loss, rng, 4)
+
+
+def chain_case(seed):
+    """As `random_case`, without skips and with a convex loss: what explicit arrays are written
+    for."""
+    return random_case(seed, skip=False, losses=("squared", "softmax"))
+
+
+def rules_for(loss):
+    """Output rules that give a bound for this loss."""
+    return ["auto", "pairwise"] + ["diagonal"] * loss.diagonal_hessian + ["jensen"] * loss.convex
+
+
+def assert_bounds(curvature, H, what):
+    """diag(curvature) - H has no negative eigenvalue."""
+    least = np.linalg.eigvalsh(np.diag(curvature) - H)[0]
+    assert least >= -ROUNDING * curvature.max(), (
+        f"{what}: {least:.3e}, largest curvature {curvature.max():.3e}"
+    )
+
+
+# -- 200 networks ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_step_leaves_the_bound(seed):
+    rng, net, loss, x, y = random_case(seed)
+    model, true = bounded_hessian(net, loss, x, y), so.exact.hessian(net, loss, x, y)
+    for output in rules_for(loss):
+        for correction in CORRECTIONS:
+            options = {"output": output, "negative_curvature": correction}
+            b = bound(net, loss, x, y, **options)
+            assert (b.curvature >= 0).all()
+            assert_bounds(b.curvature, model, options)
+            assert_bounds(bound(net, loss, x, y, cross=True, **options).curvature, true,
+                          ("cross", options))
+    assert relative(b.gradient, so.exact.gradient(net, loss, x, y)) < 1e-13
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_arbitrary_and_optimal_partitions(seed):
+    rng, net, loss, x, y = chain_case(seed)
+    evaluation = net.evaluate(loss, x, y)
+    model = bounded_hessian(net, loss, x, y)
+    f_ii = loss.hessian_diagonal(evaluation.outputs, evaluation.y)
+    for correction in CORRECTIONS:
+        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng),
+                               negative_curvature=correction)
+        assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions"))
+        phi = partitions.arbitrary_output(f_ii, drawn.u[-1], rng)
+        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng), phi,
+                               negative_curvature=correction)
+        assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions, at the loss too"))
+        outputs = {"jensen": "optimal"} | ({"diagonal": None} if loss.diagonal_hessian else {})
+        for output, phi in outputs.items():
+            explicit = explicit_bound(evaluation, output_phi=phi, negative_curvature=correction)
+            assert_bounds(explicit.curvature, model, (correction, output))
+            fast = bound(net, loss, x, y, output=output, negative_curvature=correction)
+            assert relative(fast.curvature, explicit.curvature) < 1e-13
+            assert relative(fast.gradient, explicit.gradient) < 1e-13
+
+
+def test_the_random_cases_are_what_they_should_be():
+    nets = [random_case(seed)[1:3] for seed in range(200)]
+    layers = [layer for net, _ in nets for layer in net.chain.sublayers()]
+    assert {layer.function.name for layer in layers
+            if isinstance(layer, Activation)} == set(ACTIVATIONS)
+    assert {type(loss) for _, loss in nets} == {so.SquaredError, so.SoftmaxCrossEntropy,
+                                                so.BoundedCriterion,
+                                                so.TukeyBiweight}
+    linear = [layer for layer in layers if isinstance(layer, Linear)]
+    assert 20 < sum(isinstance(layer, Skip)
+                    for layer in layers) and 20 < sum(layer.bias is None for layer in linear)
+    assert 50 < sum(not layer.trainable for layer in linear)
+
+
+def test_without_cross_terms_the_true_hessian_is_not_bounded():
+    net = Network([Linear(1, 1, init=0.0), Linear(1, 1, init=0.0)])
+    x = y = np.ones((1, 1))
+    H = so.exact.hessian(net, so.SquaredError(), x, y)
+    curvature = bound(net, so.SquaredError(), x, y).curvature
+    assert curvature.tolist() == [0, 0, 0, 1]
+    assert np.isclose(np.linalg.eigvalsh(np.diag(curvature) - H)[0], -np.sqrt(2))
+    assert_bounds(bound(net, so.SquaredError(), x, y, cross=True).curvature, H, "cross")
+
+
+def test_negative_numbers_must_be_corrected():
+    broken = 0
+    for seed in range(40):
+        _, net, loss, x, y = chain_case(seed)
+        curvature = explicit_bound(net.evaluate(loss, x, y), negative_curvature="none").curvature
+        broken += np.linalg.eigvalsh(np.diag(curvature)
+                                     - bounded_hessian(net, loss, x, y))[0] < -1e-6
+    assert broken > 3
+
+
+def test_zero_in_place_of_the_absolute_value_is_never_above():
+    lower = 0
+    for seed in range(60):
+        _, net, loss, x, y = random_case(seed)
+        by_abs, by_max = (bound(net, loss, x, y, output="pairwise",
+                                negative_curvature=c).curvature for c in CORRECTIONS)
+        assert (by_max <= by_abs * (1 + ROUNDING)).all()
+        lower += (by_max < 0.99 * by_abs).any()
+    assert lower > 5
+
+
+# -- what is bounded -------------------------------------------------------------------------------
+
+def outputs_without_products(layers, x, moved, theta):
+    """Outputs at changed parameters when every change of a weight meets the input of its layer at
+    the starting point.
+
+    x: inputs at the starting point; moved: inputs after the change; theta: iterator over the
+    changes of the layers.
+    """
+    for layer in layers:
+        if isinstance(layer, Skip):
+            here, there = outputs_without_products(layer.layers, x, moved, theta)
+            x, moved = x + here, moved + there
+        elif isinstance(layer, Activation):
+            x, moved = layer.function.value(x), layer.function.value(moved)
+        else:
+            b = 0 if layer.bias is None else layer.bias
+            there = moved @ layer.weight.T + b
+            if layer.trainable:
+                dW, *db = layer.split(next(theta))
+                there = there + x @ dW.T + (db[0] if db else 0)
+            x, moved = x @ layer.weight.T + b, there
+    return x, moved
+
+
+def trained(layers):
+    for layer in layers:
+        if isinstance(layer, Skip):
+            yield from trained(layer.layers)
+        elif layer.size:
+            yield layer
+
+
+def loss_without_products(net, loss, x, y, delta):
+    """Mean loss at `delta` (P,), which may be complex, of the function with the products left
+    out."""
+    ends = np.cumsum([layer.size for layer in trained(net.layers)])
+    _, outputs = outputs_without_products(net.layers, x, x, iter(np.split(delta, ends[:-1])))
+    return np.mean(loss.value(outputs, loss.prepare_target(y, outputs.shape, np.float64)))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_bounded_hessian_is_that_of_the_function_without_products(seed):
+    _, net, loss, x, y = random_case(seed)
+
+    def gradient(delta):
+        return finite_differences.complex_step(lambda d: loss_without_products(net, loss, x, y, d),
+                                               delta)
+
+    start = np.zeros(net.size)
+    assert (
+        np.abs(gradient(start) - so.exact.gradient(net, loss, x, y)).max()
+        < 1e-14 + 1e-12 * np.abs(gradient(start)).max()
+    )
+    found = finite_differences.central(gradient, start, step=1e-5)
+    H = bounded_hessian(net, loss, x, y)
+    assert np.allclose(H, H.T, rtol=0, atol=1e-12 * np.abs(H).max())
+    rounding, truncation = 1e-10, 1e-6 * np.abs(H).max()
+    assert np.abs(H - found.value).max() < rounding + truncation
+
+
+def test_penalty_enters_bound_and_hessian_exactly():
+    rng, net, loss, x, y = random_case(1)
+    plain, penalised = bound(net, loss, x, y), bound(net, loss, x, y, l2=0.3)
+    assert np.allclose(penalised.curvature, plain.curvature + 0.3, rtol=1e-14)
+    assert np.allclose(penalised.gradient, so.exact.gradient(net, loss, x, y, l2=0.3), rtol=1e-12)
+    assert relative(bounded_hessian(net, loss, x, y, l2=0.3),
+                    bounded_hessian(net, loss, x, y) + 0.3 * np.eye(net.size)) < 1e-14
+    step = rng.normal(size=net.size)
+    more = penalised.value(step) - plain.value(step)
+    assert np.isclose(more, 0.15 * np.sum((net.theta + step) ** 2), rtol=1e-12)
+    assert np.isclose(plain.value(np.zeros(net.size)), net.evaluate(loss, x, y).loss, rtol=1e-15)
+
+
+def test_jensen_start_bounds_every_convex_hessian_and_pairwise_is_below_it():
+    for seed in range(30):
+        _, net, loss, x, y = chain_case(seed)
+        jensen, pairwise = (bound(net, loss, x, y, output=output)
+                            for output in ("jensen", "pairwise"))
+        u = pairwise.total_gradients[-1]
+        assert (np.sum(u * pairwise.carried[-1], axis=1) <= np.sum(u * jensen.carried[-1],
+                                                                   axis=1) * (1 + ROUNDING)).all()
+
+
+# -- closed forms ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sum_rule(seed):
+    _, net, loss, x, y = random_case(seed, skip=False)
+    evaluation = net.evaluate(loss, x, y)
+    for output in rules_for(loss):
+        for correction in CORRECTIONS:
+            b = bound(net, loss, x, y, output=output, negative_curvature=correction)
+            total = np.sum(b.carried[-1] * b.total_gradients[-1])
+            for k, layer in enumerate(net.layers):
+                u = b.total_gradients[k]
+                if isinstance(layer, Activation) and u is not None:
+                    f = layer.function
+                    Z = np.abs(f.slope(evaluation.saved[k].input)) * b.carried[k + 1]
+                    y_k = evaluation.saved[k].input
+                    bent = Z + evaluation.deltas[k] * f.curvature(y_k) * u
+                    total += np.sum(((np.abs(bent) if correction == "abs" else np.maximum(bent, 0))
+                                     - Z) * u)
+            assert np.isclose(b.curvature.sum() * len(x), total, rtol=1e-12)
+
+
+@pytest.mark.parametrize("activation", ["relu", "identity", "leaky_relu"])
+def test_tightness(activation):
+    rng = np.random.default_rng(8)
+    net = so.mlp([3, 4, 3, 1], activation=activation, rng=rng)
+    net.theta = np.abs(net.theta)
+    x, y = rng.uniform(0.1, 1, size=(5, 3)), rng.normal(size=(5, 1))
+    b = bound(net, so.SquaredError(), x, y)
+    tangent = so.exact.jacobian(net, x).sum(axis=2)
+    for c in (-1.3, -0.2, 0.4, 2.0):
+        model = np.mean(np.sum((net(x) + c * tangent - y) ** 2, axis=1)) / 2
+        assert np.isclose(b.value(np.full(net.size, c)), model, rtol=1e-12)
+    assert b.value(rng.normal(size=net.size)) > 0
+
+
+def test_total_gradient_is_the_sum_of_absolute_paths():
+    """u at the outputs: their derivative, all parameters growing alike, in the network made of
+    absolute values."""
+    rng = np.random.default_rng(9)
+    net = so.mlp([3, 4, 2], activation="tanh", rng=rng)
+    x = rng.normal(size=(6, 3))
+    b = bound(net, so.SquaredError(), x, np.zeros((6, 2)))
+    first, _, last = net.layers
+    hidden = np.tanh(x @ first.weight.T + first.bias)
+    slope = 1 / np.cosh(x @ first.weight.T + first.bias) ** 2
+    below = np.abs(x).sum(axis=1, keepdims=True) + 1
+    above = np.abs(hidden).sum(axis=1, keepdims=True) + 1 + (slope * below) @ np.abs(last.weight).T
+    assert relative(b.total_gradients[-1], above) < 1e-14
+    assert relative(b.carried[-1], above) < 1e-14
+    assert b.total_gradients[0] is None and b.output == "diagonal"
+
+
+def test_skip_of_a_chain_of_nothing_doubles():
+    """y = x + x: fractions of a half, four times the curvature, as for a fixed layer with weight
+    2."""
+    rng = np.random.default_rng(10)
+    first, x, y = Linear(3, 2, rng=rng), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
+    double = Linear(2, 2, bias=False, trainable=False)
+    double.weight = 2 * np.eye(2)
+    by_skip = bound(Network([first, Skip([Activation("identity")])]), so.SquaredError(), x, y)
+    by_weight = bound(Network([first.copy(), double]), so.SquaredError(), x, y)
+    alone = bound(Network([first.copy()]), so.SquaredError(), x, y)
+    assert relative(by_skip.curvature, by_weight.curvature) < 1e-14
+    assert relative(by_skip.curvature, 4 * alone.curvature) < 1e-14
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_nested_chains_change_nothing(cross):
+    """Bound, bounded Hessian and exact Hessian of a network do not depend on how its layers are
+    grouped."""
+    def network(grouped):
+        rng = np.random.default_rng(0)
+        one, two, three = Linear(3, 4, rng=rng), Linear(4, 4, rng=rng), Linear(4, 3, rng=rng)
+        bend, out = Skip([two, Activation("softplus")]), Activation("sigmoid")
+        if grouped:
+            return Network([one, Chain([Activation("tanh"), bend]), Chain([three, Chain([out])])])
+        return Network([one, Activation("tanh"), bend, three, out])
+
+    x = np.random.default_rng(1).normal(size=(5, 3))
+    case, flat, grouped = (so.SquaredError(), x, x**2), network(False), network(True)
+    expected = bound(flat, *case, cross=cross)
+    got = bound(grouped, *case, cross=cross)
+    np.testing.assert_allclose(got.curvature, expected.curvature, rtol=1e-13)
+    np.testing.assert_allclose(bounded_hessian(grouped, *case), bounded_hessian(flat, *case),
+                               atol=1e-14)
+    for method in ("products", "polarisation"):
+        np.testing.assert_allclose(so.exact.hessian(grouped, *case, method=method),
+                                   so.exact.hessian(flat, *case), atol=1e-14)
+
+
+def test_reshaped_layers_change_nothing():
+    """A change of shape, and activations on images, leave bound and bounded Hessian as they are."""
+    rng = np.random.default_rng(2)
+    first, second = Linear(3, 4, rng=rng), Linear(4, 2, rng=rng)
+    shaped = [Reshape(4, (2, 2)), Skip([Activation("sin")]), Activation("tanh"), Reshape((2, 2), 4)]
+    image = Network([first.copy(), *shaped, second.copy()])
+    plain = Network([first, Skip([Activation("sin")]), Activation("tanh"), second])
+    case = so.SoftmaxCrossEntropy(), rng.normal(size=(5, 3)), rng.integers(0, 2, 5)
+    for cross in (False, True):
+        expected = bound(plain, *case, cross=cross).curvature
+        np.testing.assert_allclose(bound(image, *case, cross=cross).curvature, expected, rtol=1e-14)
+    np.testing.assert_allclose(bounded_hessian(image, *case), bounded_hessian(plain, *case),
+                               rtol=0, atol=1e-14)

@@ -1,0 +1,202 @@
+"""Residual partitioning as an optimizer: its step against the formula, penalty, damping, rates, and
+its reports."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import relative
+from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
+from secondorder.papers.residual_partitioning.optimizer import LEARNING_RATES
+
+
+@pytest.fixture(autouse=True)
+def no_warning_is_tolerated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(12)
+
+
+def squared_case(rng, sizes=(3, 4, 2), samples=6):
+    net = so.mlp(sizes, activation="tanh", rng=rng)
+    return (
+        net,
+        so.SquaredError(),
+        rng.normal(size=(samples, sizes[0])),
+        rng.normal(size=(samples, sizes[-1])),
+    )
+
+
+def classifier(rng, dtype="float64"):
+    net = so.mlp([3, 4, 3], activation="softplus", rng=rng, dtype=dtype)
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), np.arange(6) % 3
+
+
+# -- the step --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("output", ["diagonal", "jensen", "pairwise"])
+@pytest.mark.parametrize("correction", ["abs", "max"])
+def test_step_is_gradient_over_curvature(rng, output, correction):
+    net, loss, x, y = squared_case(rng)
+    b = bound(net, loss, x, y, output=output, negative_curvature=correction, cross=True)
+    before = net.theta.copy()
+    method = ResidualPartitioning(net, loss, 0.5, output=output, negative_curvature=correction,
+                                  cross=True)
+    direction = method.direction(net.evaluate(loss, x, y))
+    assert np.allclose(direction, -b.gradient / b.curvature, rtol=1e-13)
+    assert direction @ so.exact.gradient(net, loss, x, y) < 0
+    info = method.step(x, y)
+    assert np.allclose(net.theta, before + 0.5 * direction, rtol=1e-13)
+    assert np.isclose(info["bound_decrease"], 0.375 * np.sum(b.gradient**2 / b.curvature),
+                      rtol=1e-12)
+    step = net.theta - before
+    assert np.isclose(info["bound_decrease"], b.loss - b.value(step), rtol=1e-10)
+    assert info["curvature_max"] == b.curvature.max() and info["curvature_min"] == b.curvature.min()
+    assert np.isclose(info["largest_change"], np.abs(step).max()) and info["idle_parameters"] == 0
+    assert np.isclose(info["loss"], b.loss) and info["learning_rate"] == 0.5
+
+
+@pytest.mark.parametrize("penalty", ["implicit", "plain"])
+def test_report_with_penalty_and_damping(rng, penalty):
+    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's
+    own."""
+    net, loss, x, y = squared_case(rng)
+    method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
+    whole, data = bound(net, loss, x, y, l2=0.5), bound(net, loss, x, y)
+    before = net.theta.copy()
+    info = method.step(x, y)
+    assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before),
+                      rtol=1e-10)
+    assert (
+        info["curvature_max"] == data.curvature.max()
+        and info["curvature_min"] == data.curvature.min()
+    )
+
+
+def test_bound_refuses_what_makes_no_sense(rng):
+    net, loss, x, y = squared_case(rng)
+    with pytest.raises(ValueError, match="delta holds NaN"):
+        bound(net, loss, x, y).value(np.full(net.size, np.nan))
+    with pytest.raises(TypeError, match="cross must be True or False, got 'maybe'"):
+        bound(net, loss, x, y, cross="maybe")
+    with pytest.raises(TypeError, match="cross must be True or False"):
+        ResidualPartitioning(net, loss, cross=None)
+
+
+def test_default_rates_depend_on_the_output_rule(rng):
+    net, loss, _, _ = squared_case(rng)
+    for output, rate in LEARNING_RATES.items():
+        assert ResidualPartitioning(net, loss, output=output).learning_rate == rate
+    assert LEARNING_RATES["jensen"] > LEARNING_RATES["diagonal"]
+    for criterion, output in ((loss, "diagonal"), (so.SoftmaxCrossEntropy(), "jensen"),
+                              (so.BoundedCriterion(), "pairwise")):
+        assert ResidualPartitioning(net, criterion).learning_rate == LEARNING_RATES[output]
+
+
+def test_rates_up_to_two_lower_the_model(rng):
+    net, loss, x, y = squared_case(rng)
+    b, H = bound(net, loss, x, y), bounded_hessian(net, loss, x, y)
+    for rate in (0.1, 1.0, 1.9):
+        step = rate * ResidualPartitioning(net, loss, rate).direction(net.evaluate(loss, x, y))
+        promised = (rate - rate**2 / 2) * np.sum(b.gradient**2 / b.curvature)
+        assert -(b.gradient @ step + step @ H @ step / 2) >= promised > 0
+
+
+def test_a_schedule_reaches_the_implicit_penalty(rng):
+    net, loss, x, y = squared_case(rng)
+    method = ResidualPartitioning(net, loss, lambda step: 10.0 / (1 + step), l2=0.5)
+    method.step(x, y)
+    b, before = bound(net, loss, x, y), net.theta.copy()
+    method.step(x, y)
+    assert np.allclose(net.theta - before, -(b.gradient + 0.5 * before) / (b.curvature / 5.0 + 0.5),
+                       rtol=1e-12)
+
+
+def test_float32_stays_float32(rng):
+    net, loss, x, y = classifier(rng, dtype="float32")
+    method = ResidualPartitioning(net, loss, 3.0, l2=0.01, damping=0.1)
+    assert method.direction(net.evaluate(loss, x, y)).dtype == np.float32
+    method.step(x, y)
+    assert net.theta.dtype == np.float32 and np.isfinite(net.theta).all()
+
+
+def test_pickle_and_two_optimizers_taking_turns(rng):
+    net, loss, x, y = classifier(rng)
+    options = {"learning_rate": 10.0, "l2": 0.01, "output": "pairwise", "negative_curvature": "max",
+               "damping": 0.01}
+    alone = ResidualPartitioning(net.copy(), loss, **options)
+    other = ResidualPartitioning(net.copy(),
+                                 so.SoftmaxCrossEntropy(),
+                                 1.0)
+    turns = pickle.loads(pickle.dumps(ResidualPartitioning(net, loss, **options)))
+    for k in range(4):
+        alone.step(x, y)
+        turns.step(x, y)
+        other.step(x[: 3 + k % 2], y[: 3 + k % 2])
+    assert np.array_equal(alone.network.theta, turns.network.theta)
+    assert not np.array_equal(alone.network.theta, other.network.theta)
+
+
+def test_results_are_not_overwritten_by_later_calls(rng):
+    net, loss, x, y = classifier(rng)
+    b = bound(net, loss, x, y)
+    kept = b.gradient.copy(), b.curvature.copy(), [None if Z is None else Z.copy()
+                                                   for Z in b.carried]
+    bound(net, loss, x[:3], y[:3], l2=1.0)
+    assert np.array_equal(kept[0], b.gradient) and np.array_equal(kept[1], b.curvature)
+    assert all(a is None or np.array_equal(a, c) for a, c in zip(kept[2], b.carried))
+
+
+# -- penalty and damping ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("rate", [1e3, 1e5])
+def test_implicit_penalty_is_stable_at_any_rate(rng, rate):
+    """The penalty is ten times the largest curvature: a plain step overshoots at these rates."""
+    net, loss, x, y = squared_case(rng, sizes=(3, 4, 2))
+    settings = {"learning_rate": rate, "l2": 10.0 * bound(net, loss, x, y).curvature.max()}
+    method = ResidualPartitioning(net, loss, **settings)
+    for _ in range(200):
+        method.step(x, y)
+    assert np.abs(net.theta).max() < 1.0
+    net.theta = rng.normal(size=net.size)
+    plain = ResidualPartitioning(net, loss, penalty="plain", **settings)
+    sizes = [np.linalg.norm(net.theta)]
+    for _ in range(2):
+        plain.step(x, y)
+        sizes.append(np.linalg.norm(net.theta))
+    assert sizes[1] > 10 * sizes[0]
+
+
+def test_penalties_agree_at_rate_one_and_only_there(rng):
+    net, loss, x, y = squared_case(rng)
+    evaluation = net.evaluate(loss, x, y)
+
+    def direction(penalty, rate):
+        return ResidualPartitioning(net, loss, rate, l2=0.2, penalty=penalty).direction(evaluation)
+
+    assert np.allclose(direction("implicit", 1.0), direction("plain", 1.0), rtol=1e-14)
+    assert relative(direction("implicit", 5.0), direction("plain", 5.0)) > 0.1
+    assert np.array_equal(direction("plain", 5.0), direction("plain", 1.0))
+
+
+def test_damping_is_added_to_the_curvature(rng):
+    net, loss, x, y = squared_case(rng)
+    b = bound(net, loss, x, y)
+    rate, l2, damping = 3.0, 0.2, 0.7
+    gradient = b.gradient + l2 * net.theta
+    evaluation = net.evaluate(loss, x, y)
+    implicit = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping)
+    assert np.allclose(rate * implicit.direction(evaluation),
+                       -gradient / ((b.curvature + damping) / rate + l2),
+                       rtol=1e-13)
+    plain = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping, penalty="plain")
+    assert np.allclose(rate * plain.direction(evaluation), -rate * gradient
+                       / (b.curvature + damping + l2), rtol=1e-13)

@@ -1,0 +1,109 @@
+"""Training with residual partitioning on the digits, against reference runs of an independent
+implementation.
+
+The references are means over two seeds of a separate plain-NumPy script (other random numbers,
+another split of the data), same settings: 1400 training and 397 validation images scaled to [-1,
+1], batches of 100, l2 = 1e-2, float32. Ours must lie within three standard deviations, estimated
+from our own seeds, of the reference for the training loss, and within a factor of two for the
+validation loss, which depends on the split as well.
+"""
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import secondorder as so
+
+SEEDS = (1, 2, 3, 4)
+
+# task, epochs, settings, reference training and validation loss
+RUNS = [
+    ("autoencoder", 200, {"learning_rate": 1.0, "output": "diagonal", "penalty": "plain"}, 6.62,
+     6.69),
+    ("autoencoder", 200, {"learning_rate": 3.0, "output": "diagonal", "penalty": "implicit"}, 6.38,
+     6.47),
+    ("autoencoder", 200, {"learning_rate": 10.0, "output": "diagonal", "penalty": "implicit"}, 5.67,
+     5.73),
+    ("autoencoder", 200, {"learning_rate": 10.0, "output": "jensen", "penalty": "plain"}, 6.91,
+     6.91),
+    ("autoencoder", 200, {"learning_rate": 300.0, "output": "jensen", "penalty": "implicit"}, 5.81,
+     5.88),
+    ("classifier", 100, {"learning_rate": 30.0, "output": "jensen", "penalty": "implicit"}, 1.033,
+     1.002),
+    ("classifier", 100, {"learning_rate": 100.0, "output": "jensen", "penalty": "implicit"}, 0.357,
+     0.319),
+    ("classifier", 100, {"learning_rate": 30.0, "output": "pairwise", "penalty": "implicit"}, 0.367,
+     0.329),
+]
+
+
+def final_losses(task, epochs, settings, seed):
+    """Training and validation loss after one run."""
+    rng = np.random.default_rng(seed)
+    training, validation = so.datasets.split(so.datasets.load_digits(), validation=397, rng=rng)
+    training, validation = (so.datasets.scale(part, (-1.0, 1.0)) for part in (training, validation))
+    if task == "autoencoder":
+        network = so.mlp([64, 64, 2, 64, 64], activation="tanh", output="tanh", rng=rng,
+                         dtype="float32")
+        loss, targets = so.SquaredError(), (training.inputs, validation.inputs)
+    else:
+        network = so.mlp([64, 400, 100, 36, 10], activation="softplus", rng=rng, dtype="float32")
+        loss, targets = so.SoftmaxCrossEntropy(), (training.targets, validation.targets)
+    optimizer = so.ResidualPartitioning(network, loss, l2=1e-2, **settings)
+    history = so.train(optimizer, training.inputs, targets[0], epochs=epochs, batch_size=100,
+                       rng=rng,
+                       validation=(validation.inputs, targets[1]), evaluate_every=epochs)
+    return history.records[-1].train_loss, history.records[-1].validation_loss
+
+
+@pytest.fixture(scope="module")
+def results():
+    with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
+        jobs = [[pool.submit(final_losses, task, epochs, settings, seed) for seed in SEEDS]
+                for task, epochs, settings, _, _ in RUNS]
+        return [np.array([job.result() for job in row]) for row in jobs]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number",
+    range(len(RUNS)),
+    ids=lambda i: f"{RUNS[i][0]}-{RUNS[i][2]['output']}-{RUNS[i][2]['learning_rate']:g}",
+)
+def test_losses_agree_with_an_independent_implementation(results, number):
+    task, epochs, settings, train_reference, validation_reference = RUNS[number]
+    train, validation = results[number].T
+    deviation = train.std(ddof=1)
+    print(f"{task} {settings}: train {train.mean():.3f} +- {deviation:.3f} (reference "
+          f"{train_reference}), "
+          f"validation {validation.mean():.3f} (reference {validation_reference})")
+    assert abs(train.mean() - train_reference) <= 3 * deviation
+    assert validation_reference / 2 < validation.mean() < validation_reference * 2
+
+
+@pytest.mark.slow
+def test_the_printed_algorithm_hardly_trains_the_classifier():
+    """Read literally, Algorithm 1 overestimates the curvature so much that the classifier does not
+    leave chance level."""
+    from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
+
+    rng = np.random.default_rng(1)
+    training = so.datasets.scale(so.datasets.load_digits(), (-1.0, 1.0))
+    losses = {}
+    for method in ("printed", "corrected"):
+        network = so.mlp([64, 400, 100, 36, 10], activation="softplus", rng=1, dtype="float32")
+        loss = so.SoftmaxCrossEntropy()
+        optimizer = so.ResidualPartitioning(network, loss, learning_rate=100.0, output="jensen")
+        for _ in range(200):
+            batch = rng.choice(len(training.inputs), 100, replace=False)
+            x, y = training.inputs[batch], training.targets[batch]
+            if method == "printed":
+                network.theta += algorithm_1_as_printed(network.evaluate(loss, x, y),
+                                                        learning_rate=100.0).delta
+            else:
+                optimizer.step(x, y)
+        losses[method] = network.evaluate(loss, training.inputs, training.targets).loss
+    assert losses["printed"] > 2.2  # log 10 = 2.303
+    assert losses["corrected"] < 1.9

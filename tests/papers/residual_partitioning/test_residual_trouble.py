@@ -1,0 +1,348 @@
+"""Residual partitioning where numbers are awkward, and what it refuses."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import relative
+from secondorder import kernels
+from secondorder.nets import Activation, Layer, Linear, Network, Skip
+from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
+from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
+from secondorder.papers.residual_partitioning.explicit import explicit_bound
+
+DTYPES = ("float64", "float32")
+
+
+@pytest.fixture(autouse=True)
+def no_warning_is_tolerated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(12)
+
+
+def finite(b):
+    return (
+        np.isfinite(b.curvature).all()
+        and np.isfinite(b.gradient).all()
+        and (b.curvature >= 0).all()
+    )
+
+
+def squared_case(rng, activation="tanh", sizes=(3, 4, 2), samples=6, **options):
+    net = so.mlp(sizes, activation=activation, rng=rng, **options)
+    return (
+        net,
+        so.SquaredError(),
+        rng.normal(size=(samples, sizes[0])),
+        rng.normal(size=(samples, sizes[-1])),
+    )
+
+
+def classifier(rng, dtype="float64"):
+    net = so.mlp([3, 4, 3], activation="softplus", rng=rng, dtype=dtype)
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), np.arange(6) % 3
+
+
+# -- awkward numbers -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_whole_layer_of_dead_units(rng, dtype, cross):
+    net, loss, x, y = squared_case(rng, "relu", dtype=dtype)
+    net.layers[0].bias = np.full(4, -100.0, dtype=dtype)
+    b = bound(net, loss, x, y, cross=cross)
+    first, last = net.slices[0], net.slices[2]
+    assert finite(b) and not b.gradient[first].any() and not b.curvature[first].any()
+    weights, bias = net.layers[2].split(b.curvature[last])
+    # only the output's biases can move anything: u = Z = 1
+    assert not weights.any() and np.allclose(bias, 1.0)
+    before, method = net.theta.copy(), ResidualPartitioning(net, loss, 1.0, cross=cross)
+    info = method.step(x, y)
+    assert np.array_equal(net.theta[first],
+                          before[first]) and info["idle_parameters"] == net.size - 2
+    # the biases' own quadratic is met exactly
+    assert np.allclose(net(x).mean(axis=0), y.mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_some_dead_units_keep_the_bound(rng, cross):
+    net, loss, x, y = squared_case(rng, "relu")
+    net.layers[0].bias = np.array([-100.0, 0.1, -100.0, 0.2])
+    b = bound(net, loss, x, y, cross=cross)
+    H = so.exact.hessian(net, loss, x, y) if cross else bounded_hessian(net, loss, x, y)
+    assert finite(b) and np.linalg.eigvalsh(np.diag(b.curvature)
+                                            - H)[0] > -1e-12 * b.curvature.max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("output", ["diagonal", "jensen", "pairwise"])
+def test_zero_inputs(rng, dtype, output):
+    net, loss, x, y = squared_case(rng, dtype=dtype)
+    b = bound(net, loss, 0 * x, y, output=output)
+    weights, bias = net.layers[0].split(b.curvature[net.slices[0]])
+    assert finite(b) and not weights.any() and (bias > 0).all()
+    info = ResidualPartitioning(net, loss, 1.0, output=output).step(0 * x, y)
+    assert info["idle_parameters"] == weights.size
+
+
+def test_zero_inputs_without_biases_leave_everything_alone(rng):
+    net, loss, x, y = squared_case(rng, bias=False)
+    before = net.theta.copy()
+    for output in ("diagonal", "jensen", "pairwise"):
+        assert not bound(net, loss, 0 * x, y, output=output).curvature.any()
+        info = ResidualPartitioning(net, loss, 10.0, output=output).step(0 * x, y)
+        assert info["step_norm"] == 0 and np.array_equal(net.theta, before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("activation", ["tanh", "relu", "softplus", "sin"])
+def test_zero_weights_everywhere(rng, dtype, activation):
+    net, loss, x, y = squared_case(rng, activation, dtype=dtype)
+    net.theta = np.zeros_like(net.theta)
+    for cross in (False, True):
+        assert finite(bound(net, loss, x, y, cross=cross))
+    info = ResidualPartitioning(net, loss, 1.0).step(x, y)
+    assert np.isfinite(net.theta).all() and net.evaluate(loss, x, y).loss < info["loss"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [30, 90, 1e3])
+def test_softmax_that_is_confidently_wrong(rng, dtype, size):
+    net = Network([Linear(2, 3, rng=rng), Activation("tanh"), Linear(3, 3, init=0.1, rng=rng)],
+                  dtype=dtype)
+    net.layers[2].bias = np.array([size, 0, 0], dtype=dtype)
+    x, y, loss = rng.normal(size=(4, 2)), np.array([1, 2, 1, 2]), so.SoftmaxCrossEntropy()
+    for output in ("jensen", "pairwise"):
+        b = bound(net, loss, x, y, output=output)
+        assert finite(b) and np.abs(b.gradient).max() > 0.4
+        damped = ResidualPartitioning(net.copy(), loss, 1.0, output=output, damping=0.1)
+        before = damped.network.evaluate(loss, x, y).loss
+        info = damped.step(x, y)
+        assert info["idle_parameters"] == 0 and info["largest_change"] <= np.abs(
+            b.gradient
+        ).max() / 0.1 * (1 + 1e-6)
+        assert damped.network.evaluate(loss, x, y).loss < before
+
+
+def test_without_curvature_nothing_moves_and_the_step_says_so(rng):
+    """Logits so far apart that every second derivative of the softmax is 0 although the gradient is
+    not."""
+    net = Network([Linear(2, 3, init=0.1, rng=rng)])
+    net.layers[0].bias = np.array([1e3, 0, -1e3])
+    x, loss = rng.normal(size=(4, 2)), so.SoftmaxCrossEntropy()
+    b = bound(net, loss, x, np.full(4, 1))
+    assert np.abs(b.gradient).max() > 0.4 and not b.curvature.any()
+    info = ResidualPartitioning(net, loss, 30.0, l2=0.1).step(x, np.full(4, 1))
+    assert info["idle_parameters"] == net.size and info["step_norm"] == 0
+
+
+def test_where_all_negative_numbers_become_zero_damping_moves_again(rng):
+    """Softplus far below its target: below it the bound with "max" is flat although the gradient is
+    not."""
+    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
+    net.theta = np.array([0.5, 0.25, 1.0, 0.0])
+    x, y, loss, first = np.ones((1, 1)), np.full((1, 1), 20.0), so.SquaredError(), net.slices[0]
+    b = bound(net, loss, x, y, negative_curvature="max")
+    assert not b.curvature[first].any() and (b.gradient[first] < -1).all()
+    assert (bound(net, loss, x, y).curvature[first] > 0).all()
+    evaluation = net.evaluate(loss, x, y)
+    options = {"learning_rate": 1.0, "negative_curvature": "max"}
+    left_alone = ResidualPartitioning(net, loss, **options)
+    assert (
+        not left_alone.direction(evaluation)[first].any()
+        and left_alone.details["idle_parameters"] == 2
+    )
+    assert (ResidualPartitioning(net, loss, damping=1.0, **options).direction(evaluation)[first]
+            > 1).all()
+
+
+def test_a_step_beyond_all_numbers_is_refused_and_undone(rng):
+    net = Network([Linear(2, 3, init=0.1, rng=rng)], dtype="float32")
+    net.layers[0].bias = np.array([88, 0, 0], dtype="float32")
+    x, y, before = rng.normal(size=(4, 2)), np.full(4, 1), net.theta.copy()
+    method = ResidualPartitioning(net, so.SoftmaxCrossEntropy(), 1e3)
+    with pytest.raises(FloatingPointError,
+                       match=r"ResidualPartitioning, step 1: .* layer 0, Linear\(2, 3\)"):
+        method.step(x, y)
+    assert np.array_equal(net.theta, before) and method.steps == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_saturated_tanh(rng, dtype):
+    net, loss, x, y = squared_case(rng, dtype=dtype)
+    net.layers[0].weight = 1e4 * net.layers[0].weight
+    b = bound(net, loss, x, y)
+    assert finite(b)
+    method = ResidualPartitioning(net, loss, 1.0)
+    before = net.evaluate(loss, x, y).loss
+    method.step(x, y)
+    assert np.isfinite(net.theta).all() and net.evaluate(loss, x, y).loss <= before
+
+
+def test_sizes_beyond_float32_name_the_layer(rng):
+    """A perfect fit of huge numbers: loss and gradient are 0, but squares of the inputs
+    overflow."""
+    net, loss, x, _ = squared_case(rng, "relu", dtype="float32")
+    x = 1e25 * x
+    with pytest.raises(FloatingPointError,
+                       match=r"curvature in the parameters of layer 0, Linear\(3, 4\), is not "
+                             r"finite"):
+        bound(net, loss, x, net(x))
+
+
+def test_float32_agrees_with_float64(rng):
+    net, loss, x, y = classifier(rng)
+    wide, narrow = bound(net, loss, x, y), bound(net.astype("float32"), loss, x, y)
+    assert narrow.curvature.dtype == narrow.gradient.dtype == np.float32
+    assert relative(narrow.curvature, wide.curvature) < 2e-6
+    assert all(a is None or a.dtype == np.float32 for a in narrow.total_gradients + narrow.carried)
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+def test_no_trained_layer(rng):
+    net = Network([Linear(2, 3, trainable=False, rng=rng), Activation("tanh")])
+    x, y = np.ones((2, 2)), np.zeros((2, 3))
+    for refused in (lambda: bound(net, so.SquaredError(), x, y),
+                    lambda: bounded_hessian(net, so.SquaredError(), x, y),
+                    lambda: ResidualPartitioning(net, so.SquaredError())):
+        with pytest.raises(ValueError, match="no trainable parameters"):
+            refused()
+
+
+def test_a_subclass_that_changes_a_pass_is_not_given_its_parents_rule(rng):
+    class Doubled(Linear):
+        def forward(self, x):
+            y, saved = super().forward(x)
+            return 2 * y, saved._replace(output=2 * y)
+
+    class Renamed(Linear):
+        """Changes no pass."""
+
+    x, y = np.ones((2, 2)), np.zeros((2, 3))
+    with pytest.raises(TypeError, match="residual partitioning.*Doubled overrides its forward"):
+        bound(Network([Doubled(2, 3, rng=rng)]), so.SquaredError(), x, y)
+    with pytest.raises(TypeError, match="Doubled overrides"):
+        bound(Network([Skip([Doubled(2, 2, rng=rng)]), Linear(2, 3, rng=rng)]), so.SquaredError(),
+              x, y)
+    assert finite(bound(Network([Renamed(2, 3, rng=rng)]), so.SquaredError(), x, y))
+
+
+def test_unknown_layer(rng):
+    class Shift(Layer):
+        def forward(self, x):
+            return x + 1, (x, x + 1)
+
+    net = Network([Linear(2, 3, rng=rng), Shift()])
+    with pytest.raises(TypeError,
+                       match="residual partitioning does not support the layer .*Shift.*Linear, "
+                             "Activation, .*Chain, Skip"):
+        bound(net, so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"output": "jensens"}, "unknown output 'jensens': did you mean 'jensen'"),
+    ({"negative_curvature": "clip"}, "unknown negative_curvature 'clip'.*abs, max"),
+    ({"penalty": "implict"}, "unknown penalty 'implict': did you mean 'implicit'"),
+    ({"damping": -0.1}, "damping must be at least 0"),
+    ({"damping": np.nan}, "damping must be finite"),
+    ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+    ({"l2": -1.0}, "l2 must be"),
+])
+def test_bad_arguments_of_the_optimizer(rng, options, words):
+    net, loss, _, _ = squared_case(rng)
+    with pytest.raises(ValueError, match=words):
+        ResidualPartitioning(net, loss, **options)
+
+
+def test_rules_that_would_not_bound_are_refused(rng):
+    net, loss, x, y = classifier(rng)
+    with pytest.raises(ValueError,
+                       match="output='diagonal' needs a loss whose Hessian .*diagonal.*'jensen' or "
+                             "'pairwise'"):
+        bound(net, loss, x, y, output="diagonal")
+    with pytest.raises(ValueError, match="output='jensen' needs a loss that is convex.*'pairwise'"):
+        bound(net, so.BoundedCriterion(), x, y, output="jensen")
+    assert bound(net, loss, x, y).output == "jensen"
+    assert bound(net, so.BoundedCriterion(), x, y).output == "pairwise"
+    assert bound(net, so.TukeyBiweight(), x, np.zeros((6, 3))).output == "diagonal"
+
+
+def test_matrices_that_are_too_large_are_refused(rng):
+    net, loss, x, y = squared_case(rng, samples=12)
+    with pytest.raises(MemoryError, match=r"\(26, 26\) needs 5,408 bytes"):
+        bounded_hessian(net, loss, x, y, max_bytes=5000)
+    assert bounded_hessian(net, loss, x, y, max_bytes=5408).nbytes == 5408
+
+
+def test_value_wants_one_entry_a_parameter(rng):
+    net, loss, x, y = squared_case(rng)
+    with pytest.raises(ValueError, match=r"delta has shape \(3,\), expected \(26,\)"):
+        bound(net, loss, x, y).value(np.zeros(3))
+
+
+def test_parameters_that_changed_are_noticed(rng):
+    net, loss, x, y = squared_case(rng)
+    method, evaluation = ResidualPartitioning(net, loss), net.evaluate(loss, x, y)
+    net.theta = net.theta + 1
+    with pytest.raises(RuntimeError, match="changed"):
+        method.direction(evaluation)
+
+
+# -- the kernel, and the printed algorithm ---------------------------------------------------------
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("clip", [False, True])
+def test_kernel_equals_its_twin(rng, dtype, clip):
+    g, slope, curvature = (rng.normal(size=2000).astype(dtype) for _ in range(3))
+    Z, u = (np.abs(rng.normal(size=2000)).astype(dtype) for _ in range(2))
+    u[:50], Z[50:100], g[100:150], slope[150:200] = 0, 0, 0, 0
+    made, twin = np.full((2, 2000), np.nan, dtype)
+    kernels.partition_activation(g, Z, slope, curvature, u, clip, made)
+    kernels.partition_activation_numpy(g, Z, slope, curvature, u, clip, twin)
+    wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z
+    assert np.array_equal(made, twin)
+    assert relative(made, np.maximum(wide, 0) if clip else np.abs(wide)) < 4 * np.finfo(dtype).eps
+    assert (wide < 0).sum() > 100
+
+
+def test_printed_algorithm_has_its_own_failure(rng):
+    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
+    net.theta = np.array([1.0, -3.0, 1.0, 1.0])
+    evaluation = net.evaluate(so.SquaredError(), np.full((1, 1), 0.5), np.full((1, 1), -1.0))
+    H = bounded_hessian(net, so.SquaredError(), evaluation.x, evaluation.y)
+    printed = algorithm_1_as_printed(evaluation)
+    assert -0.04 < np.linalg.eigvalsh(np.diag(printed.W_ddot) - H)[0] < -0.038
+    assert np.linalg.eigvalsh(np.diag(explicit_bound(evaluation).curvature) - H)[0] > -1e-15
+    assert np.allclose(printed.delta, -printed.W_dot / printed.W_ddot)
+
+
+def test_what_does_not_fit_is_refused_when_the_optimizer_is_made(rng):
+    class Shift(Layer):
+        def forward(self, x):
+            return x + 1, (x, x + 1)
+
+    with pytest.raises(TypeError, match="does not support the layer Shift"):
+        ResidualPartitioning(Network([Linear(2, 3, rng=rng), Skip([Shift()])]), so.SquaredError())
+    with pytest.raises(ValueError, match="output='diagonal' needs"):
+        ResidualPartitioning(so.mlp([2, 3], rng=rng), so.SoftmaxCrossEntropy(), output="diagonal")
+    with pytest.raises(ValueError, match="needs real numbers, got complex128"):
+        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)),
+              np.zeros((2, 3)))
+
+
+def test_an_enormous_rate_is_a_floating_point_error(rng):
+    net = so.mlp([2, 3], rng=rng)
+    before = net.theta.copy()
+    with pytest.raises(FloatingPointError, match="ResidualPartitioning, step 1"):
+        ResidualPartitioning(net, so.SquaredError(),
+                             learning_rate=1e308).step(1e3 * np.ones((2, 2)), 1e9 * np.ones((2, 3)))
+    assert np.array_equal(net.theta, before)

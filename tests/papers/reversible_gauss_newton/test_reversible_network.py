@@ -1,0 +1,199 @@
+"""RevMLP is a network like any other, and can be run backwards."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.reversible_cases import batch, network
+from secondorder.papers.reversible_gauss_newton import Coupling, RevMLP
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("bottleneck", (None, 5))
+@pytest.mark.parametrize("moves", ("first", "second"))
+@pytest.mark.parametrize("activation", ("tanh", "relu"))
+def test_all_passes_of_a_half_coupled_layer(bottleneck, moves, activation):
+    layer = Coupling(6, bottleneck, moves, activation, bias=True, init=0.5, fixed_init=0.8, rng=0)
+    report = so.verify.layer(layer)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("bottleneck", (None, 7))
+def test_forward_is_equations_14_and_15(bottleneck, rng):
+    net = network(rng, d=4, blocks=2, bottleneck=bottleneck, activation="tanh",
+                  first_activation="sigmoid", bias=True)
+    x = rng.normal(size=(3, 4))
+    X1, X2 = x[:, :2].T, x[:, 2:].T
+    for l, block in enumerate(net.blocks):
+        s = (lambda z: 1 / (1 + np.exp(-z))) if l == 0 else np.tanh
+        Va, Vb = (np.eye(2), np.eye(2)) if bottleneck is None else (block.Va, block.Vb)
+        b1, b2 = (half.trained.bias[:, None] for half in block)
+        X1 = X1 + block.W1 @ s(Va @ X2) + b1
+        X2 = X2 + block.W2 @ s(Vb @ X1) + b2
+    np.testing.assert_allclose(net.features(x), np.vstack([X1, X2]).T, rtol=1e-12)
+    np.testing.assert_allclose(net(x), net.features(x), rtol=0)
+
+
+@pytest.mark.parametrize("d", (2, 6, 7, 64))
+@pytest.mark.parametrize("bottleneck", (None, 30))
+@pytest.mark.parametrize("activation", ("relu", "tanh", "softplus"))
+def test_inverse_at_32_blocks(d, bottleneck, activation, rng):
+    net = RevMLP(d, 32, bottleneck, activation, init=0.2 if bottleneck else 0.05, outputs=1,
+                 bias=True, rng=rng)
+    x = rng.normal(size=(5, d))
+    largest, at = np.abs(x).max(), np.zeros((5, net.width))
+    at[:, :d] = x
+    for half in net.couplings:
+        at = half.forward(at)[0]
+        largest = max(largest, np.abs(at).max())
+    assert np.abs(net.inverse(net.features(x)) - x).max() <= 1e-10 * largest
+    np.testing.assert_array_equal(net.features(x), at)
+
+
+def test_an_odd_width_is_padded_with_a_zero(rng):
+    net = network(rng, d=5, blocks=2, outputs=3, activation="tanh")
+    wide = RevMLP(6, 2, 16, outputs=3, activation="tanh", readout=net.readout, rng=0)
+    for mine, theirs in zip(net.blocks, wide.blocks):
+        for half, other in zip(mine, theirs):
+            other.fixed.weight = half.fixed.weight
+    wide.theta = net.theta
+    x = rng.normal(size=(4, 5))
+    np.testing.assert_allclose(net(x), wide(np.hstack([x, np.zeros((4, 1))])), rtol=1e-12)
+    assert net.width == 6 and net.inverse(net.features(x)).shape == (4, 5)
+
+
+def test_readouts(rng):
+    R = RevMLP(8, 1, 4, outputs=3, rng=rng).readout
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
+    np.testing.assert_array_equal(RevMLP(8, 1, 4, outputs=3, readout="first", rng=rng).readout,
+                                  np.eye(3, 8))
+    given = rng.normal(size=(3, 8))
+    net = RevMLP(8, 2, 4, outputs=3, readout=given, rng=rng)
+    x = rng.normal(size=(5, 8))
+    np.testing.assert_allclose(net(x), net.features(x) @ given.T, rtol=1e-12)
+    assert RevMLP(8, 1, 4, rng=rng).readout is None
+
+
+def test_only_w_and_biases_are_trained(rng):
+    net = network(rng, bias=True, outputs=2)
+    assert net.size == 3 * 2 * (3 * 16 + 3)
+    before = [value.copy() for value in net.fixed_parameters()]
+    x, y = batch(rng, net)
+    so.train(so.Adam(net, so.SoftmaxCrossEntropy()), x, y, epochs=3, rng=0)
+    assert (all(np.array_equal(a, b) for a, b in zip(before, net.fixed_parameters()))
+            and len(before) == 7)
+
+
+def test_initial_weights(rng):
+    net = RevMLP(40, 2, 3000, first_activation="identity", bias=True, rng=rng)
+    first, second = net.blocks
+    assert np.isclose(first.Va.std(), 3000**-0.5, rtol=0.02) and np.isclose(second.Vb.std(),
+                                                                            3000**-0.5, rtol=0.02)
+    assert np.isclose(first.W1.std(), (2 / 3020) ** 0.5, rtol=0.02)
+    assert np.isclose(second.W2.std(), (4 / 3020) ** 0.5, rtol=0.02)
+    assert not first.first.trained.bias.any()
+    assert np.isclose(RevMLP(40, 1, 3000, init=1e-3, rng=rng).blocks[0].W1.std(), 1e-3, rtol=0.02)
+
+
+@pytest.mark.parametrize("make", (copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net)),
+                                  RevMLP.copy, lambda net: net.astype("float64")),
+                         ids=("deepcopy", "pickle", "copy", "astype"))
+def test_copies_are_independent_and_whole(make, rng):
+    net = network(rng, d=5, outputs=2, bias=True)
+    x = rng.normal(size=(3, 5))
+    other, before = make(net), net(x)
+    assert isinstance(other, RevMLP)
+    np.testing.assert_array_equal(other(x), before)
+    other.blocks[1].W2[...] *= 2
+    other.blocks[0].Va[:] = 0
+    assert not np.array_equal(other(x), before)
+    np.testing.assert_array_equal(net(x), before)
+    assert np.abs(other.theta - net.theta).max() > 0
+
+
+def test_float32_from_end_to_end(rng):
+    net = network(rng, outputs=2).astype("float32")
+    x = rng.normal(size=(3, 6))
+    assert net(x).dtype == net.features(x).dtype == net.inverse(net.features(x)).dtype == np.float32
+
+
+def test_exact_curvature_of_a_reversible_network(rng):
+    net = network(rng, d=4, blocks=2, bottleneck=3, outputs=2, activation="tanh", bias=True)
+    x, y = batch(rng, net)
+    loss = so.SoftmaxCrossEntropy()
+    H = so.exact.hessian(net, loss, x, y)
+    steps, home, difference = 1e-5, net.theta.copy(), np.empty_like(H)
+    for i in range(net.size):
+        for sign in (1, -1):
+            net.theta = home + sign * steps * np.eye(net.size)[i]
+            gradient = so.exact.gradient(net, loss, x, y)
+            difference[i] = gradient if sign == 1 else (difference[i] - gradient) / (2 * steps)
+    net.theta = home
+    np.testing.assert_allclose(H, difference, atol=1e-9)
+
+
+REFUSED = {
+    "d": ((0, 1, 4), {}, "d must be at least 1"),
+    "no number": (("6", 1, 4), {}, "d must be a whole number"),
+    "blocks": ((6, 0, 4), {}, "blocks must be at least 1"),
+    "bottleneck": ((6, 1, -4), {}, "bottleneck must be at least 1"),
+    "more outputs than units": ((6, 1, 4), {"outputs": 7}, "at most the width 6"),
+    "readout": ((6, 1, 4), {"outputs": 2, "readout": "orthonrmal"}, "orthonormal"),
+    "shape of R": ((6, 1, 4), {"outputs": 2, "readout": np.ones((2, 5))}, r"expected \(2, 6\)"),
+    "rank of R": ((6, 1, 4), {"outputs": 2, "readout": np.ones((2, 6))}, "full row rank"),
+    "readout without outputs": ((6, 1, 4), {"readout": "orthonrmal"}, "did you mean 'orthonormal'"),
+    "first of how many": ((6, 1, 4), {"readout": "first"}, "needs outputs"),
+    "R of another width": ((6, 1, 4), {"readout": np.eye(5)}, r"expected \(C, 6\)"),
+    "R without rows": ((6, 1, 4), {"readout": np.ones((0, 6))}, r"expected \(C, 6\)"),
+    "rank of R alone": ((6, 1, 4), {"readout": np.ones((2, 6))}, "full row rank"),
+    "more rows than units": ((6, 1, 4), {"readout": np.ones((7, 6))}, "at most the width 6"),
+    "init": ((6, 1, 4), {"init": -1.0}, "init must be at least 0"),
+    "init name": ((6, 1, 4), {"init": "xaver"}, "xavier"),
+    "activation": ((6, 1, 4), {"activation": "rleu"}, "relu")}
+
+
+@pytest.mark.parametrize("args, options, words", REFUSED.values(), ids=REFUSED)
+def test_bad_settings_are_refused(args, options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        RevMLP(*args, **options)
+
+
+@pytest.mark.parametrize("y, words", ((np.ones((3, 5)), r"\(S, 6\)"),
+                                      (np.full((3, 6), np.nan), "NaN"),
+                                      (np.ones((0, 6)), "empty batch"),
+                                      (np.ones(6), r"\(S, 6\)")))
+def test_bad_features_are_refused(y, words):
+    with pytest.raises(ValueError, match=words):
+        RevMLP(6, 2, 4, rng=0).inverse(y)
+
+
+def test_a_given_readout_sets_the_number_of_outputs(rng):
+    R, x = rng.normal(size=(2, 6)), rng.normal(size=(3, 6))
+    net = RevMLP(6, 2, 4, readout=R, rng=0)
+    assert net.output_shape == (2,)
+    np.testing.assert_array_equal(net.readout, R)
+    np.testing.assert_allclose(net(x), net.features(x) @ R.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", (np.nan, 1e308))
+def test_results_that_are_not_finite_are_refused(value):
+    net = RevMLP(6, 2, 4, rng=0)
+    net.blocks[0].W1[...] = value
+    x = np.full((3, 6), 9.0)
+    for name in ("features", "inverse"):
+        with pytest.raises(FloatingPointError, match="not finite"):
+            getattr(net, name)(x)
+
+
+def test_odd_coupling_width_is_refused():
+    with pytest.raises(ValueError, match="even"):
+        Coupling(5, 4, "first")
+    with pytest.raises(ValueError, match="moves"):
+        Coupling(6, 4, "third")

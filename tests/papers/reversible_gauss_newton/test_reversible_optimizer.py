@@ -1,0 +1,184 @@
+"""`GaussNewton` against its directions, the laws it must follow, and the contract of optimizers."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.reversible_cases import batch, network
+from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, direction
+
+SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
+KINDS = {"right": {},
+         "recomputed": {"recompute": True},
+         "truncated": {"pseudo_inverse": "truncate"},
+         "noise": {"pseudo_inverse": "noise", "rng": 3},
+         "shortest": {"block_weights": "shortest"},
+         "moore-penrose": {"inverse": "moore-penrose"},
+         "quick": {"measure": False}}
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(2)
+
+
+@pytest.fixture
+def net(rng):
+    return network(rng, d=5, activation="tanh", bottleneck=24, outputs=3, bias=True)
+
+
+@pytest.mark.parametrize("settings", KINDS.values(), ids=KINDS)
+def test_step_adds_rate_times_direction(settings, net, rng):
+    x, y = batch(rng, net)
+    options = {name: value for name, value in settings.items() if name not in ("rng", "measure")}
+    optimizer = so.GaussNewton(net, SOFTMAX, learning_rate=0.3, l2=0.1, **settings)
+    noise = np.random.default_rng([optimizer.seed, 0])
+    expected = net.theta + 0.3 * direction(net, SOFTMAX, x, y, l2=0.1, rng=noise, **options)
+    info = optimizer.step(x, y)
+    np.testing.assert_allclose(net.theta, expected, rtol=1e-12)
+    assert (info["full_rank"] == (12 if "inverse" in settings else 4)
+            and info["rank"] <= info["full_rank"])
+    measured = settings.get("measure", True)
+    assert np.isfinite(info["defect"]) == measured
+    assert np.isfinite(info["gradient_norm"]) == (measured and "recompute" not in settings)
+    if settings in ({}, KINDS["recomputed"], KINDS["moore-penrose"], KINDS["shortest"]):
+        assert info["defect"] < 1e-8 and info["rank"] == info["full_rank"]
+    if "inverse" not in settings:
+        assert len(info["ranks"].split(", ")) == 6 and len(info["block_weights"].split(", ")) == 3
+
+
+@pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
+def test_square_loss_converges_quadratically_at_rate_1(inverse, rng):
+    net = RevMLP(6, 2, 60, activation="tanh", outputs=2, rng=rng)
+    x = rng.normal(size=(8, 6))
+    y = net(x) + 0.3 * rng.normal(size=(8, 2))
+    optimizer = so.GaussNewton(net, SQUARED, inverse=inverse)
+    losses = [optimizer.step(x, y)["loss"] for _ in range(10)]
+    assert losses[-1] < 1e-24
+    errors = np.sqrt(losses)
+    errors = errors[errors > 1e-10]  # the rest is rounding
+    order = np.log(errors[2:] / errors[1:-1]) / np.log(errors[1:-1] / errors[:-2])
+    assert order[-1] > 1.6
+
+
+@pytest.mark.parametrize("rate", (0.05, 0.025))
+def test_error_law_of_small_rates(rate, rng):
+    """Half squared error: (1 - rate)^2 a step, whichever inverse; softmax: gradient descent on the
+    logits.
+    """
+    net = RevMLP(6, 2, 60, activation="tanh", outputs=3, rng=rng)
+    x, y = rng.normal(size=(5, 6)), rng.integers(0, 3, 5)
+    target = net(x) + 0.2 * rng.normal(size=(5, 3))
+    steps = round(1 / rate)
+    for inverse in ("right", "moore-penrose"):
+        at = net.copy()
+        losses = [so.GaussNewton(at, SQUARED, rate,
+                                 inverse=inverse).step(x, target)["loss"] for _ in range(steps)]
+        assert np.isclose(losses[-1] / losses[0], (1 - rate) ** (2 * (steps - 1)), rtol=2 * rate)
+        at, f = net.copy(), net(x)
+        optimizer = so.GaussNewton(at, SOFTMAX, rate, inverse=inverse)
+        for _ in range(steps):
+            p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+            f = f - rate * (p - np.eye(3)[y])
+            optimizer.step(x, y)
+        np.testing.assert_allclose(at(x), f, atol=3 * rate)
+
+
+@pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
+def test_no_warning_where_all_samples_are_independent(inverse, rng):
+    net = network(rng, bottleneck=16, activation="tanh", outputs=2)
+    x, y = batch(rng, net, samples=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        info = so.GaussNewton(net, SOFTMAX, 0.1, inverse=inverse).step(x, y)
+    assert info["rank"] == info["full_rank"]
+
+
+def test_one_warning_in_the_life_of_an_optimizer(rng):
+    net = network(rng, bottleneck=3, activation="tanh", outputs=2)
+    x, y = batch(rng, net, samples=6)
+    optimizer = so.GaussNewton(net, SOFTMAX, 0.1)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        infos = [optimizer.step(x, y) for _ in range(4)]
+    assert [w.category for w in seen] == [RankWarning]
+    assert all(info["rank"] == 3 and info["full_rank"] == 6
+               and 0 < info["defect"] < 1 for info in infos)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        so.GaussNewton(net, SOFTMAX, 0.1, pseudo_inverse="truncate").step(x, y)  # was asked for
+
+
+def test_a_resumed_run_goes_on_bit_for_bit(net, rng):
+    x, y = batch(rng, net)
+    one = so.GaussNewton(net, SOFTMAX, 0.1, pseudo_inverse="noise", rng=1)
+    one.step(x, y)
+    other = so.GaussNewton(net.copy(), SOFTMAX, 0.1, pseudo_inverse="noise", rng=2)
+    other.load_state_dict(pickle.loads(pickle.dumps(one.state_dict())))
+    for _ in range(2):
+        one.step(x, y)
+        other.step(x, y)
+    np.testing.assert_array_equal(one.network.theta, other.network.theta)
+    assert len({tuple(so.GaussNewton(net, SOFTMAX, rng=s).state_dict()) for s in (0, 1)}) == 1
+
+
+def test_switching_optimizers_in_mid_run(net, rng):
+    x, y = batch(rng, net, samples=20)
+    start = (so.train(so.Adam(net, SOFTMAX, 1e-2), x, y, epochs=5, batch_size=5,
+                      rng=0).records[-1].train_loss)
+    after = (so.train(so.GaussNewton(net, SOFTMAX, 0.5, pseudo_inverse="truncate"), x, y, epochs=3,
+                      batch_size=20, rng=1).records[-1].train_loss)
+    so.train(so.SGD(net, SOFTMAX, 0.01), x, y, epochs=1, batch_size=5, rng=2)
+    assert after < start
+
+
+def test_any_network_takes_the_moore_penrose_step_inside_a_wrapper(rng):
+    net = so.mlp([4, 6, 3], rng=0)
+    x, y = rng.normal(size=(5, 4)), rng.integers(0, 3, 5)
+    wrapped = so.CubicRegularization(so.GaussNewton(net, SOFTMAX, inverse="moore-penrose"),
+                                     sigma=1.0)
+    losses = [wrapped.step(x, y)["loss"] for _ in range(5)]
+    assert losses[-1] < losses[0]
+    assert wrapped.step(x, y)["GaussNewton"]["full_rank"] == 15
+    with pytest.raises(TypeError, match="RevMLP"):
+        so.GaussNewton(net, SOFTMAX)
+
+
+def test_directions_and_evaluations_are_checked(net, rng):
+    x, y = batch(rng, net)
+    optimizer = so.GaussNewton(net, SOFTMAX, 0.5)
+    evaluation = optimizer.evaluate(x, y)
+    first = optimizer.direction(evaluation)
+    np.testing.assert_array_equal(first, optimizer.direction(optimizer.evaluate(x, y)))
+    optimizer.step(x, y)
+    with pytest.raises(RuntimeError, match="have changed"):
+        optimizer.direction(evaluation)
+
+
+def test_a_failed_step_leaves_the_parameters(net, rng):
+    x, y = batch(rng, net)
+    before = net.theta.copy()
+    for settings in ({}, {"recompute": True}, {"inverse": "moore-penrose"}):
+        with pytest.raises(FloatingPointError, match="GaussNewton, step 1"):
+            so.GaussNewton(net, SOFTMAX, 1e308, l2=1e20, **settings).step(x, y)
+        np.testing.assert_array_equal(net.theta, before)
+
+
+def test_recomputing_keeps_no_activations(rng):
+    import tracemalloc
+
+    peaks = []
+    for blocks in (2, 8, 32):
+        net = RevMLP(8, blocks, 200, outputs=2, rng=0)
+        x, y = rng.normal(size=(100, 8)), rng.integers(0, 2, 100)
+        optimizer = so.GaussNewton(net, SOFTMAX, 1e-3, recompute=True, pseudo_inverse="truncate")
+        optimizer.step(x, y)
+        tracemalloc.start()
+        optimizer.step(x, y)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    block = 2 * 8 * 200 * 100  # bytes of S of one half-coupled layer: 160 kB
+    assert max(peaks) - min(peaks) < block, peaks

@@ -1,0 +1,88 @@
+"""The README says what is true: its snippets run, its commands parse, its table is the one that the
+code makes."""
+
+import inspect
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import secondorder as so
+from secondorder import cli
+from secondorder.experiments import support
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.S)
+COMMANDS = re.findall(r"^(?:python3 .*|secondorder .*)$",
+                      "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S)), re.M)
+
+
+def test_readme_has_what_the_other_tests_look_for():
+    assert len(SNIPPETS) >= 5 and len(COMMANDS) >= 5
+
+
+@pytest.mark.parametrize("number", range(len(SNIPPETS)))
+def test_snippet_runs(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SNIPPETS[number], f"README snippet {number}", "exec"), {"__name__": "readme"})
+    for figure in re.findall(r'savefig\("(.*?)"\)', SNIPPETS[number]):
+        assert (tmp_path / figure).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_parses(command):
+    last = shlex.split(command, comments=True)
+    words = (
+        last[[i for i, word in enumerate(last) if word.endswith("secondorder")][-1] + 1 :]
+        if "secondorder" in command
+        else []
+    )
+    if words:
+        cli.parser().parse_args(words)
+    else:
+        assert command.endswith("pytest")
+
+
+def test_two_commands_stand_on_the_first_screen():
+    first = README[:2000]
+    assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$",
+                     first, re.M)
+    assert re.search(r"^python3 -m venv .*pytest$", first, re.M)
+
+
+def test_the_gate_runs_the_readmes_command_for_the_tests():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"^command=\$\(grep -m1 -E '(.*)' README\.md\)$", script, re.M)[1]
+    (in_readme,) = (command for command in COMMANDS if command.endswith("pytest"))
+    assert next(line for line in README.splitlines() if re.search(pattern, line)) == in_readme
+    assert re.search(r'^bash -euo pipefail -c "\$command"$', script, re.M)
+    assert in_readme not in script, "one place for the command"
+
+
+def test_train_is_called_by_its_own_signature():
+    names = list(inspect.signature(so.train).parameters)
+    calls = re.findall(r"so\.train\(([^()]*)\)`", README)
+    assert calls and names[:3] == ["optimizer", "x", "y"]
+    for call in calls:
+        given = [argument.split("=") for argument in call.split(", ")]
+        assert [name for (name,) in given[:3]] == names[:3]
+        defaults = {name: str(inspect.signature(so.train).parameters[name].default)
+                    for name, _ in given[3:]}
+        assert defaults == dict(given[3:])
+
+
+def test_the_command_line_follows_the_optimizers_side_by_side():
+    before = README[:README.index("or `secondorder train --optimizer truncated-newton")]
+    assert "so.TruncatedNewton" in before.split("```python")[-1] and before.endswith("```\n\n")
+
+
+def test_layer_method_table_is_generated():
+    shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    assert shown == support.table()
+
+
+def test_linked_files_exist():
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
+    assert links and all((ROOT / link).exists() for link in links)

@@ -1,0 +1,436 @@
+"""The checker holds a layer to its contract: purity, live parameters, `forward`, copies, and what a
+report draws."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from secondorder import nets, verify
+from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
+from secondorder.verify.derivatives import sample_shape
+from secondorder.verify.findings import Recorder
+from secondorder.verify.subject import Subject
+
+from harness.shaped_layers import Mixing
+from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale,
+                                     on_result, planted,
+                                     text_of, wrong_passes)
+
+# -- planted bugs: changes in place ----------------------------------------------------------------
+
+ARGUMENTS = {"forward": ("x",), "backward": ("saved", "y_bar"),
+             "tangent": ("saved", "x_tangent", "theta_tangent"),
+             "parameter_gradients": ("saved", "y_bar"),
+             "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
+             "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
+             "input_hessian": ("saved", "y_bar", "H_y")}
+
+
+@pytest.mark.parametrize("name, argument",
+                         [(name, arg) for name, names in ARGUMENTS.items() for arg in names])
+def test_changes_in_place_are_named(name, argument):
+    position = ARGUMENTS[name].index(argument)
+
+    def change(original, self, *args):
+        result = copy.deepcopy(original(self, *args))
+        target = args[position].output if argument == "saved" else args[position]
+        if target is not None:
+            target *= -2
+        return result
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name}
+    label = "saved.output" if argument == "saved" else argument
+    finding = report.findings[0]
+    assert (
+        finding.compared == f"changes its argument {label} in place"
+        and "ratio -2" in finding.entries
+    )
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_changes_of_parameters_are_named(name):
+    def change(original, self, *args):
+        result = original(self, *args)
+        self.weight *= 2
+        return result
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert report.findings[0].pass_name == name
+    assert "changes the parameter weight in place" in text_of(report, name)
+
+
+# -- planted bugs: stale parameters, stale state ---------------------------------------------------
+
+class Stale(Quadratic):
+    """Keeps a copy of its weight from construction, for `stale` below."""
+
+    def __init__(self, width=3, rng=0):
+        super().__init__(width, rng)
+        self.first_weight = self.weight.copy()
+
+
+def stale(original, self, *args):
+    kept = self.weight.copy()
+    self.weight = self.first_weight
+    try:
+        return original(self, *args)
+    finally:
+        self.weight = kept
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if name != "parameter_gradients"])
+def test_stale_parameters_in_a_pass_are_named(name):
+    report = verify.layer(planted(Stale, name, stale)(3))
+    assert wrong_passes(report) == {name}
+    assert "stale parameters" in text_of(report, name)
+
+
+def test_a_forward_with_stale_parameters_stops_the_rest():
+    report = verify.layer(planted(Stale, "forward", stale)(3))
+    assert wrong_passes(report) == {"forward"}
+    assert "does not follow the parameter weight" in str(report) and "stale parameters" in str(
+        report
+    )
+    assert "the other passes were not judged" in str(report)
+
+
+def test_fixed_parameters_can_go_stale_too():
+    class Frozen(Linear):
+        def __init__(self):
+            super().__init__(3, 4, trainable=False, rng=0)
+            self.kernel = self.weight.copy()
+
+        def forward(self, x):
+            y = x @ self.kernel.T
+            return y, nets.LinearSaved(x, y)
+    report = verify.layer(Frozen())
+    assert wrong_passes(report) == {
+        "forward"
+    } and "does not follow the fixed parameters weight, bias" in str(report)
+
+
+def test_an_alias_of_the_weight_goes_stale_when_the_array_moves():
+    class Alias(Linear):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.kernel = self.weight
+
+        def forward(self, x):
+            y = x @ self.kernel.T + self.bias
+            return y, nets.LinearSaved(x, y)
+    report = verify.layer(Alias(3, 4, rng=0))
+    assert wrong_passes(report) == {"forward"} and "stale parameters" in str(report)
+
+
+def test_an_attribute_that_does_not_set_the_parameter():
+    class Plain(Scale):
+        def __init__(self):
+            super().__init__()
+            self.a = self.parameters["a"].copy()
+    report = verify.layer(Plain())
+    assert wrong_passes(report) == {"forward"}
+    assert "after layer.a = value" in str(report)
+
+
+def test_a_forward_that_keeps_its_first_result():
+    class Cached(Quadratic):
+        kept = None
+
+        def forward(self, x):
+            if self.kept is None or len(self.kept[0]) != len(x):
+                self.kept = super().forward(x)
+            return self.kept
+    report = verify.layer(Cached(3))
+    assert wrong_passes(report) == {"forward"} and "stale state" in str(report)
+    used = Cached(3)
+    used.forward(np.random.default_rng(9).standard_normal((SAMPLES, 3)))
+    assert "y does not follow x" in str(verify.layer(used))
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_that_uses_the_last_forward_instead_of_saved(name):
+    class Remembers(Quadratic):
+        def forward(self, x):
+            y, self.last = super().forward(x)
+            return y, self.last
+    bad = planted(Remembers, name,
+                  lambda original, self, saved, *args: original(self, self.last, *args))
+    report = verify.layer(bad(3))
+    assert wrong_passes(report) == {name}
+    text = text_of(report, name)
+    assert "changes after another forward call" in text and "stale state" in text
+
+
+@pytest.mark.parametrize("name", ("forward", *PASSES))
+def test_a_buffer_that_is_used_again_is_found(name):
+    def change(original, self, *args):
+        result = original(self, *args)
+        buffers = self.__dict__.setdefault("buffers", {})
+        first = result[0] if isinstance(result, tuple) else result
+        buffer = buffers.setdefault((name, first.shape), np.empty_like(first))
+        buffer[...] = first
+        if name == "forward":
+            return buffer, QuadraticSaved(args[0], buffer, result[1].product)
+        return (buffer, result[1]) if isinstance(result, tuple) else buffer
+    report = verify.layer(planted(Quadratic, name, change)(3))
+    assert wrong_passes(report) == {name} and "a later call overwrites" in str(report)
+
+
+# -- forward and its contract ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("change, expected", [
+    (lambda f, self, x: f(self, x)[0], "must return the pair"),
+    (lambda f, self, x: (f(self, x)[0].sum(axis=0), f(self, x)[1]), "one row per sample"),
+    (lambda f, self, x: (f(self, x)[0] / 0.0, f(self, x)[1]), "non-finite"),
+    (lambda f, self, x: f(self, x - x.mean(axis=0)), "a sample leaks"),
+    (lambda f, self, x: f(self, x + np.random.default_rng().standard_normal(x.shape)),
+     "deterministic"),
+    (lambda f, self, x: (f(self, x)[0].astype(np.float32), f(self, x)[1]),
+     "float64 inputs into float32"),
+    (lambda f, self, x: (f(self, x)[0], (x,)), "saved has no field"),
+    (lambda f, self, x: (f(self, x)[0], f(self, x)[1]._replace(input=2 * x)),
+     "saved.input against x"),
+    (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])),
+     "output_shape"),
+    (lambda f, self, x: [][0], "raised IndexError"),
+])
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_what_forward_owes(change, expected):
+    report = verify.layer(planted(Quadratic, "forward", change)(3))
+    assert not report and report.findings[0].pass_name == "forward"
+    assert expected in text_of(report, "forward")
+
+
+def test_size_must_count_the_parameters():
+    class Short(Quadratic):
+        size = 5
+    assert "layer.size is 5, the trainable parameters have 9 entries" in str(verify.layer(Short(3)))
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_that_raises_is_named_and_the_others_are_judged(name):
+    def fail(original, self, *args):
+        raise KeyError("lost")
+    report = verify.layer(planted(Quadratic, name, fail)(3))
+    assert wrong_passes(report) == {name} and "raised KeyError" in str(report)
+    assert {check.pass_name for check in report.checks} >= set(PASSES)
+
+
+def test_a_pass_that_raises_in_float32_only():
+    def narrow(original, self, saved, y_bar):
+        if y_bar.dtype != np.float64:
+            raise TypeError("doubles only")
+        return original(self, saved, y_bar)
+    report = verify.layer(planted(Quadratic, "parameter_gradients", narrow)(3))
+    assert wrong_passes(report) == {"float32"} and "raised TypeError: doubles only" in str(report)
+
+
+def test_a_pass_that_does_not_take_none():
+    def plain(original, self, saved, x_t, theta_t):
+        return x_t @ self.weight.T * saved.input + saved.product * x_t + 0 * theta_t.sum()
+    report = verify.layer(planted(Quadratic, "tangent", plain)(3))
+    assert "a tangent that is None means zero" in text_of(report, "tangent")
+
+
+@pytest.mark.parametrize("name, which", RESULTS)
+def test_wrong_shapes_are_named(name, which):
+    bad = planted(Quadratic, name, on_result(name, which, lambda part: part[:-1]))
+    report = verify.layer(bad(3))
+    assert wrong_passes(report) == {name} and "shape" in text_of(report, name)
+
+
+@pytest.mark.parametrize("name, which", RESULTS)
+def test_float32_must_stay_float32(name, which):
+    bad = planted(Quadratic, name, on_result(name, which, lambda part: part.astype(np.float64)))
+    report = verify.layer(bad(3))
+    assert wrong_passes(report) == {name} and "turns float32 into float64" in str(report)
+
+
+def test_halves_of_backward_must_agree_with_it():
+    bad = planted(Linear, "input_gradient", lambda original, self, *args: -original(self, *args))
+
+    class Halves(bad):
+        input_gradient = bad.input_gradient
+
+        def backward(self, saved, y_bar):
+            return y_bar @ self.weight, Linear.parameter_gradient(self, saved, y_bar)
+    report = verify.layer(Halves(3, 4, rng=0))
+    assert wrong_passes(report) == {"input_gradient"} and "ratio -1" in str(report)
+
+
+# -- the layer that was passed in ------------------------------------------------------------------
+
+def test_the_layer_is_not_changed():
+    layer = Quadratic(3)
+    before = copy.deepcopy(layer.__dict__)
+    verify.layer(layer)
+    verify.layer(planted(Quadratic, "tangent", on_result("tangent", 0, np.negative))(3))
+    assert layer.__dict__.keys() == before.keys()
+    np.testing.assert_array_equal(layer.weight, before["parameters"]["weight"])
+
+
+def test_a_layer_inside_a_network_is_not_changed():
+    net = nets.mlp([3, 4, 2], rng=0)
+    theta = net.theta.copy()
+    assert verify.layer(net.layers[0])
+    np.testing.assert_array_equal(net.theta, theta)
+    assert net.layers[0].owner() is net
+
+
+def test_parameters_are_restored_exactly_after_an_exception():
+    layer = Quadratic(3)
+    kept = layer.weight.copy()
+    subject = Subject(layer, Recorder("layer", 1e-8), (3,), 2, np.random.default_rng(0))
+    with pytest.raises(RuntimeError):
+        with subject.at(subject.theta + 1):
+            np.testing.assert_array_equal(layer.weight, (kept.ravel() + 1).reshape(3, 3))
+            raise RuntimeError
+    np.testing.assert_array_equal(layer.weight, kept)
+
+
+@pytest.mark.parametrize("deepcopy, expected", [
+    (lambda self, memo: self, "shares weight with the layer"),
+    (lambda self, memo: [][0], "raised IndexError"),
+    (lambda self, memo: Quadratic(3, rng=1), "other parameters")])
+def test_a_bad_deepcopy_is_reported(deepcopy, expected):
+    layer = type("Uncopied", (Quadratic,), {"__deepcopy__": deepcopy})(3)
+    kept = layer.weight.copy()
+    report = verify.layer(layer)
+    assert wrong_passes(report) == {"deepcopy"} and expected in str(report)
+    np.testing.assert_array_equal(layer.weight, kept)
+
+
+class Duck:
+    """The seven passes of `Scale` without the base class."""
+
+    def __init__(self):
+        self.parameters = {"a": np.array([1.0, 2.0, -1.0])}
+        self.input_shape, self.size = (3,), 3
+
+    _a, _rows = Scale._a, Scale._rows
+    forward = Scale.forward
+    backward = Scale.backward
+    parameter_gradients = Scale.parameter_gradients
+    tangent, second_tangent = Scale.tangent, Scale.second_tangent
+    backward_tangent, input_hessian = Scale.backward_tangent, Scale.input_hessian
+
+
+def test_a_duck_typed_layer_is_checked():
+    report = verify.layer(Duck())
+    assert report, str(report)
+    assert "not a subclass of Layer" in str(report)
+    bad = type("BadDuck", (Duck,), {"tangent": lambda self, *args: -Scale.tangent(self, *args)})()
+    assert wrong_passes(verify.layer(bad)) == {"tangent"}
+
+
+def test_missing_passes_are_named():
+    class Partial(Layer):
+        forward, backward = Scale.forward, Scale.backward
+    with pytest.raises(TypeError,
+                       match=r"Partial lacks the passes tangent\(saved, x_tangent, "
+                             r"theta_tangent\), param"):
+        verify.layer(Partial())
+    with pytest.raises(TypeError, match=r"object lacks the passes forward\(x\)"):
+        verify.layer(object())
+    one = type("One", (Duck,), {"input_hessian": None})
+    with pytest.raises(TypeError, match=r"One lacks the pass input_hessian\(saved, y_bar, H_y\)"):
+        verify.layer(one())
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({"samples": 1}, "samples"), ({"samples": 2.0}, "samples"), ({"samples": True}, "samples"),
+    ({"tolerance": 0}, "tolerance"), ({"tolerance": np.nan}, "tolerance"),
+    ({"input_shape": (0,)}, "input_shape"),
+    ({"input_shape": ()}, "input_shape"), ({"input_shape": (2.5,)}, "input_shape")])
+def test_bad_options_are_refused(options, expected):
+    with pytest.raises((TypeError, ValueError), match=expected):
+        verify.layer(Quadratic(3), **options)
+
+
+def test_a_class_is_not_an_instance():
+    with pytest.raises(TypeError, match="got the class Quadratic"):
+        verify.layer(Quadratic)
+    with pytest.raises(TypeError, match="got the class Tanh"):
+        verify.activation(nets.Tanh)
+    with pytest.raises(TypeError, match="got the class SquaredError"):
+        verify.loss(SquaredError)
+
+
+def test_a_wrong_input_shape_is_reported_as_such():
+    with pytest.raises(ValueError,
+                       match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape "
+                             r"\(3,\)"):
+        verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
+    layer = Linear(3, 4, rng=0)
+    layer.input_shape = None  # it does not say
+    report = verify.layer(layer, input_shape=(5,))
+    assert "raised ValueError for x of shape (4, 5)" in str(
+        report
+    ) and "is input_shape right?" in str(report)
+
+
+# -- the picture -----------------------------------------------------------------------------------
+
+def test_curves_fall_with_the_step_for_right_passes_and_stay_for_wrong_ones():
+    good = verify.layer(Quadratic(3)).curves
+    assert set(good) == {"backward", "tangent", "second_tangent", "backward_tangent"}
+    bad = verify.layer(planted(Quadratic, "tangent",
+                               on_result("tangent", 0, lambda part: 2 * part))(3)).curves
+    assert good["tangent"][1].min() < 1e-8 and bad["tangent"][1].min() > 0.1
+    for steps, errors in good.values():
+        assert steps.shape == errors.shape and np.isfinite(errors).all()
+
+
+@pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
+                                  lambda: verify.activation(nets.Tanh()),
+                                  lambda: verify.loss(SoftmaxCrossEntropy())])
+def test_plot_draws_every_curve(make):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    report = make()
+    axes = report.plot()
+    assert len(axes.lines) == len(report.curves) and axes.get_xscale() == "log"
+    own = pyplot.figure().add_subplot()
+    assert report.plot(own) is own
+    pyplot.close("all")
+
+
+def test_plot_without_curves_says_why():
+    with pytest.raises(ValueError, match="nothing to draw"):
+        verify.layer(planted(Stale, "forward", stale)(3)).plot()
+
+
+# -- images and sequences --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [lambda: Mixing((2, 3, 2), 3, rng=0),
+                                  lambda: Mixing((3, 2), 4, axis=-1, rng=0),
+                                  lambda: nets.Reshape((2, 3, 2), (4, 3)),
+                                  lambda: nets.Skip([Mixing((2, 2, 2), 2, rng=0),
+                                                     nets.Activation("sin")])])
+def test_layers_for_images_and_sequences(made):
+    report = verify.layer(made())
+    assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
+
+
+@pytest.mark.parametrize("axes, shape", [(2, (4, 3)), (3, (2, 5, 4)), (1, (5,))])
+def test_a_shape_is_found_where_nobody_says_one(axes, shape):
+    class Cumulative(nets.Activation):
+        """Takes samples with so many axes only."""
+
+        def forward(self, x):
+            if x.ndim != axes + 1:
+                raise ValueError("too many axes, or too few")
+            return super().forward(x)
+    assert sample_shape(Cumulative("sin"), None) == shape
+    assert verify.layer(Cumulative("sin")).ok
+    assert sample_shape(Cumulative("sin"), (7,)) == (7,)
+
+
+def test_a_layer_that_takes_no_shape_is_reported():
+    class Picky(nets.Activation):
+        def forward(self, x):
+            raise ValueError("none of these")
+
+    assert "raised ValueError for x of shape (4, 5): none of these" in str(
+        verify.layer(Picky("sin"))
+    )
