@@ -90,13 +90,15 @@ def add_part_above_zero(x, value):
 
 @compiled
 def tanh_derivatives(value, slope, curvature):
-    """slope = 1 - value^2; curvature = -2 value slope"""
-    one, minus_two = value.dtype.type(1), value.dtype.type(-2)
+    """slope = sech^2 with sech = 2 e / (1 + e^2), from e = exp(-|x|) in slope's place;
+    curvature = -2 value slope"""
+    one, two, minus_two = value.dtype.type(1), value.dtype.type(2), value.dtype.type(-2)
     for i in range(value.size):
-        s = value[i]
-        t = one - s * s
+        e = slope[i]
+        sech = two * e / (one + e * e)
+        t = sech * sech
         slope[i] = t
-        curvature[i] = s * t * minus_two
+        curvature[i] = value[i] * t * minus_two
 
 
 @compiled

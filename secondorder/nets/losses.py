@@ -235,11 +235,17 @@ class SoftmaxCrossEntropy(_ClassTargets):
     convex = True
 
     def value(self, p, target, new=fresh):
-        """sum_i t_si (log sum_j exp p_sj - p_si)"""
+        """sum_i t_si (log sum_j exp p_sj - p_si)
+
+        With m the largest output, log sum_j exp p_sj = p_sm + log1p(sum_{j != m} exp(p_sj - p_sm)):
+        where the network is sure, the sum would round to 1.
+        """
         t = self._weights(p, target)
         shifted, e = new("shifted", p.shape, p.dtype), new("softmax", p.shape, p.dtype)
-        np.subtract(p, p.real.max(axis=1, keepdims=True), out=shifted)
-        log_total = np.log(np.exp(shifted, out=e).sum(axis=1, keepdims=True))
+        largest = p.real.argmax(axis=1)[:, None]
+        np.subtract(p, np.take_along_axis(p, largest, axis=1), out=shifted)
+        np.put_along_axis(np.exp(shifted, out=e), largest, 0, axis=1)
+        log_total = np.log1p(e.sum(axis=1, keepdims=True))
         losses = np.subtract(log_total, shifted, out=shifted)
         return np.multiply(t, losses, out=losses).sum(axis=1)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from harness import derivations
+from secondorder.checks import LARGE
 from harness.cases import ACTIVATION_NAMES, SMOOTH
 from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, LeakyReLU, ReLU, Sigmoid,
                               Softplus, Tanh,
@@ -34,14 +35,21 @@ def test_value_slope_curvature(function):
     np.testing.assert_allclose(function.curvature(POINTS), curvature, rtol=16 * EPS, atol=4 * EPS)
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "softplus"])
-def test_the_logistic_tails_keep_their_relative_accuracy(name):
-    """At +-30 the slopes are near 1e-13; a formula such as s (1 - s) loses all but three digits
-    there."""
-    function, points = activation_function(name), np.array([-36.0, -30.0, -20.0, 20.0, 30.0, 36.0])
-    for ours, exact in zip((function.value, function.slope, function.curvature),
-                           reference(name, points)):
-        np.testing.assert_allclose(ours(points), exact, rtol=2e-15)
+@pytest.mark.parametrize("size", [6, LARGE])
+@pytest.mark.parametrize("name", ["sigmoid", "softplus", "tanh"])
+def test_the_tails_keep_their_relative_accuracy(name, size):
+    """At +-30 the slopes are near 1e-13 (tanh: 1e-26); formulas such as s (1 - s) and 1 - s^2 lose
+    all their digits there."""
+    function = activation_function(name)
+    points = np.resize([-36.0, -30.0, -20.0, 15.0, 20.0, 30.0], size)  # large: the compiled loops
+    jet = function.jet(points)
+    exact = np.resize(reference(name, points[:6]), (3, 6))[:, np.arange(size) % 6]
+    for i, ours in enumerate((function.value, function.slope, function.curvature)):
+        np.testing.assert_allclose(ours(points), exact[i], rtol=3e-15)
+        np.testing.assert_allclose(jet[i], exact[i], rtol=3e-15)
+    single = points.astype(np.float32)
+    for ours, right in zip(function.jet(single), exact):
+        np.testing.assert_allclose(ours, right, rtol=8 * np.finfo(np.float32).eps)
 
 
 def test_jet_is_the_three_functions(function):

@@ -3,6 +3,8 @@
 import decimal
 from decimal import Decimal
 
+import itertools
+import math
 import warnings
 
 import numpy as np
@@ -207,11 +209,19 @@ def test_one_minus_q_does_not_cancel(dtype, gap):
 
 
 def test_a_sure_and_right_loss_keeps_its_value():
-    """log(1 + e^-30) is about 1e-13, whatever the level of the logits."""
+    """log(1 + e^-gap) is far below 1's rounding, whatever the level of the logits; the largest of
+    them may stand anywhere, and twice."""
     loss = so.SoftmaxCrossEntropy()
     for level in (0.0, 1000.0, -1000.0):
-        value = loss.value(np.array([[level + 30.0, level]]), np.array([0]))[0]
-        assert value == pytest.approx(np.log1p(np.exp(-30.0)), abs=2 * EPS)
+        for gap, label in itertools.product((15.0, 30.0, 60.0), (0, 1)):
+            p = np.full((1, 2), level)
+            p[0, label] += gap
+            value = loss.value(p, np.array([label]))[0]
+            assert value == pytest.approx(math.log1p(math.exp(-gap)), rel=4 * EPS, abs=0)
+            single = loss.value(p.astype(np.float32), np.array([label]))[0]
+            assert single == pytest.approx(math.log1p(math.exp(-gap)), rel=5e-7, abs=0)
+    twice = loss.value(np.array([[50.0, 0.0, 50.0]]), np.array([2]))[0]
+    assert twice == pytest.approx(math.log(2), rel=4 * EPS)
 
 
 @pytest.mark.parametrize("gap", [18.0, 30.0])
