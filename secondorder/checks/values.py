@@ -236,9 +236,9 @@ def all_finite(array):
     if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
         return bool(np.isfinite(array).all())
     # here, so that numba is loaded by the first large array, not by an import
-    from .. import kernels
+    from .loops import extremes
 
-    return np.isfinite(kernels.extremes(array.reshape(-1))[1])
+    return np.isfinite(extremes(array.reshape(-1))[1])
 
 
 def plain_array(value, name):

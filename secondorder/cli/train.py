@@ -109,7 +109,8 @@ def run(options):
     with signals.deferred():  # imports that are broken off halfway fail in strange ways
         from matplotlib.figure import Figure  # noqa: F401
 
-        from secondorder import kernels, plots  # noqa: F401
+        from secondorder import plots  # noqa: F401
+        from secondorder.optimizers import loops  # noqa: F401
     started = time.perf_counter()
     for_split, for_weights, for_batches = np.random.default_rng(options.seed).spawn(3)
     (x, y), validation, classes = _data(options, for_split)

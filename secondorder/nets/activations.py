@@ -69,7 +69,7 @@ def _floating(x):
 
 
 def _suits_loops(x):
-    """Whether the compiled lines of `kernels` take an array: large, real, in one piece."""
+    """Whether the compiled lines of `loops` take an array: large, real, in one piece."""
     return x.size >= LARGE and x.dtype in (np.float32, np.float64) and x.flags.c_contiguous
 
 
@@ -83,11 +83,11 @@ def _arrays(x, new, names=("value", "slope", "curvature")):
     return x, *(new(name, x.shape, x.dtype) for name in names)
 
 
-def _kernels():
+def _loops():
     # here, so that numba is loaded by the first large array, not by an import
-    from .. import kernels
+    from . import loops
 
-    return kernels
+    return loops
 
 
 class Identity(ActivationFunction):
@@ -130,7 +130,7 @@ class LeakyReLU(ActivationFunction):
     def jet(self, x, new=fresh):
         x, value, slope = _arrays(x, new, ("value", "slope"))
         if _suits_loops(x):
-            _kernels().leaky(*_flat(x), x.dtype.type(self.negative_slope), *_flat(value, slope))
+            _loops().leaky(*_flat(x), x.dtype.type(self.negative_slope), *_flat(value, slope))
         else:
             slope[...] = self.slope(x)
             np.multiply(x, slope, out=value)
@@ -174,9 +174,9 @@ class Tanh(ActivationFunction):
         x, s, slope, curvature = _arrays(x, new)
         np.tanh(x, out=s)
         if _suits_loops(x):
-            _kernels().minus_size(*_flat(x, slope))
+            _loops().minus_size(*_flat(x, slope))
             np.exp(slope, out=slope)
-            _kernels().tanh_derivatives(*_flat(s, slope, curvature))
+            _loops().tanh_derivatives(*_flat(s, slope, curvature))
         else:
             np.exp(_minus_size(x), out=slope)
             sech = 2 * slope / (1 + slope * slope)
@@ -202,9 +202,9 @@ def _logistic_jet(x, new):
     """
     x, e, s, slope = _arrays(x, new)
     if _suits_loops(x):
-        _kernels().minus_size(*_flat(x, e))
+        _loops().minus_size(*_flat(x, e))
         np.exp(e, out=e)
-        _kernels().logistic(*_flat(x, e, s, slope))
+        _loops().logistic(*_flat(x, e, s, slope))
     else:
         np.exp(_minus_size(x), out=e)
         # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
@@ -232,7 +232,7 @@ class Sigmoid(ActivationFunction):
     def jet(self, x, new=fresh):
         x, curvature, s, slope = _logistic_jet(x, new)
         if _suits_loops(x):
-            _kernels().logistic_curvature(*_flat(s, slope, curvature))
+            _loops().logistic_curvature(*_flat(s, slope, curvature))
         else:
             np.multiply(slope, 1 - 2 * s, out=curvature)
         return s, slope, curvature
@@ -256,7 +256,7 @@ class Softplus(ActivationFunction):
         x, value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
         np.log1p(value, out=value)
         if _suits_loops(x):
-            _kernels().add_part_above_zero(*_flat(x, value))
+            _loops().add_part_above_zero(*_flat(x, value))
         else:
             value += np.maximum(x, 0)
         return value, slope, curvature

@@ -15,13 +15,13 @@ from .settings import Remembered
 
 def norm(v):
     """Euclidean norm of a vector as a float, summed in float64, where squares do not overflow."""
-    return math.sqrt(_kernels().squares(v))
+    return math.sqrt(_loops().squares(v))
 
 
-def _kernels():
-    from .. import kernels  # here, so that numba is loaded by the first step, not by an import
+def _loops():
+    from . import loops  # here, so that numba is loaded by the first step, not by an import
 
-    return kernels
+    return loops
 
 
 def _alike(one, other):
@@ -291,7 +291,7 @@ class Optimizer(Remembered, Memory, Follows):
         what every step reports, and the largest entry of the direction; or None and NaN if the step
         was undone.
         """
-        kernels, network = _kernels(), self.network
+        loops, network = _loops(), self.network
         theta, total = network.theta, evaluation.gradient_sum
         # nobody else sees what is in this method's own arrays: the parameters may go where the
         # gradient was
@@ -299,9 +299,9 @@ class Optimizer(Remembered, Memory, Follows):
         backup = total if own_arrays else self._array("backup")
         sums, peaks = np.zeros(3), np.zeros(3, np.int64)
         step(total, theta, backup,
-             *kernels.scalars(theta.dtype, evaluation.samples, self.l2, rate), sums, peaks, *own)
+             *loops.scalars(theta.dtype, evaluation.samples, self.l2, rate), sums, peaks, *own)
         if not (np.isfinite(sums).all()
-                and all(math.isfinite(kernels.number(p, theta.dtype)) for p in peaks)):
+                and all(math.isfinite(loops.number(p, theta.dtype)) for p in peaks)):
             theta[...] = backup
             del evaluation.gradient_sum  # to be made again
             return None, math.nan
@@ -310,7 +310,7 @@ class Optimizer(Remembered, Memory, Follows):
         info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
                 "direction_norm": direction_norm, "step_norm": rate * direction_norm,
                 "learning_rate": rate}
-        return info, kernels.number(peaks[0], theta.dtype)
+        return info, loops.number(peaks[0], theta.dtype)
 
     def _reports(self):
         """The method's own numbers, and those of the method that it wraps under that one's name."""

@@ -33,9 +33,9 @@ class CGResult(NamedTuple):
 
 def dot(a, b):
     """Inner product as a float, summed in float64."""
-    from .. import kernels  # here, so that numba is loaded when it is needed, not by an import
+    from ..checks import loops  # here, so that numba is loaded when it is needed, not by an import
 
-    return kernels.dot(a, b)
+    return loops.dot(a, b)
 
 
 def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):

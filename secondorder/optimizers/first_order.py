@@ -4,11 +4,11 @@ are PyTorch's."""
 import numpy as np
 
 from ..checks import all_finite, boolean, number_in, whole_number
-from .base import Optimizer, _kernels
+from .base import Optimizer, _loops
 
 
 class _Looped(Optimizer):
-    """A method whose update is one of the loops in :mod:`secondorder.kernels`.
+    """A method whose update is one of the loops in :mod:`secondorder.optimizers.loops`.
 
     A subclass names the loop (`update`; the one for a whole step has ``_step`` at the end of its
     name); what it takes are gradient, memory, successors of the memory, direction and the numbers
@@ -31,9 +31,9 @@ class _Looped(Optimizer):
             setattr(self, name, array)
 
     def _direction(self, evaluation):
-        kernels, direction, (names, old, new) = _kernels(), self._array("direction"), self._memory()
-        settings = kernels.scalars(direction.dtype, *self._settings())
-        getattr(kernels, self.update)(self._gradient(evaluation), *old, *new, direction, *settings)
+        loops, direction, (names, old, new) = _loops(), self._array("direction"), self._memory()
+        settings = loops.scalars(direction.dtype, *self._settings())
+        getattr(loops, self.update)(self._gradient(evaluation), *old, *new, direction, *settings)
         self._keep(names, new)
         if self.sums is not None and not all_finite(getattr(self, self.sums)):
             raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of "
@@ -41,9 +41,9 @@ class _Looped(Optimizer):
         return direction
 
     def _fused(self, evaluation, rate):
-        kernels, (names, old, new) = _kernels(), self._memory()
-        settings = kernels.scalars(self.network.dtype, *self._settings())
-        found, _ = self._one_pass(getattr(kernels, self.update + "_step"), evaluation, rate, *old,
+        loops, (names, old, new) = _loops(), self._memory()
+        settings = loops.scalars(self.network.dtype, *self._settings())
+        found, _ = self._one_pass(getattr(loops, self.update + "_step"), evaluation, rate, *old,
                                   *new, *settings)
         if found is not None:
             self._keep(names, new)

@@ -309,27 +309,6 @@ def test_a_name_that_the_locale_cannot_print(tmp_path):
     assert len(os.listdir(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
-def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
-    code = ("import numpy as np; from secondorder import kernels; a = np.ones(3); b, d = "
-            "np.empty(3), np.empty(3)\n"
-            "kernels.adagrad(a, a, b, d, 0.0); assert b.tolist() == [2, 2, 2]; print('right')")
-
-    def compute():
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
-                              text=True)
-
-    assert compute().stdout == "right\n"
-    for file in tmp_path.rglob(f"*{ending}"):
-        raw = file.read_bytes()
-        file.write_bytes({"empty": b"", "cut": raw[: len(raw) // 2], "nonsense": b"\x80nonsense"
-                          * 20}[damage])
-    for _ in range(2):
-        done = compute()
-        assert done.stdout == "right\n" and done.stderr == "", done.stderr
-
-
 @pytest.mark.parametrize("words, said", [
     (["--checkpoint", "file", "--resume"], "file: not a checkpoint .*: it is no .npz archive"),
     (["--checkpoint", "folder"], "checkpoint must be a file, folder is a directory"),

@@ -518,8 +518,6 @@ ANYTHING = {
     "workspace": "for the package's own loops", "new": "for the package's own loops",
     "self": "the object whose method is called", "expected": "any fact",
 }
-#: Rooms that have no rows, with the reason.
-WITHOUT = {"kernels": "loops for the package's own use, on arrays that were checked at the door"}
 #: Public callables without rows, with the reason; the tests named there see malformed calls
 #: refused.
 ELSEWHERE = {

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = [entry for path in sorted((ROOT / "tests" / "mutations").glob("*.toml"))
            for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]]
 WORKERS, TIMEOUT = 2, 300
+COMPILED = "compiled-loops"  # where a copy keeps them
 
 # Exit codes that mean "a check failed"; all others, such as 2, mean that it did not run.
 FAILED = {"pytest": 1, "equation": 7}
@@ -87,6 +88,7 @@ def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
         command = [sys.executable, "-c", RUN_EQUATIONS, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder),
                    "PYTHONDONTWRITEBYTECODE": "1",
+                   "NUMBA_CACHE_DIR": str(folder / COMPILED),
                    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     environment.pop("PYTEST_ADDOPTS", None)
     environment |= extra or {}

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from harness.fastest_first import DURATIONS
 from harness.mutation_points import changes, points, put
-from harness.mutations import ROOT, WORKERS, copy_package, run
+from harness.mutations import COMPILED, ROOT, WORKERS, copy_package, run
 
 SHORTEST_TIMEOUT = 60
 
@@ -149,7 +149,7 @@ class Bench:
         original = path.read_text(encoding="utf-8")
         try:
             path.write_text(put(original, point), encoding="utf-8")
-            if "numba" in original or file.name == "kernels.py":
+            if file.name in ("loops.py", "compiled.py"):
                 forget_compiled(copy)
             return self._run(copy)[0] == 0
         except subprocess.TimeoutExpired:
@@ -158,15 +158,14 @@ class Bench:
             return False
         finally:
             path.write_text(original, encoding="utf-8")
-            if "numba" in original or file.name == "kernels.py":
+            if file.name in ("loops.py", "compiled.py"):
                 forget_compiled(copy)
             self.copies.put(copy)
 
 
 def forget_compiled(copy):
     """Compiled code that may hold an older version of a function that it calls."""
-    for folder in copy.rglob("__pycache__"):
-        shutil.rmtree(folder)
+    shutil.rmtree(copy / COMPILED, ignore_errors=True)
 
 
 def main():

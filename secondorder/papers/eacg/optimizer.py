@@ -101,7 +101,7 @@ class EACG(Optimizer):
         return direction
 
     def _fused(self, evaluation, rate):
-        from .passes import directed_step
+        from .loops import directed_step
 
         before = self.buffer, self.draws
         direction = self._direction(evaluation)

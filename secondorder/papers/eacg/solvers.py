@@ -85,9 +85,9 @@ DIRECT = Report(0, 0.0)
 
 def _write_combined(out, s, G, w, mean):
     """out = s G + w m^T in one pass."""
-    from . import passes  # here, so that numba is loaded by the first step, not by an import
+    from . import loops  # here, so that numba is loaded by the first step, not by an import
 
-    passes.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
+    loops.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
 
 
 def _preconditioner(system, options, rank_one):

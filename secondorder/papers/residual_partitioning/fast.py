@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ... import kernels
 from ...checks import boolean, check_l2, lookup, promised, real_array, require_real
 from ...exact.curvature import check_network, evaluate
 from ...nets import Activation, Chain, Linear, Reshape, Skip
 from ...nets.workspace import call, fresh
+from . import loops
 from .rule import Options, Rule, rules
 
 NEGATIVE_CURVATURE = {"abs": False, "max": True}  # whether to clip at zero
@@ -189,7 +189,7 @@ class ActivationRule(Rule):
             np.multiply(np.abs(saved.slope, out=Z_in), Z, out=Z_in)
         else:
             flat = (a.ravel() for a in (g, Z, saved.slope, saved.curvature, u))
-            kernels.partition_activation(*flat, options.clip, Z_in.ravel())
+            loops.partition_activation(*flat, options.clip, Z_in.ravel())
         return Z_in, np.empty(0, Z.dtype)
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ... import kernels
 from ...checks import number_in, one_of
 from ...optimizers.base import Optimizer
+from . import loops
 from .fast import checked, sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
@@ -82,24 +82,24 @@ class ResidualPartitioning(Optimizer):
         damping, what the penalty adds to the curvature, and places for what they report."""
         total = sums(evaluation, self.output, self.options)[2]
         penalty = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
-        return (total, *kernels.scalars(total.dtype, self.damping, penalty), np.zeros(3),
-                kernels.NO_ENDS.copy())
+        return (total, *loops.scalars(total.dtype, self.damping, penalty), np.zeros(3),
+                loops.NO_ENDS.copy())
 
     def _direction(self, evaluation):
         rate, gradient = self.learning_rate, self._gradient(evaluation)
         curvature, direction = self._array("curvature"), self._array("direction")
         total, damping, penalty, reports, ends = self._curvature_sum(evaluation, rate)
-        kernels.partition(gradient, total, curvature, direction,
+        loops.partition(gradient, total, curvature, direction,
                           gradient.dtype.type(evaluation.samples), damping, penalty)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
-        kernels.partition_reports(gradient, curvature, direction, damping, reports, ends)
-        self._report(rate, reports, ends, kernels.squares(direction),
-                     kernels.extremes(direction)[1])
+        loops.partition_reports(gradient, curvature, direction, damping, reports, ends)
+        self._report(rate, reports, ends, loops.squares(direction),
+                     loops.extremes(direction)[1])
         return direction
 
     def _fused(self, evaluation, rate):
         *own, reports, ends = self._curvature_sum(evaluation, rate)
-        found, peak = self._one_pass(kernels.partition_step, evaluation, rate, *own, reports, ends)
+        found, peak = self._one_pass(loops.partition_step, evaluation, rate, *own, reports, ends)
         if found is not None:
             self._report(rate, reports, ends, found["direction_norm"] ** 2, peak)
         return found
@@ -108,7 +108,7 @@ class ResidualPartitioning(Optimizer):
         """Tell what the bound promises, -rate g d - rate^2/2 (sum curvature d^2 + l2 |d|^2), and
         the extremes."""
         slope, bend, idle = reports.tolist()
-        low, high = (kernels.number(bits, self.network.dtype) for bits in ends)
+        low, high = (loops.number(bits, self.network.dtype) for bits in ends)
         promised = -rate * slope - rate / 2 * rate * (bend + self.l2 * squares)
         self.details.update(bound_decrease=promised, curvature_max=high, curvature_min=low,
                             idle_parameters=int(idle), largest_change=rate * peak)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder import eacg, kernels
+from secondorder import eacg
+from secondorder.optimizers.loops import BLOCK
 from secondorder.papers.eacg.direction import direction_at
 from test_eacg_curvatures import LOSSES, case, relative
 
@@ -175,7 +176,7 @@ def test_a_step_that_overflows_leaves_the_parameters():
 def test_one_pass_moves_and_reports_as_the_steps_of_the_base_do(options, monkeypatch):
     net, loss, x, y = case(10, sizes=(60, 40, 20, 4))  # more than a pass takes at once
     twin, infos = net.copy(), []
-    assert net.size > 2 * kernels.BLOCK
+    assert net.size > 2 * BLOCK
     one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
     monkeypatch.setattr(other, "_fused", lambda evaluation, rate: None)
     for _ in range(3):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from secondorder import kernels
-from secondorder.papers.eacg import closed_forms, passes, products
+from secondorder.optimizers.loops import BLOCK, number, step_numpy
+from secondorder.papers.eacg import closed_forms, loops, products
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 
@@ -41,21 +41,21 @@ def test_combined_in_one_pass(dtype):
     rng = np.random.default_rng(0)
     G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
     out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
-    passes.combined(s, G, w, mean, out)
+    loops.combined(s, G, w, mean, out)
     np.testing.assert_allclose(out, closed_forms.combined(s, G, w, mean),
                                rtol=1e-5 if dtype == "float32" else 1e-14)
 
 
-@pytest.mark.parametrize("size", (3, kernels.BLOCK, 2 * kernels.BLOCK + 5))
+@pytest.mark.parametrize("size", (3, BLOCK, 2 * BLOCK + 5))
 def test_a_step_along_a_direction(size):
     gradient, direction, theta = np.random.default_rng(size).normal(size=(3, size))
     direction[size // 2] = -9.0
     moved, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
     backup, none = np.empty(size), np.empty(0)
-    passes.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
-    wanted, expected, sizes = kernels.step_numpy(lambda g: (direction, direction), gradient, theta,
+    loops.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
+    wanted, expected, sizes = step_numpy(lambda g: (direction, direction), gradient, theta,
                                                  1.0, 0.0, 0.25)
     np.testing.assert_allclose(moved, wanted, rtol=1e-14)
     np.testing.assert_array_equal(backup, theta)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)
-    np.testing.assert_allclose([kernels.number(p, theta.dtype) for p in peaks], sizes, rtol=1e-14)
+    np.testing.assert_allclose([number(p, theta.dtype) for p in peaks], sizes, rtol=1e-14)

@@ -7,7 +7,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder import kernels
+from secondorder.papers.residual_partitioning import loops
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
 from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
@@ -297,17 +297,17 @@ def test_parameters_that_changed_are_noticed(rng):
         method.direction(evaluation)
 
 
-# -- the kernel, and the printed algorithm ---------------------------------------------------------
+# -- the loop, and the printed algorithm ---------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("clip", [False, True])
-def test_kernel_equals_its_twin(rng, dtype, clip):
+def test_loop_equals_its_twin(rng, dtype, clip):
     g, slope, curvature = (rng.normal(size=2000).astype(dtype) for _ in range(3))
     Z, u = (np.abs(rng.normal(size=2000)).astype(dtype) for _ in range(2))
     u[:50], Z[50:100], g[100:150], slope[150:200] = 0, 0, 0, 0
     made, twin = np.full((2, 2000), np.nan, dtype)
-    kernels.partition_activation(g, Z, slope, curvature, u, clip, made)
-    kernels.partition_activation_numpy(g, Z, slope, curvature, u, clip, twin)
+    loops.partition_activation(g, Z, slope, curvature, u, clip, made)
+    loops.partition_activation_numpy(g, Z, slope, curvature, u, clip, twin)
     wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z
     assert np.array_equal(made, twin)
     assert relative(made, np.maximum(wide, 0) if clip else np.abs(wide)) < 4 * np.finfo(dtype).eps

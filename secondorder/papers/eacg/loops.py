@@ -1,8 +1,9 @@
 """Passes over all weights, compiled by numba, each with its plain NumPy twin; see
-:mod:`secondorder.kernels`.
+:mod:`secondorder.compiled`.
 """
 
-from ...kernels import BLOCK, compiled, move
+from ...compiled import compiled
+from ...optimizers.loops import BLOCK, move
 
 
 @compiled
@@ -18,7 +19,8 @@ def combined(s, G, w, mean, D):
 def directed_step(total, theta, backup, samples, l2, rate, sums, peaks, gradient, direction):
     """A step along a direction (P,) that is known; `total`, `samples` and `l2` are not needed.
 
-    NumPy twin: `kernels.step_numpy` around a function that returns the direction.
+    NumPy twin: `secondorder.optimizers.loops.step_numpy` around a function that returns the
+    direction.
     """
     for start in range(0, theta.size, BLOCK):
         where = slice(start, min(start + BLOCK, theta.size))

@@ -1,0 +1,96 @@
+"""How loops are compiled by numba, and where what was compiled is kept.
+
+The loops stand in files ``loops.py`` beside what they serve. Each has a plain NumPy twin: the same
+arithmetic in the same order. They take the scalars in the dtype of their arrays (see `scalars`).
+Arrays are flat and contiguous. No fast-math rules are used, but for sums that only report
+something: those may be taken in any order.
+
+Compiled code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, else in the
+user's folder for caches. It is never kept beside the sources: an installed package would leave
+files behind when it is removed.
+"""
+
+import functools
+import hashlib
+import os
+import platform
+import sys
+import threading
+from pathlib import Path
+
+import numba
+from numba import njit
+
+_placing = threading.Lock()  # the folder is handed to numba through a setting of the whole process
+
+
+def compiled(function, **options):
+    """Compile a loop at its first call, and keep the result on disk where a folder can be written.
+
+    Division follows NumPy's rules: x / 0 is inf or NaN. A test for zero at every division would
+    cost the SIMD code.
+    """
+    dispatcher = njit(error_model="numpy", **options)(function)
+    with _placing:
+        given = numba.config.CACHE_DIR
+        try:
+            numba.config.CACHE_DIR = given or str(cache_folder())
+            dispatcher.enable_caching()
+        except (RuntimeError, OSError):  # nowhere to write: in memory only
+            return dispatcher
+        finally:
+            numba.config.CACHE_DIR = given
+    return _forgiving(dispatcher)
+
+
+def summing(function):
+    """Compile a sum whose terms may be added in any order, as NumPy's own sums are."""
+    return compiled(function, fastmath={"reassoc"})
+
+
+def scalars(dtype, *values):
+    """The values as NumPy scalars of `dtype`: a loop over float32 then computes in float32."""
+    return tuple(dtype.type(value) for value in values)
+
+
+@functools.cache
+def cache_folder():
+    """Where compiled loops are kept if NUMBA_CACHE_DIR is not set.
+
+    The name holds the versions of the package, numba and Python, and a digest of all loops: numba
+    looks only at the file of a loop itself, not at those of the loops that it calls.
+    """
+    from . import __version__
+
+    package, digest = Path(__file__).parent, hashlib.sha256()
+    for file in sorted(package.rglob("loops.py")):
+        digest.update(file.read_bytes())
+    name = (f"{__version__}-{digest.hexdigest()[:12]}-numba{numba.__version__}"
+            f"-{sys.implementation.name}{platform.python_version()}")
+    return user_cache_folder() / "secondorder" / "compiled" / name
+
+
+def user_cache_folder():
+    """The folder in which this platform keeps a user's caches."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _forgiving(dispatcher):
+    """Compile anew, and write the cache anew, where a file of the cache is damaged."""
+    cache = getattr(dispatcher, "_cache", None)
+    load = getattr(cache, "load_overload", None)
+
+    def load_overload(*arguments):
+        try:
+            return load(*arguments)
+        except Exception:  # whatever unpickling a damaged file raises
+            cache.flush()
+            return None
+
+    if load is not None:
+        cache.load_overload = load_overload
+    return dispatcher

@@ -1,0 +1,24 @@
+"""Compiled sums and extremes against NumPy's."""
+
+import numpy as np
+import pytest
+
+from secondorder.checks import loops
+
+DTYPES = (np.dtype("float64"), np.dtype("float32"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_sums_and_extremes(dtype):
+    rng = np.random.default_rng(0)
+    for size in (1, 3, 1000):
+        a, b = (rng.normal(size=size).astype(dtype) for _ in range(2))
+        wide, other = a.astype(np.float64), b.astype(np.float64)
+        np.testing.assert_allclose(loops.squares(a), wide @ wide, rtol=1e-13)
+        np.testing.assert_allclose(loops.dot(a, b), wide @ other, rtol=1e-11)
+        assert loops.extremes(a) == loops.extremes_numpy(a)
+    special = np.array([0.0, -1.5, 1e-40, -0.0, 3.0], dtype)
+    assert loops.extremes(special) == (0.0, 3.0)
+    for wrong in (np.inf, -np.inf, np.nan, -np.nan):
+        assert not np.isfinite(loops.extremes(np.append(special, dtype.type(wrong)))[1])
+    assert np.isfinite(loops.squares(np.full(100, 1e30, np.float32)))

@@ -1,0 +1,107 @@
+"""How loops are compiled, and where what was compiled is kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import secondorder
+from secondorder import compiled
+
+DTYPES = (np.dtype("float64"), np.dtype("float32"))
+
+
+def test_scalars_take_the_dtype():
+    for dtype in DTYPES:
+        assert [value.dtype for value in compiled.scalars(dtype, 0.1, 2)] == [dtype, dtype]
+
+
+def test_numba_is_loaded_only_when_needed():
+    code = ("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0); "
+            "net.evaluate(so.SquaredError(), [[1.0, 2.0]], [[0.0, 1.0]]).gradient; print('numba' "
+            "in sys.modules); "
+            "so.SGD(net, so.SquaredError()).step([[1.0, 2.0]], [[0.0, 1.0]]); print('numba' in "
+            "sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def folder_of_cache(environment, tmp_path):
+    """Where the loops say that they are kept, and which files came to be, after one of them ran."""
+    code = ("import numpy as np; from secondorder.checks import loops; "
+            "loops.squares(np.ones(3)); print(loops.squares.stats.cache_path)")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                          text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def environment_without_cache(**variables):
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    return kept | variables
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
+def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
+    said = folder_of_cache(environment_without_cache(XDG_CACHE_HOME=str(tmp_path)), tmp_path)
+    assert Path(said).is_relative_to(tmp_path / "secondorder" / "compiled")
+    version = Path(said).relative_to(tmp_path / "secondorder" / "compiled").parts[0]
+    assert version.startswith(secondorder.__version__) and f"numba{numba.__version__}" in version
+    assert list(Path(said).glob("*.nbi"))
+    package = Path(secondorder.__file__).parent
+    assert not [file for pattern in ("*.nbi", "*.nbc") for file in package.rglob(pattern)]
+
+
+def test_the_folder_that_the_user_names_is_taken(tmp_path):
+    said = folder_of_cache(environment_without_cache(NUMBA_CACHE_DIR=str(tmp_path / "mine")),
+                           tmp_path)
+    assert Path(said).is_relative_to(tmp_path / "mine") and list(Path(said).glob("*.nbi"))
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
+def test_without_a_folder_to_write_to_loops_live_in_memory(tmp_path):
+    (tmp_path / "file").write_text("no folder can be made in here")
+    place = str(tmp_path / "file" / "cache")
+    folder_of_cache(environment_without_cache(XDG_CACHE_HOME=place), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_setting_of_numba_stays_what_it_was():
+    before = numba.config.CACHE_DIR
+    compiled.compiled(lambda x: x)
+    assert numba.config.CACHE_DIR == before
+
+
+def test_a_changed_loop_has_another_folder(monkeypatch, tmp_path):
+    """numba would not notice a change in a loop that another one calls."""
+    (tmp_path / "loops.py").write_text("a = 1")
+    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "compiled.py"))
+    first = compiled.cache_folder.__wrapped__()
+    assert compiled.cache_folder.__wrapped__() == first
+    (tmp_path / "loops.py").write_text("a = 2")
+    assert compiled.cache_folder.__wrapped__() != first
+
+
+@pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
+def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
+    code = ("import numpy as np; from secondorder.optimizers import loops; "
+            "a = np.ones(3); b, d = np.empty(3), np.empty(3)\n"
+            "loops.adagrad(a, a, b, d, 0.0); assert b.tolist() == [2, 2, 2]; print('right')")
+
+    def compute():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                              text=True)
+
+    assert compute().stdout == "right\n"
+    for file in tmp_path.rglob(f"*{ending}"):
+        raw = file.read_bytes()
+        file.write_bytes({"empty": b"", "cut": raw[: len(raw) // 2], "nonsense": b"\x80nonsense"
+                          * 20}[damage])
+    for _ in range(2):
+        done = compute()
+        assert done.stdout == "right\n" and done.stderr == "", done.stderr
