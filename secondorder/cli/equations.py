@@ -112,7 +112,23 @@ def _markdown(options):
         target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")
         files.write_text(target, page)
         print(f"written: {target}")
+    if _write_readme(top / "README.md"):
+        print(f"written: {top / 'README.md'}")
     return 0
+
+
+def _write_readme(path):
+    """Put the table of errata into the README, if it has a place for it."""
+    from secondorder.ledger import tally
+
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    start, end = "<!-- errata by weight -->\n", "\n<!-- end -->"
+    head, found, rest = before.partition(start)
+    if not found:
+        return False
+    after = head + start + tally.errata_by_weight() + end + rest.partition(end.lstrip())[2]
+    files.write_text(path, after)
+    return True
 
 
 def show(options):

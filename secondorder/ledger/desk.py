@@ -7,7 +7,7 @@ import numpy as np
 
 from ..checks import boolean, whole_number
 from .mismatch import entry_line
-from . import registry
+from . import registry, tally
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
 from .equations import run_equation
@@ -44,7 +44,8 @@ def show(paper, label, seed=0, verbose=False):
     result = run_equation(entry, whole_number(seed, "seed", 0))
     outcome = "as it should be" if result.ok else "NOT as it should be"
     lines = [f"[{entry.paper}] {heading(entry.labels)}",
-             f"verdict {entry.verdict} ({entry.kind}): {outcome}", "", *_paragraph(entry.statement)]
+             f"verdict {tally.verdict_of(entry)}, {entry.kind}: {outcome}",
+             *tally.marks(entry), "", *_paragraph(entry.statement)]
     lines += _facts(entry) + [""] + _formulas(entry)
     for value in entry.implements:
         lines += ["", *code_of(value, short_name(entry.paper, qualified_name(value)))]

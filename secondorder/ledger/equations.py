@@ -53,6 +53,12 @@ class Result:
         Qualified names.
     condition, where : str or None
         Under what it holds; where the paper says it.
+    weight : str or None
+        Of what is corrected: "substance", "misprint" or "extraction".
+    ours : bool
+        Whether the formula shown is not one of the paper's.
+    unnumbered : tuple of str
+        Those of the labels that number nothing in the paper.
     seconds : float
     claims : list
         The claims of the check, `Case` included.
@@ -76,13 +82,18 @@ class Result:
     message: str | None = None
     condition: str | None = None
     where: str | None = None
+    weight: str | None = None
+    ours: bool = False
+    unnumbered: tuple = ()
 
     def to_dict(self):
         """Plain values for JSON; `message` only where the check is not ok."""
-        names = ("paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok",
-                 "error", "tolerance", "printed_error", "printed_failure", "implements", "seconds")
+        names = ("paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where",
+                 "ours", "unnumbered", "ok", "error", "tolerance", "printed_error",
+                 "printed_failure", "implements", "seconds")
         values = {name: getattr(self, name) for name in names}
-        values["labels"], values["implements"] = list(self.labels), list(self.implements)
+        for name in ("labels", "unnumbered", "implements"):
+            values[name] = list(values[name])
         for name in ("error", "tolerance", "printed_error", "seconds"):
             if values[name] is not None and not np.isfinite(values[name]):
                 values[name] = None
@@ -148,7 +159,8 @@ def run_equation(entry, seed=0):
         printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims)
         else None,
         implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds,
-        claims=claims, message=message, condition=entry.condition, where=entry.where)
+        claims=claims, message=message, condition=entry.condition, where=entry.where,
+        weight=entry.weight, ours=entry.ours, unnumbered=entry.unnumbered)
 
 
 def _location(problem):

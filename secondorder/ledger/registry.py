@@ -12,6 +12,10 @@ from .labels import canonical
 KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
          "claim", "proof-step")
 VERDICTS = ("holds", "conditional", "erratum", "definition")
+#: How much an erratum weighs: `substance`, its author would have to change a claim or a result;
+#: `misprint`, an index, sign or bracket that the context repairs; `extraction`, the text that was
+#: read may have lost it.
+WEIGHTS = ("substance", "misprint", "extraction")
 #: Kinds that may name no implementation: there may be nothing of them in the package.
 KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
 
@@ -52,8 +56,8 @@ class Equation:
     """One registered display of a paper: what it states and the check that executes it.
 
     The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
-    and `stated` has, for each implementation, the names of the outputs that the label states (empty
-    where it does not say).
+    `stated` has, for each implementation, the names of the outputs that the label states (empty
+    where it does not say), and `unnumbered` is the tuple of those labels that number nothing.
     """
 
     paper: str
@@ -68,6 +72,9 @@ class Equation:
     implements: tuple
     stated: tuple
     check: object = field(repr=False)
+    weight: str | None = None
+    ours: bool = False
+    unnumbered: tuple = ()
 
     @property
     def condition(self):
@@ -189,7 +196,7 @@ def _is_implementation(value):
 
 
 def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
-             where=None, implements=()):
+             where=None, implements=(), weight=None, ours=False, unnumbered=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -217,6 +224,14 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         What of the package implements it: small functions whose result the check would notice if it
         were wrong.  May be empty for definitions, proof steps and claims only.  `Stated` names the
         outputs that the label is about where a function has more of them.
+    weight : {"substance", "misprint", "extraction"}, optional
+        How much the erratum weighs, see `WEIGHTS`: required with a corrected form, refused without.
+    ours : bool
+        The formula shown is not one of the paper's: the paper says it in words or in numbers, or
+        not at all.
+    unnumbered : True or tuple of str
+        Labels (True: all of them) that number nothing in the paper as it was read.  They can be
+        asked for and are not counted as equations.
 
     Returns
     -------
@@ -236,7 +251,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
                          () if condition is None else _as_tuple(condition), where,
                          tuple(one.implementation for one in named),
-                         tuple(one.outputs for one in named), check)
+                         tuple(one.outputs for one in named), check, weight, ours,
+                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered))
         _validate(entry)
         REGISTRY.add(entry)
         return check
@@ -255,6 +271,7 @@ def _validate(entry):
         if value not in known:
             raise VerificationError(f"{where}: {unknown(name, value, known)}")
     _validate_texts(entry, where)
+    _validate_marks(entry, where)
     if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
         raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
     for value in entry.implements:
@@ -286,6 +303,21 @@ def _validate_texts(entry, where):
             raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
         for text in texts:
             _require_text(where, name, text.text if isinstance(text, Condition) else text)
+
+
+def _validate_marks(entry, where):
+    """The weight of what is corrected, and the marks for formulas and labels not the paper's."""
+    if entry.corrected is None and entry.weight is not None:
+        raise VerificationError(f"{where}: weight is for what has a corrected form, "
+                                f"got {entry.weight!r}")
+    if entry.corrected is not None and entry.weight not in WEIGHTS:
+        raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
+    if not isinstance(entry.ours, bool):
+        raise VerificationError(f"{where}: ours must be True or False, got {entry.ours!r}")
+    for label in entry.unnumbered:
+        if label not in entry.labels:
+            raise VerificationError(f"{where}: unnumbered names labels of this check, "
+                                    f"got {label!r}")
 
 
 def _require_text(where, name, value):

@@ -9,12 +9,12 @@ import shutil
 import textwrap
 
 from ..checks import instance_of, whole_number
-from . import registry
+from . import registry, tally
 from .claims import Case
 from .comparisons import RELATIVE_TO, VerificationError
 from .equations import Result, run_equation
 from .labels import heading
-from .registry import VERDICTS, Condition, qualified_name
+from .registry import Condition, qualified_name
 
 _WIDE = 120  # columns from which a row of the table is one line
 
@@ -49,18 +49,12 @@ def table(results, width=None):
 
 
 def summary(results):
-    """One line: labels, checks, verdicts and failures, time."""
+    """One line: labels, checks, verdicts with errata by weight, failures, time."""
     results = _checked(results)
-    counts = {verdict: sum(result.verdict == verdict for result in results) for verdict in VERDICTS}
-    names = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
-             "erratum": ("erratum", "errata"), "definition": ("definition", "definitions")}
-    parts = [f"{count} {names[verdict][count != 1]}" for verdict, count in counts.items() if count]
-    labels = sum(len(result.labels) for result in results)
     failed = sum(not result.ok for result in results)
     seconds = sum(result.seconds for result in results)
-    checks = f"{len(results)} check{'s' * (len(results) != 1)}"
-    return (f"{checks} of {labels} label{'s' * (labels != 1)}: {', '.join(parts) or 'nothing'}; "
-            f"{failed} failed; {seconds:.1f} s")
+    return (f"{tally.labels(results)}: {tally.verdicts(results)}; {failed} failed; "
+            f"{seconds:.1f} s")
 
 
 def _checked(results):
@@ -78,16 +72,19 @@ def _rows(results, width):
                "tol.": [_short(result.tolerance) for result in results],
                "printed": [result.printed_failure or _short(result.printed_error)
                            for result in results],
+               "weight": [result.weight or "" for result in results],
                "kind": [result.kind for result in results]}
-    if not any(columns["printed"]):
-        del columns["printed"]
+    for name in ("printed", "weight"):
+        if not any(columns[name]):
+            del columns[name]
     statements = [" ".join(result.statement.split()) for result in results]
     places = [place(result.paper, result.implements) for result in results]
     if width >= _WIDE:
         columns["states"], columns["implemented"] = statements, places
         return _lines(columns, width)
     if width < 100:
-        del columns["kind"], columns["tol."]
+        for name in ("kind", "tol.", "weight"):
+            columns.pop(name, None)
     columns["implemented"] = places
     lines = _lines(columns, width)
     rows = lines[2:]
@@ -174,14 +171,13 @@ def markdown(paper):
         If a check raises, so that there is nothing to document.
     """
     entries = registry.REGISTRY.select(paper)
-    counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS}
     lines = [f"# {paper}: every equation, executed", "",
              f"Written by `secondorder verify {paper} --markdown`; change the checks in "
              "`equations` instead.",
              f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one "
              "with its "
-             "numbers.", "", "| verdict | displays |", "|---|---|",
-             *(f"| {verdict} | {count} |" for verdict, count in counts.items()), "", RELATIVE_TO]
+             "numbers.", "", f"{tally.labels(entries)}: {tally.verdicts(entries)}.", "",
+             RELATIVE_TO]
     conditions = dict.fromkeys(one for entry in entries for one in entry.conditions
                                if isinstance(one, Condition))
     if conditions:
@@ -196,9 +192,10 @@ def _markdown_entry(entry):
     if not result.claims:
         raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
                                 f"{result.message}")
-    lines = [f"## {heading(entry.labels)}", "", f"**{entry.verdict}** ({entry.kind}). "
+    lines = [f"## {heading(entry.labels)}", "", f"**{tally.verdict_of(entry)}**, {entry.kind}. "
                                                 f"{entry.statement}", "",
              *_math("As printed:" if entry.corrected else None, entry.formula)]
+    lines[2:2] = [f"*{mark}*" for mark in tally.marks(entry)]
     if entry.corrected:
         lines += ["", *_math("Corrected:", entry.corrected)]
     lines += [""]

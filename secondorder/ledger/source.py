@@ -31,7 +31,10 @@ def code_of(implementation, name):
 
 def numbered_code(lines, first):
     """Pairs of number and text of the lines that are neither docstring nor decorator nor blank."""
-    tree = ast.parse(textwrap.dedent("".join(lines)))
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:  # a lambda in the middle of a statement
+        tree = ast.Module([], [])
     dropped = set()
     for node in ast.walk(tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -65,7 +68,7 @@ def helpers(function):
     """The functions that a function names and that stand in the same package of checks."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError):
         return []
     package = function.__module__.rpartition(".")[0]
     found = []

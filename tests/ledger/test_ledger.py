@@ -56,7 +56,7 @@ def run_one(claims, **changes):
 EQUAL = Equal("equal", [1.0, 2.0], [1.0, 2.0], tolerance=1e-12)
 UNEQUAL = Equal("unequal", [1.0, 2.0], [1.0, 2.5], tolerance=1e-12)
 CONDITIONAL = dict(verdict="conditional", condition="x is positive")
-ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x")
+ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x", weight="misprint")
 
 
 # -- claims ----------------------------------------------------------------------------------------
@@ -199,6 +199,13 @@ def test_printed_shape_wants_different_shapes():
     ({"verdict": "conditional", "condition": ledger.Condition("positive", "")},
      "condition must be"),
     ({"where": " "}, "where must be"),
+    (dict(verdict="erratum", corrected="x"), "unknown weight None: choose from substance, mis"),
+    (dict(verdict="erratum", corrected="x", weight="misprints"),
+     "unknown weight 'misprints': did you mean 'misprint'"),
+    ({"verdict": "conditional", "condition": "x > 0", "corrected": "x"}, "unknown weight None"),
+    ({"weight": "misprint"}, "weight is for what has a corrected form, got 'misprint'"),
+    ({"ours": "yes"}, "ours must be True or False, got 'yes'"),
+    ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got '2'"),
 ])
 def test_registration_refuses(toys, changes, expected):
     with pytest.raises(VerificationError, match=expected):
@@ -257,7 +264,7 @@ def test_real_registry_knows_the_four_papers():
     ([AtMost("a", [1.0], [2.0])], {}),
     ([EQUAL, Counterexample(UNEQUAL)], CONDITIONAL),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)],
-     {**CONDITIONAL, "corrected": "d(x) = 2 x"}),
+     {**CONDITIONAL, "corrected": "d(x) = 2 x", "weight": "misprint"}),
     ([EQUAL, Printed(UNEQUAL)], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)],
@@ -283,7 +290,7 @@ def test_rules_accept(toys, claims, changes):
     ([EQUAL], ERRATUM, "needs the form as printed"),
     ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
     ([EQUAL, Counterexample(UNEQUAL)], ERRATUM, "needs the form as printed"),
-    ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x"},
+    ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x", "weight": "substance"},
      "needs the form as printed"),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
     ([UNEQUAL], {}, "unequal: error 2.00e-01"),
@@ -444,9 +451,9 @@ def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
     sys.modules.pop("toyroom.equations")
 
 
-KEYS = ["paper", "labels", "statement", "kind", "verdict", "condition", "where", "ok", "error",
-        "tolerance",
-        "printed_error", "printed_failure", "implements", "seconds"]
+KEYS = ["paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where", "ours",
+        "unnumbered", "ok", "error", "tolerance", "printed_error", "printed_failure", "implements",
+        "seconds"]
 
 
 def test_to_dict_is_plain_json(toys):

@@ -8,7 +8,7 @@ import pytest
 
 from secondorder import ledger
 from secondorder.ledger import (Case, Condition, Counterexample, Equal, Printed, PrintedShape,
-                                VerificationError, report, source)
+                                VerificationError, report, source, tally)
 from secondorder.ledger.mismatch import describe_mismatch
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
@@ -45,9 +45,50 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
 def test_table_tells_places_errors_and_verdicts(toys):
     text = ledger.table(some_results(), width=200)
     assert "erratum" in text and "2.0e-01" in text and "double" in text
-    assert "3 checks of 4 labels: 2 hold, 1 erratum; 1 failed" in text
+    assert "3 checks of 4 labels: 2 hold, 1 erratum (1 misprint); 1 failed" in text
     assert "FAILED toy 10: unequal: error 2.00e-01 of 2.5" in text
     assert "divided by the largest entry" in text, "what an error is relative to"
+
+
+WEIGHED = dict(verdict="erratum", corrected="d(x) = 2 x",
+               check=lambda rng: [EQUAL, Printed(UNEQUAL)])
+
+
+def test_errata_are_counted_by_their_weight_and_labels_that_number_nothing_apart(toys):
+    for label, weight in (("1", "misprint"), ("2", "misprint"), ("3", "substance"),
+                          ("4", "extraction")):
+        register(label, weight=weight, **WEIGHED)
+    register("5", "6", "7", unnumbered=("5", "6"))
+    register("8", unnumbered=True, ours=True)
+    register("9", weight="misprint", condition="x > 0",
+             **{**WEIGHED, "verdict": "conditional",
+                "check": lambda rng: [EQUAL, Printed(UNEQUAL), Counterexample(UNEQUAL)]})
+    expected = ("7 checks of 9 labels, 3 of which number nothing in the paper: 2 hold, "
+                "1 conditional (corrected: 1 misprint), 4 errata (1 of substance, 2 misprints, "
+                "1 of extraction)")
+    results = ledger.run("toy")
+    assert ledger.summary(results).startswith(expected + "; 0 failed")
+    assert expected + "." in ledger.markdown("toy")
+    assert "  substance  " in ledger.table(results, width=160)
+    assert tally.errata_by_weight().splitlines()[2] == "| toy | 7 | 9 | 3 | 1 | 3 | 1 |"
+    values = [result.to_dict() for result in results]
+    assert [value["weight"] for value in values] == ["misprint", "misprint", "substance",
+                                                     "extraction", None, None, "misprint"]
+    assert values[4]["unnumbered"] == ["5", "6"] and values[5]["unnumbered"] == ["8"]
+    assert [value["ours"] for value in values] == [False] * 5 + [True, False]
+
+
+def test_pages_say_what_of_a_display_is_not_the_papers(toys):
+    register("1", **WEIGHED, weight="substance")
+    register("2", "3", "4", unnumbered=("2", "3"))
+    register("5", unnumbered=True, ours=True)
+    assert "verdict erratum (substance), identity: as" in ledger.show("toy", "1")
+    assert "\n2, 3: no displays of the paper bear these numbers.\n" in ledger.show("toy", "4")
+    text = ledger.show("toy", "5")
+    assert "\n5: no display of the paper bears this number.\n" in text
+    assert "\nThe formula is ours: the paper has it in words" in text
+    page = ledger.markdown("toy")
+    assert page.count("*The formula is ours") == 1 and page.count("bear these numbers.*") == 1
 
 
 def test_the_papers_own_room_is_not_named_in_front_of_every_place():
@@ -70,13 +111,15 @@ def test_markdown_is_deterministic_and_complete(toys):
     text = ledger.markdown("toy")
     assert text == ledger.markdown("toy")
     for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
-                     "Corrected:\n\n```math\nd(x) = 2 x\n```", "**erratum** (identity).",
+                     "Corrected:\n\n```math\nd(x) = 2 x\n```",
+                     "**erratum (misprint)**, identity. Doubling",
                      "Condition: x is positive",
                      "<details>\n<summary>1 claim checked</summary>\n\n- doubling",
                      "\n\n</details>",
                      "doubling against adding: equal to 1e-14",
                      "as printed, must fail: unequal: equal to 1e-12",
-                     f"`{double.__module__}.double`", "| erratum | 1 |"):
+                     f"`{double.__module__}.double`",
+                     "4 checks of 5 labels: 2 hold, 1 conditional, 1 erratum (1 misprint)."):
         assert expected in text
     assert "2.00e-01" not in text and "seconds" not in text
 
@@ -108,7 +151,7 @@ def test_markdown_refuses_a_check_that_raises(toys):
 def test_show_puts_verdict_formula_code_values_and_claims_together(toys):
     register("8a", "8b", where="Section 2")
     text = ledger.show("toy", "eq. (8B)", seed=2)
-    for expected in ("[toy] Equations (8a), (8b)\nverdict holds (identity): as it should be",
+    for expected in ("[toy] Equations (8a), (8b)\nverdict holds, identity: as it should be",
                      "Doubling adds",
                      "where: Section 2", "    d(x) = x + x", "return 2 * x", "x  shape (4,)",
                      "factor = 2",

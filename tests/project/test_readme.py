@@ -11,6 +11,7 @@ import pytest
 import secondorder as so
 from secondorder import cli
 from secondorder.experiments import support
+from secondorder.ledger import tally
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -81,6 +82,12 @@ def test_the_command_line_follows_the_optimizers_side_by_side():
 def test_layer_method_table_is_generated():
     shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", README, re.S)[1]
     assert shown == support.table()
+
+
+def test_table_of_errata_is_generated():
+    shown = re.search(r"<!-- errata by weight -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    assert shown == tally.errata_by_weight(), (
+        "rewrite it with: python -m secondorder verify --markdown --write")
 
 
 def test_linked_files_exist():

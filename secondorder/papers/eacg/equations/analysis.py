@@ -26,6 +26,7 @@ def counted_propagation(widths):
                     "belongs to an output of a layer, not to an input.",
           formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
           corrected=r"O([\sum_{t=1}^k n_t (n_{t-1} + 1)]^2)", kind="claim", verdict="erratum",
+          weight="misprint",
           implements=(complexity.parameters, complexity.storage_of_blocks))
 def space(rng):
     made = mlp(WIDTHS, rng=rng)
@@ -78,7 +79,7 @@ def space_11a(rng):
                   r"\sum_{t=1}^k [n_t (2n_{t-1} + n_t)])",
           corrected=r"O(\sum_{t=2}^k [n_{t-1} n_t (n_{t-1} + n_t)] + \text{Batch} \sum_{t=1}^{k-1} "
                     r"n_t^2), \qquad O(|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)])",
-          kind="claim", verdict="erratum",
+          kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation, complexity.ea_cg, complexity.slopes))
 def time(rng):
     counted = counted_propagation(WIDTHS)
@@ -118,6 +119,7 @@ def time(rng):
     corrected=r"\text{curvature of KFRA and of EA-CG: } \sum_{t \ge 2} n_{t-1} n_t (n_{t-1} + n_t)",
     kind="claim",
     verdict="erratum",
+    weight="substance",
     implements=(
         complexity.propagation,
         complexity.fisher,

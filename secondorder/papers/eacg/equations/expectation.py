@@ -256,6 +256,7 @@ def equation_16(rng):
                     (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
     kind="inequality",
     verdict="erratum",
+    weight="extraction",
     implements=(errors.variance,),
 )
 def equation_17(rng):

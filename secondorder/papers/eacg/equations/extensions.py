@@ -36,6 +36,7 @@ def layer(rng, n=4, m=5, S=7):
                   \mathbf{m}^T \end{aligned}""",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(
         closed_forms.rank_one_coefficients,
         closed_forms.rank_one_form_1,
@@ -62,7 +63,7 @@ def closed(rng):
           formula=r"D = -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T + \alpha) "
                   r"\right] V^T, \quad A = V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U "
                   r"\operatorname{diag}(\mathbf{b}) U^T",
-          kind="identity", verdict="holds",
+          kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
 def exact(rng):
     B, X, _, G = layer(rng)
@@ -82,7 +83,7 @@ def exact(rng):
                     "same way.",
           formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K = "
                   r"\tfrac{1}{S} X X^T",
-          kind="identity", verdict="holds",
+          kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.gram_coefficients, closed_forms.gram_remainder,
                       closed_forms.exact_solution))
 def gram(rng):
@@ -108,7 +109,7 @@ def gram(rng):
           formula=r"B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad "
                   r"B_{\text{PCH-2}} \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq "
                   r"\mathbb{E}_i[H_i]",
-          kind="inequality", verdict="holds",
+          kind="inequality", verdict="holds", ours=True,
           implements=(curvatures.pch, curvatures.expectation, curvatures.gauss_newton,
                       hessians.clipped_bias_hessians))
 def loewner(rng):
@@ -179,7 +180,7 @@ def clipped_below(case, top):
                     "the gradient over alpha: plain gradient descent at rate eta / alpha.",
           formula=r"D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} "
                   r"\perp \mathbf{m}",
-          kind="identity", verdict="holds", implements=(direction,))
+          kind="identity", verdict="holds", ours=True, implements=(direction,))
 def sgd_directions(rng):
     claims = []
     for case in cases.variety(rng):
@@ -205,6 +206,7 @@ def sgd_directions(rng):
                     "so that they can be run on one number and one vector, iteration by iteration "
                     "the same.",
           formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T", kind="identity", verdict="holds",
+          ours=True,
           implements=(conjugate_gradients.rank_one_coefficients,
                       conjugate_gradients.rank_one_literal, conjugate_gradients.coordinates))
 def two_coefficients(rng):
@@ -242,7 +244,8 @@ def two_coefficients(rng):
                     "Hessian in its columns is the Kronecker product as before.",
           formula=r"\nabla^2_{[W\, b]} \xi_i = (\bar{\mathbf{h}}_i \bar{\mathbf{h}}_i^T) \otimes "
                   r"H_i^t, \quad \bar{\mathbf{h}} = [\mathbf{h}; 1]",
-          kind="identity", verdict="holds", implements=(hessians.weight_hessian, direction))
+          kind="identity", verdict="holds",
+          ours=True, implements=(hessians.weight_hessian, direction))
 def joint(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
@@ -268,7 +271,7 @@ def joint(rng):
           formula=r"A_r = \mathbf{m} \mathbf{m}^T + \sum_{j < r} \lambda_j \mathbf{v}_j "
                   r"\mathbf{v}_j^T, \quad \mathbf{m} \mathbf{m}^T = A_1 \preceq A_2 \preceq \dots "
                   r"\preceq \mathbb{E}[\mathbf{h} \mathbf{h}^T]",
-          kind="inequality", verdict="holds",
+          kind="inequality", verdict="holds", ours=True,
           implements=(systems.low_rank_factor, systems.factor_product,
                       closed_forms.factor_solution))
 def ranks(rng):
@@ -303,6 +306,7 @@ def ranks(rng):
                     "is zero by construction; what remains of PCH's error is expectation step and "
                     "signs, and the former is where (6) stands.",
           formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])", kind="claim", verdict="holds",
+          ours=True,
           implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error))
 def expectation_error(rng):
     claims = []

@@ -179,6 +179,7 @@ def property_1(rng):
                     \quad (Q = V^T \text{ has the eigenvectors in its rows})""",
     kind="definition",
     verdict="erratum",
+    weight="misprint",
     implements=(pos_eig.pos_eig, pos_eig.pos_diagonal),
 )
 def pos_eig_(rng):

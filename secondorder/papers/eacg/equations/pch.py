@@ -23,7 +23,7 @@ def absolute(A, gamma=-1.0):
                   r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
           corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
                     r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
-          kind="claim", verdict="erratum", implements=(curvatures.mean_top,))
+          kind="claim", verdict="erratum", weight="substance", implements=(curvatures.mean_top,))
 def convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
     mean = curvatures.mean_top(case.evaluation)
@@ -101,6 +101,7 @@ def step_by_loops(W, B, g, slope, curvature, gamma):
                     \nabla_{\mathbf{b}^t} \xi_i)]))""",
     kind="definition",
     verdict="erratum",
+    weight="misprint",
     implements=(
         curvatures.pch_step,
         curvatures.pch,

@@ -102,6 +102,7 @@ def backprop(rng):
                     \nabla_{\mathbf{b}^k} \xi_i""",
     kind="proof-step",
     verdict="erratum",
+    weight="misprint",
     implements=(Linear.input_gradient, Activation.input_gradient),
 )
 def b_ii(rng):
@@ -176,6 +177,7 @@ def equation_4b(rng):
                     \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
     kind="proof-step",
     verdict="erratum",
+    weight="misprint",
     implements=(hessians.hidden_hessians,),
 )
 def c_ii(rng):

@@ -30,7 +30,7 @@ def vec_gradient(case, s, t):
             r"\otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
     corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\nu-1)T}) "
               r"\otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
-    kind="identity", verdict="erratum", implements=(curvatures.fisher_block,)
+    kind="identity", verdict="erratum", weight="misprint", implements=(curvatures.fisher_block,)
 )
 def fisher(rng):
     claims = []

@@ -86,7 +86,8 @@ FORMULA = r"\text{Total} = \sqrt{\textstyle\sum_t \text{err}_t^2}"
           statement="Totals follow from the rows, and PCH is closer than Gauss-Newton and Fisher "
                     "in total; layer by layer PCH-1 is behind Gauss-Newton in layers 2 and 3, "
                     "PCH-2 in layer 2.",
-          formula=FORMULA, kind="claim", verdict="holds", implements=(errors.total_error,))
+          formula=FORMULA, kind="claim", verdict="holds",
+          ours=True, implements=(errors.total_error,))
 def table_2(rng):
     return arithmetic(2, {("PCH-1", "GN"): (2, 3), ("PCH-2", "GN"): (2,)})
 
@@ -94,7 +95,8 @@ def table_2(rng):
 @equation(PAPER, "table-3", where="Table 3, cross-entropy, ImageNet-10",
           statement="Totals follow from the rows, and PCH is closer in total; not in layers 3 "
                     "(PCH-1) and 4 (PCH-2).",
-          formula=FORMULA, kind="claim", verdict="holds", implements=(errors.total_error,))
+          formula=FORMULA, kind="claim", verdict="holds",
+          ours=True, implements=(errors.total_error,))
 def table_3(rng):
     return arithmetic(3, {("PCH-1", "GN"): (3,), ("PCH-2", "GN"): (4,)})
 
@@ -102,7 +104,8 @@ def table_3(rng):
 @equation(PAPER, "table-4", where="Table 4, Eq. (14), Cifar-10",
           statement="Totals follow from the rows, and PCH is closer than Fisher in total; PCH-2 "
                     "not in layers 1 and 2.",
-          formula=FORMULA, kind="claim", verdict="holds", implements=(errors.total_error,))
+          formula=FORMULA, kind="claim", verdict="holds",
+          ours=True, implements=(errors.total_error,))
 def table_4(rng):
     return arithmetic(4, {("PCH-1", "Fisher"): (), ("PCH-2", "Fisher"): (1, 2)})
 
@@ -111,7 +114,8 @@ def table_4(rng):
           statement="Totals follow from the rows, and PCH is closer than Fisher in total, thanks "
                     "to the last layer, where it is exact by construction: without it, Fisher is "
                     "closer.",
-          formula=FORMULA, kind="claim", verdict="holds", implements=(errors.total_error,))
+          formula=FORMULA, kind="claim", verdict="holds",
+          ours=True, implements=(errors.total_error,))
 def table_5(rng):
     hidden = {name: errors.total_error(rows[:-1]) for name, rows in TABLES[5].items()}
     return [*arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)}),

@@ -23,6 +23,7 @@ from .cases import CLEAR, TOLERANCE, batch
               r"v^{(k-1),j} \phi_j^{(k),i} \right]",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(curvature.directional_curvature_at,),
 )
 def slope(rng):
@@ -64,6 +65,7 @@ def _output_tangent(at, direction, h=1e-6):
               r"\phi_t^{(r),s} + \ldots, \quad \text{all inside } E[\cdot]",
     kind="identity",
     verdict="erratum",
+    weight="substance",
     implements=(curvature.through_linear, curvature.through_activation,
                 curvature.directional_curvature_at, curvature.by_explicit_eta),
 )
@@ -110,6 +112,7 @@ def _hidden_pairs(at, direction):
               r"\eta_i^{(n,k),m} u_a^q \eta_i^{(n,k),a} (v^{(k-1),j})^2 \right]",
     kind="algorithm",
     verdict="erratum",
+    weight="misprint",
     implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.variable_rates),
 )
 def every_weight(rng):

@@ -181,6 +181,7 @@ ABOVE = (r"\sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d} w_
     corrected=ABOVE % ("q", "q") + r" + \ldots \quad q < k",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(curved.deta_dw, curved.bends_above, printed.deta_dw, printed.bends_above),
 )
 def change_of_eta(rng):
@@ -266,6 +267,7 @@ def all_pairs_against_jets(rng, rule):
     corrected=ABOVE % ("q", "q") + r" v^{(k-1),i} + \ldots \quad q < k",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(curved.d2v_dw_dw, printed.d2v_dw_dw),
 )
 def second_derivatives_of_outputs(rng):

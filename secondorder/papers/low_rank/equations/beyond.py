@@ -22,6 +22,7 @@ from .cases import LOSSES, TOLERANCE, pairs, stacked
     formula=r"\bar{v} = (v, 1), \quad \bar{\eta} = (\eta; 0)",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(curved.block_ww, relu.block_uw, relu.block_uu, quantities.eta_bar),
 )
 def biases(rng):
@@ -86,6 +87,7 @@ def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
             r"\frac{\partial f}{\partial v} \right)",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(factors.hessian, factors.Factors._core, diagonal.pre_activation_hessian),
 )
 def blocks(rng):
@@ -121,6 +123,7 @@ def blocks(rng):
             r"\frac{\partial f}{\partial v^{(k)}} \mathcal{A}'' (\dot{z}^{(k)})^2 \right]",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(curvature.through_linear, curvature.through_activation, curvature.through_layer),
 )
 def tangent(rng):
@@ -171,6 +174,7 @@ def _tangents(at, direction):
             r"\ddot{p} \right]",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(exact.two_jet,),
 )
 def jet(rng):
@@ -199,6 +203,7 @@ def jet(rng):
             r"\right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.squared_columns,
                 diagonal.full_hessians),
 )
@@ -219,6 +224,7 @@ def exact_diagonal(rng):
     formula=r"\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1 + a_n - 1)",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(factors.generic_rank, factors.SampleHessian.rank),
 )
 def rank(rng):
@@ -250,6 +256,7 @@ def rank(rng):
             r"-\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(curvature.sample_curvatures_at,),
 )
 def per_sample(rng):
@@ -279,6 +286,7 @@ def per_sample(rng):
             r"s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r",
     kind="optimality",
     verdict="holds",
+    ours=True,
     implements=(coupling.layer_products, coupling.block_products, coupling.coupled_rates),
 )
 def layer_rates(rng):

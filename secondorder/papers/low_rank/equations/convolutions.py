@@ -94,6 +94,7 @@ def against(rng, compute, expected):
     corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
     kind="definition",
     verdict="erratum",
+    weight="extraction",
     implements=(convolution.argument,),
 )
 def layer_without_an_index(rng):
@@ -126,6 +127,7 @@ def layer(rng):
     corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau (t-1)+k}^{\sigma (s-1)+l}",
     kind="definition",
     verdict="erratum",
+    weight="misprint",
     implements=(convolution.patches, convolution.patches_as_printed, convolution.output_shape),
 )
 def patches(rng):
@@ -155,6 +157,7 @@ def patches(rng):
               r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(convolution.dv_dx,),
 )
 def inputs(rng):
@@ -176,6 +179,7 @@ def inputs(rng):
               r"1) + m \text{ and } j = \tau (t - 1) + q \\ 0 & \text{else} \end{cases}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(convolution.patch_derivative,),
 )
 def patch_derivative(rng):
@@ -272,6 +276,7 @@ def kernel_twice(rng):
               r"\\ 0 & \text{else} \end{cases}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(convolution.dv_dx_by_cases, convolution.kernel_at),
 )
 def inputs_by_cases(rng):
@@ -304,6 +309,7 @@ def largest_index(c):
               r"\text{ where } (m, r) \text{ lies in the kernel, else } 0",
     kind="identity",
     verdict="erratum",
+    weight="substance",
     implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed),
 )
 def kernel_and_inputs_by_cases(rng):
@@ -330,6 +336,7 @@ def kernel_and_inputs_by_cases(rng):
               r"(t - 1), q - \tau (t - 1) \le k_w",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(convolution.d2v_dx_dx_by_cases,),
 )
 def inputs_twice_by_cases(rng):
@@ -349,6 +356,7 @@ def inputs_twice_by_cases(rng):
             r"b_o \right)",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(convolution.many_channels_argument, convolution.many_channels_two_jet),
 )
 def channels(rng):

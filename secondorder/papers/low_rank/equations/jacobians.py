@@ -90,6 +90,7 @@ def one_layer(rng):
     corrected=r"\alpha_{j_l}^{(k,l),j_k} = \delta_{j_l}^{j_k} \quad k = l",
     kind="definition",
     verdict="erratum",
+    weight="misprint",
     implements=(quantities.alpha,),
 )
 def chain_of_layers(rng):
@@ -149,6 +150,7 @@ def composition(rng):
     corrected=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(l),s}",
     kind="definition",
     verdict="erratum",
+    weight="misprint",
     implements=(quantities.eta, printed.eta_as_printed),
 )
 def eta_definition(rng):
@@ -178,6 +180,7 @@ def eta_definition(rng):
     corrected=r"\frac{\partial p^j}{\partial u_k^l} = \delta_l^j v^{(n),k}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(first_derivatives.dp_du,),
 )
 def output_in_its_weights(rng):

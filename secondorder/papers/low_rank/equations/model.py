@@ -136,6 +136,7 @@ def step_length(rng):
             r"\frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma \|\mathbf{g}\|^3",
     kind="algorithm",
     verdict="holds",
+    ours=True,
     implements=(steps.step_length, steps.descent_root),
 )
 def stable_step(rng):
@@ -199,6 +200,7 @@ def length_cubed(rng):
               r"|a| c), \quad \frac{2 |h|}{c} + \frac{|a|}{|h|} \; (h^2 \gg 2 |a| c, h < 0)",
     kind="approximation",
     verdict="erratum",
+    weight="substance",
     implements=(steps.limits, steps.flat_limit_as_printed),
 )
 def limits(rng):

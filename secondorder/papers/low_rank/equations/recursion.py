@@ -89,6 +89,7 @@ def layer(rng):
               r"\frac{\partial(\cdot)}{\partial w_j^{(k),i}}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(recurrence.sum_of_copies,),
 )
 def copies(rng):
@@ -112,6 +113,7 @@ def copies(rng):
     corrected=r"\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m} v_{(k-1)}^r",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(recurrence.dv_dw, recurrence.dv_dw_as_printed),
 )
 def weights(rng):
@@ -158,6 +160,7 @@ def inputs(rng):
     condition=STRAIGHT,
     kind="identity",
     verdict="erratum",
+    weight="substance",
     implements=(recurrence.d2v_dw_dw_relu, recurrence.d2v_dw_dw_as_printed,
                 recurrence.d2v_dw_dw_of_copies),
 )
@@ -213,6 +216,7 @@ def inputs_twice(rng):
     condition=STRAIGHT,
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(recurrence.d2v_dw_dx_relu, recurrence.d2v_dw_dx),
 )
 def weights_and_inputs(rng):

@@ -39,6 +39,7 @@ def gradient_u(rng):
               r"\eta_i^{(n,k),m} v^{(k-1),j}",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     implements=(first_derivatives.df_dw, printed.df_dw),
 )
 def gradient_w_as_printed(rng):
@@ -164,6 +165,7 @@ def block_ww(rng):
     formula=r"\operatorname{rank} H_b \le \sum_k (d_k + d_{k-1})",
     kind="claim",
     verdict="holds",
+    ours=True,
     implements=(SampleHessian.rank,),
 )
 def low_rank(rng):

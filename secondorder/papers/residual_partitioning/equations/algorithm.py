@@ -63,7 +63,7 @@ TWO_READINGS = (
                   u_{sj}^{(\ell)} \right|
                   & \text{activation}
                   \end{aligned}""",
-          condition=TWO_READINGS, kind="algorithm", verdict="erratum",
+          condition=TWO_READINGS, kind="algorithm", verdict="erratum", weight="substance",
           implements=(LinearRule.forward, LinearRule.backward, ActivationRule.forward,
                       ActivationRule.backward, OUTPUTS["jensen"],
                       Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")))

@@ -111,7 +111,7 @@ def by_carried(at, Z, way):
                   &+ \sum_{\ell \, \text{activation}} \sum_{sj} \left(Z_{sj}^{(\ell)} -
                   |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
                   \end{aligned}""",
-          kind="identity", verdict="holds",
+          kind="identity", verdict="holds", ours=True,
           implements=(LinearRule.backward, ActivationRule.backward, SkipRule.backward))
 def extension_sum_rule(rng):
     claims = []
@@ -139,7 +139,8 @@ def extension_sum_rule(rng):
                     "is the model itself.",
           formula=r"w, y^{(1)} > 0, \; m_L = 1, \; \Delta w_{ij}^{(\ell)} = c: \quad "
                   r"\tilde{\mathcal{L}}_1(\Delta w) = \tilde{\mathcal{L}}(\Delta w)",
-          kind="identity", verdict="holds", implements=(Bound.value, LinearRule.backward))
+          kind="identity", verdict="holds",
+          ours=True, implements=(Bound.value, LinearRule.backward))
 def extension_tightness(rng):
     claims = []
     for activation in ("relu", "identity"):
@@ -172,7 +173,7 @@ def slope_along_ones(at):
                     "unchanged.",
           formula=r"y = y_a + y_b: \quad u = u_a + u_b, \quad \varphi_a = u_a / u, \quad Z_a = Z_b "
                   r"= Z",
-          kind="inequality", verdict="holds",
+          kind="inequality", verdict="holds", ours=True,
           implements=(SkipRule.forward, SkipRule.backward, ChainRule.forward, ChainRule.backward))
 def extension_skip(rng):
     claims, named = [], zip((*cases.CURVED, "relu"), ("squared", "softmax", "softmax", "squared"))
@@ -231,7 +232,7 @@ def change(layers, saved, delta, start=None):
           formula=r"\ell \notin P: \quad u_{si}^{(\ell+1)} = \sum_{j \ge 1} |w_{ij}^{(\ell)}| "
                   r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
                   r"|w_{ij}^{(\ell)}|",
-          kind="inequality", verdict="holds",
+          kind="inequality", verdict="holds", ours=True,
           implements=(LinearRule.forward, LinearRule.backward, Stated(explicit_bound, "curvature")))
 def extension_fixed_layers(rng):
     claims, empty = [], []

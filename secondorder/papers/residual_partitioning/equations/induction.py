@@ -159,7 +159,7 @@ def against_the_minimum(a, optimum, rng):
                   r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=1}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
           corrected=r"\varepsilon_{sij}^{*(\ell)} \equiv "
                     r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
-          kind="optimality", verdict="erratum", condition=NOT_NEGATIVE,
+          kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps"),))
 def equation_31(rng):
     a = cases.affine(rng, first=True)

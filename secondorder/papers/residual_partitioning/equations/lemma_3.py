@@ -104,7 +104,7 @@ def equations_20_and_21(rng):
                   \end{aligned}""",
           corrected=r"\ldots = p_i \left(\sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} - "
                     r"\frac{x_i^2}{p_i^2}\right)",
-          kind="identity", verdict="erratum",
+          kind="identity", verdict="erratum", weight="misprint",
           implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed))
 def equation_22(rng):
     x, p = simplex_case(rng)

@@ -93,7 +93,8 @@ def products_missed():
                     r"\sum_{j=1}^{m_\ell} \mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' "
                     r"\geq \ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
                     r"\mathcal{W}_{ij}^{(\ell')}",
-          kind="inequality", verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          kind="inequality", verdict="conditional",
+          weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(coefficients.affine, coefficients.activation, coefficients.output))
 def equation_2(rng):
     claims = []
@@ -123,7 +124,8 @@ def equation_2(rng):
           corrected=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_1 \equiv \mathcal{L}(0) + "
                     r"\sum_{\ell \in P} \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} "
                     r"\mathcal{W}_{ij}^{(\ell)}",
-          kind="inequality", verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          kind="inequality", verdict="conditional",
+          weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(Bound.value, Stated(explicit_bound, "gradient", "curvature"),
                       bounded_hessian))
 def equation_3(rng):

@@ -23,7 +23,7 @@ from . import cases, reference
                     "they are |f_ii| u.",
           formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
                   r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
-          kind="inequality", verdict="holds",
+          kind="inequality", verdict="holds", ours=True,
           implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]))
 def extension_pairwise(rng):
     claims = []
@@ -78,7 +78,7 @@ def diagonal_losses(rng):
           formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| "
                   r"u_{sj}^{(\ell)} \; (j \ge 1), \quad Z_{sj}^{(\ell)} \mathrel{+}= \sum_i "
                   r"|\dot{Y}_{si}^{(\ell+1)}|",
-          kind="inequality", verdict="holds", implements=(LinearRule.backward,))
+          kind="inequality", verdict="holds", ours=True, implements=(LinearRule.backward,))
 def extension_cross_terms(rng):
     claims = []
     for options in ({"scale": rng.uniform(1, 3)}, {"activations": cases.CURVED, "fixed": (2,)}):
@@ -137,7 +137,7 @@ def added_by_products(at):
                   w + \Delta w &= \frac{\ddot{W}}{\ddot{W} + \lambda \mu}
                   \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
                   \end{aligned}""",
-          kind="identity", verdict="holds",
+          kind="identity", verdict="holds", ours=True,
           implements=(Bound.value, ResidualPartitioning._direction))
 def extension_penalty(rng):
     at = cases.evaluation(rng, rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES)), samples=3)

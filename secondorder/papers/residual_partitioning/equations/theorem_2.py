@@ -119,7 +119,7 @@ def total_and_outputs(at):
                     \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} &=
                     \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
                     \end{aligned}""",
-          kind="identity", verdict="erratum", condition=NOTHING_CORRECTED,
+          kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
           implements=(Bound.value, Stated(explicit_bound, "curvature")))
 def equation_44(rng):
     at = cases.all_positive(rng)

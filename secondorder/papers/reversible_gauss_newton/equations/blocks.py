@@ -112,6 +112,7 @@ def there_and_back(rng):
     formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
     kind="claim",
     verdict="conditional",
+    ours=True,
     condition=cases.INDEPENDENT,
     implements=(right_inverse.update, sweep.block_update),
 )

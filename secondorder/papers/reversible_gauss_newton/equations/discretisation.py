@@ -38,6 +38,7 @@ def equation_23(rng):
     corrected=r"\frac{d\epsilon}{dt}=-HJJ^+\epsilon",
     kind="identity",
     verdict="erratum",
+    weight="misprint",
     condition="As printed it holds where the Hessian of the loss in the outputs is I; the chain "
               "rule has H in it, as in (20).",
     implements=(flows.error_rate, steps.gauss_newton),
@@ -220,6 +221,7 @@ def equation_31(rng):
     corrected=r"\le 2 L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big)",
     kind="inequality",
     verdict="erratum",
+    weight="substance",
     implements=(flows.total_bound,),
 )
 def equation_32(rng):

@@ -21,6 +21,7 @@ from . import cases, reference
     formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}=e_{\ell-1}^{(2)}S_2^+",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(sweep.block_update, Coupling.inverse_tangent),
 )
 def extension_sweep(rng):
@@ -46,6 +47,7 @@ def extension_sweep(rng):
     formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(features.fit, gram.filtered, gram.gram_matrix),
 )
 def extension_gram(rng):
@@ -81,6 +83,7 @@ def extension_gram(rng):
             r"\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
     kind="identity",
     verdict="holds",
+    ours=True,
     implements=(kernel.tangent_kernel, kernel.khatri_rao, directions.update_at),
 )
 def extension_moore_penrose(rng):
@@ -128,6 +131,7 @@ def jacobian_by_differences(net, x, step=1e-5):
             r"\sum_\ell c_\ell=1,\qquad c_\ell\propto\|\Delta_\ell\|^{-2}",
     kind="optimality",
     verdict="holds",
+    ours=True,
     implements=(sweep.sweep, sweep.shortest),
 )
 def extension_block_weights(rng):

@@ -145,6 +145,7 @@ def equation_22(rng):
     corrected=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH^{-1}\epsilon",
     kind="claim",
     verdict="erratum",
+    weight="substance",
     implements=(flows.projection,),
 )
 def appendix_b(rng):

@@ -28,6 +28,7 @@ def plain_order(M, width=4, samples=3):
             r"\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix}",
     kind="identity",
     verdict="conditional",
+    unnumbered=("34", "35", "37", "38"),
     condition=HALF_ORDER,
     implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
                 jacobians.sample_blocks),
@@ -121,6 +122,8 @@ def equation_42(rng):
               r"I_{d/2}\end{pmatrix}",
     kind="proof-step",
     verdict="erratum",
+    weight="misprint",
+    unnumbered=("43", "44", "45", "46"),
     implements=(right_inverse.projection_of_columns, right_inverse.remainder),
 )
 def equation_47(rng):
@@ -155,6 +158,7 @@ def equation_47(rng):
             r"x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
     kind="proof-step",
     verdict="conditional",
+    unnumbered=("48", "49", "50", "51"),
     condition=cases.INDEPENDENT,
     implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse),
 )
@@ -213,6 +217,7 @@ def equation_53(rng):
               r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
     kind="proof-step",
     verdict="erratum",
+    weight="misprint",
     condition=cases.INDEPENDENT,
     implements=(right_inverse.remainder,),
 )

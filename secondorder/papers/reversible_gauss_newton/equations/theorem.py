@@ -127,6 +127,7 @@ def equation_10(rng):
               r"\epsilon \text{ for GGN}",
     kind="claim",
     verdict="erratum",
+    weight="misprint",
     condition=(cases.SURJECTIVE,),
     implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
                 flows.error_rate),
