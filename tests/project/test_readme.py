@@ -10,6 +10,7 @@ import pytest
 
 import secondorder as so
 from secondorder import cli
+from harness.readme_commands import commands
 from secondorder.experiments import support
 from secondorder.ledger import tally
 
@@ -53,13 +54,29 @@ def test_two_commands_stand_on_the_first_screen():
     assert re.search(r"^python3 -m venv .*pytest$", first, re.M)
 
 
-def test_the_gate_runs_the_readmes_command_for_the_tests():
+@pytest.mark.parametrize("variable, ending", [("command", "pytest"), ("tour", "tour")])
+def test_the_gate_runs_the_readmes_two_commands(variable, ending):
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    pattern = re.search(r"^command=\$\(grep -m1 -E '(.*)' README\.md\)$", script, re.M)[1]
-    (in_readme,) = (command for command in COMMANDS if command.endswith("pytest"))
+    pattern = re.search(rf"^{variable}=\$\(grep -m1 -E '(.*)' \"\$root/README\.md\"\)$", script,
+                        re.M)[1]
+    (in_readme,) = (line for line in COMMANDS
+                    if line.startswith("python3 -m venv") and line.endswith(ending))
     assert next(line for line in README.splitlines() if re.search(pattern, line)) == in_readme
-    assert re.search(r'^bash -euo pipefail -c "\$command"$', script, re.M)
+    assert len(re.findall(rf'^run "\${variable}( \$handful)?"$', script, re.M)) >= 2
     assert in_readme not in script, "one place for the command"
+
+
+def test_the_gate_runs_every_other_command_that_readme_shows():
+    shown = commands(README)
+    assert len(shown) >= 10 and "secondorder bench" in shown
+    assert "readme_commands.py" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert not [line for line in shown if "venv" in line or "#" in line]
+
+
+def test_commands_are_found_in_blocks_and_in_sentences():
+    text = ("```sh\npython3 -m venv x && pytest\nsecondorder show a  # why\n```\nSay `secondorder\n"
+            "verify a`, `so.train`, `secondorder show a`; ```python\n`secondorder data`\n```")
+    assert commands(text) == ["secondorder show a", "secondorder verify a"]
 
 
 def test_train_is_called_by_its_own_signature():
