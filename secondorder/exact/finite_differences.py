@@ -1,6 +1,7 @@
 """Derivatives from function values alone: the first channel of every check, which shares no code
 with what it checks."""
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -134,8 +135,9 @@ def taylor_slope(remainders, steps):
 def objective(network, loss, x, y, l2=0.0):
     """The objective, mean loss plus (l2/2)|theta|^2, as a function of theta alone.
 
-    The function works on its own copy of the network and follows the dtype of its argument, so that
-    a complex theta gives a complex value (for :func:`complex_step`).
+    The function works on its own copy of the network, one for each thread that calls it, and
+    follows the dtype of its argument, so that a complex theta gives a complex value (for
+    :func:`complex_step`).
 
     Returns
     -------
@@ -152,14 +154,14 @@ def gradient_of_objective(network, loss, x, y, l2=0.0):
 
 
 def _of_theta(network, f):
-    copies = {}
+    own = threading.local()  # a copy of the network is moved to theta: one for each thread
 
     def function(theta):
         theta = np.asarray(theta)
         dtype = "complex128" if np.iscomplexobj(theta) else "float64"
-        if dtype not in copies:
-            copies[dtype] = network.astype(dtype)
-        net = copies[dtype]
+        if not hasattr(own, dtype):
+            setattr(own, dtype, network.astype(dtype))
+        net = getattr(own, dtype)
         net.theta = theta
         return f(net, theta)
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..checks import check_l2, instance_of, one_of, whole_number
-from ..nets import Evaluation, Workspace
+from ..nets import Evaluation
 from .curvature import (check_network, check_vector, evaluate, gauss_newton_product_at,
                         hessian_vector_product_at)
 from .dense import FISHER_KINDS, fisher_scores
@@ -14,7 +14,7 @@ class CurvatureOperator(LinearOperator):
     """A symmetric (P, P) operator at one evaluation of a network.
 
     It stands for the point at which it was made: after a change of the network's parameters its
-    products raise RuntimeError.
+    products raise RuntimeError. Products keep nothing behind, so that threads may share it.
 
     Parameters
     ----------
@@ -37,7 +37,6 @@ class CurvatureOperator(LinearOperator):
 
     def _set(self, evaluation, l2):
         self.evaluation, self.l2 = evaluation, l2
-        self._new = Workspace().of(evaluation.network.chain)  # for what a product makes on the way
         super().__init__(dtype=evaluation.network.dtype, shape=2 * (evaluation.network.size,))
 
     def _product(self, v):
@@ -72,7 +71,7 @@ class HessianOperator(CurvatureOperator):
     """
 
     def _product(self, v):
-        return hessian_vector_product_at(self.evaluation, v, self.l2, self._new)
+        return hessian_vector_product_at(self.evaluation, v, self.l2)
 
 
 class GaussNewtonOperator(CurvatureOperator):
@@ -81,7 +80,7 @@ class GaussNewtonOperator(CurvatureOperator):
     def _product(self, v):
         e = self.evaluation
         return gauss_newton_product_at(
-            e, v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t), self.l2, self._new)
+            e, v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t), self.l2)
 
 
 class FisherOperator(CurvatureOperator):
@@ -115,4 +114,4 @@ class FisherOperator(CurvatureOperator):
         return sum(moved) / len(self._scores)
 
     def _product(self, v):
-        return gauss_newton_product_at(self.evaluation, v, self._middle, self.l2, self._new)
+        return gauss_newton_product_at(self.evaluation, v, self._middle, self.l2)

@@ -110,8 +110,10 @@ class LayerRules:
     def __call__(self, layer):
         """The rule for `layer`; TypeError names the layer, the method and the supported layers."""
         cls = type(layer)
-        if cls not in self._found:
+        try:
+            return self._found[cls]
+        except KeyError:
             parent = nearest_class(layer, self.registry, " and ".join(self.methods),
                                    f"; register a rule for {cls.__name__}")
-            self._found[cls] = self.registry[parent]
-        return self._found[cls]
+            rule = self._found[cls] = self.registry[parent]
+            return rule

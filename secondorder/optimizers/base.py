@@ -122,7 +122,7 @@ class Optimizer(Remembered, Memory, Follows):
         self.steps = 0
         self.details = {}
         self._workspace = Workspace()
-        self._spares, self._before = {}, None
+        self._spares, self._before, self._busy = {}, None, {}
 
     @property
     def learning_rate(self):
@@ -178,7 +178,7 @@ class Optimizer(Remembered, Memory, Follows):
             If the parameters have changed since.
         """
         self._require_own(evaluation)
-        with self._transaction():
+        with self._alone(), self._transaction():
             return self._checked(self._direction(evaluation)).copy()
 
     # -- a method's own parts ----------------------------------------------------------------------
@@ -241,13 +241,13 @@ class Optimizer(Remembered, Memory, Follows):
             numbers overflow on the way; parameters and memory stay as they were.
         """
         # nobody else sees this evaluation, so that its arrays may be those of the step before
-        with self._overflow_named():
+        with self._alone(), self._overflow_named():
             return self._step(self.network.evaluate(self.loss, x, y, self._workspace))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
         self._require_own(evaluation)
-        with self._overflow_named():
+        with self._alone(), self._overflow_named():
             return self._step(evaluation)
 
     def _step(self, evaluation):

@@ -2,6 +2,7 @@
 
 import contextlib
 import numbers
+import threading
 
 import numpy as np
 
@@ -23,6 +24,27 @@ class Memory:
         while method is not None:
             yield method
             method = method.base
+
+    @contextlib.contextmanager
+    def _alone(self):
+        """Refuse a second thread: a step moves the network and writes into arrays that are kept.
+
+        Raises
+        ------
+        RuntimeError
+            If another thread is in the middle of a step or a direction of this optimizer.
+        """
+        me = threading.get_ident()
+        outermost = not self._busy
+        if self._busy.setdefault("thread", me) != me:  # one indivisible operation
+            raise RuntimeError(f"{type(self).__name__}: another thread is in the middle of a step; "
+                               "an optimizer and its network belong to one thread, so give every "
+                               "thread its own")
+        try:
+            yield
+        finally:
+            if outermost:
+                self._busy.clear()
 
     def _spare(self, name):
         """An array like the attribute `name`, to write its successor into."""
@@ -57,7 +79,7 @@ class Memory:
                 method._before = None
 
     def __getstate__(self):
-        return self.__dict__ | {"_spares": {}}
+        return self.__dict__ | {"_spares": {}, "_busy": {}}
 
     # -- saved and restored ------------------------------------------------------------------------
 

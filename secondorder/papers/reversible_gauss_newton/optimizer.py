@@ -65,7 +65,7 @@ class GaussNewton(Optimizer):
     def step(self, x, y):
         if not self.options.recompute:
             return super().step(x, y)
-        with self._overflow_named():
+        with self._alone(), self._overflow_named():
             return self._step(RunningEvaluation(self.network, self.loss, x, y))
 
     def _gradient_norm(self, evaluation):

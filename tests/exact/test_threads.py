@@ -1,0 +1,234 @@
+"""Whatever only reads may be shared by threads: the same numbers as one after the other.
+
+Threads are made to take turns a thousand times more often than usual, as the networks are small.
+"""
+
+import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import relative
+from secondorder.exact import finite_differences
+
+eacg, low_rank, reversible = so.eacg, so.low_rank, so.reversible_gauss_newton
+partitioning = so.residual_partitioning
+THREADS, CALLS, TIMES = 4, 512, 10
+SMALL = ([6, 5, 4, 3], 40)
+DIGITS = ([64, 64, 10], 200)
+
+
+@pytest.fixture(autouse=True)
+def short_turns():
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(5e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def problem(sizes, samples):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
+    return so.mlp(sizes, rng=0), so.SoftmaxCrossEntropy(), x, y
+
+
+def revmlp():
+    rng = np.random.default_rng(3)
+    net = reversible.RevMLP(6, 2, 8, outputs=3, activation="tanh", rng=0)
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(5, 6)), rng.integers(0, 3, 5)
+
+
+# A case makes a function of a vector v (P,) that is called by all threads; whatever it makes before
+# is shared.
+
+def operator(name, size=DIGITS, **options):
+    def make():
+        net, *data = problem(*size)
+        return net, getattr(so.exact, name)(net, *data, **options).matvec
+    return make
+
+
+def columns(name, **options):
+    def make():
+        net, *data = problem(*SMALL)
+        A = getattr(so.exact, name)(net, *data, **options)
+        return net, lambda v: A.matmat(np.stack([v, 2 * v, v[::-1]], axis=1))
+    return make
+
+
+def data_of(function, size=SMALL, of_v=False, **options):
+    """A function of network, loss, x, y (and v), for inputs that v has moved a little."""
+    def make():
+        net, loss, x, y = problem(*size)
+
+        def call(v):
+            arguments = (net, loss, x * (1 + 0.1 * v[0]), y, *[v] * of_v)
+            return function(*arguments, **options)
+        return net, call
+    return make
+
+
+def inputs_of(function, made=lambda: problem(*SMALL)):
+    def make():
+        net, _, x, _ = made()
+        return net, lambda v: function(net, x * (1 + 0.1 * v[0]))
+    return make
+
+
+def evaluation_of(function, size=SMALL):
+    """A function of one evaluation that all threads share, and of v; nothing in it was asked for
+    before."""
+    def make():
+        net, loss, x, y = problem(*size)
+        evaluation = net.evaluate(loss, x, y)
+        return net, lambda v: function(evaluation, v)
+    return make
+
+
+def differences(function):
+    def make():
+        net, *data = problem(*SMALL)
+        f = function(net, *data)
+        return net, lambda v: f(net.theta + 0.1 * v)
+    return make
+
+
+def step_of(**options):
+    def make():
+        net, loss, x, y = revmlp()
+        return net, lambda v: reversible.direction(net, loss, x * (1 + 0.1 * v[0]), y, **options)
+    return make
+
+
+def kernel_product():
+    net, _, x, _ = problem(*SMALL)
+    return net, lambda v: reversible.ntk_product(net, x, np.resize(v, (len(x), 3)))
+
+
+def sample_hessian():
+    net, loss, x, y = problem([6, 5, 4, 3], 1)
+    H = low_rank.SampleHessian(net, loss, x, y)
+    return net, lambda v: np.concatenate([H @ v, H.diagonal()])
+
+
+CASES = {
+    "Hessian": operator("HessianOperator"),
+    "Gauss-Newton": operator("GaussNewtonOperator"),
+    **{f"Fisher, {kind}": operator("FisherOperator", kind=kind, rng=0)
+       for kind in ("exact", "empirical", "sampled")},
+    "Hessian of a small network": operator("HessianOperator", SMALL, l2=0.1),
+    "columns of the Hessian": columns("HessianOperator"),
+    "columns of the Fisher matrix": columns("FisherOperator", kind="sampled", rng=1),
+    "outputs": inputs_of(lambda net, x: net(x)),
+    "evaluation": evaluation_of(
+        lambda e, v: np.concatenate([e.gradient, e.objective_gradient(0.1), e.deltas[0].ravel(),
+                                     [e.loss]])),
+    "gradient": data_of(so.exact.gradient, l2=0.1),
+    "Hessian-vector product": data_of(so.exact.hessian_vector_product, of_v=True),
+    "two-jet": data_of(so.exact.two_jet, of_v=True),
+    "sample gradients": data_of(so.exact.sample_gradients),
+    "Jacobian": inputs_of(so.exact.jacobian),
+    **{f"dense Hessian by {method}": data_of(so.exact.hessian, ([2, 2], 9), method=method)
+       for method in ("blocks", "products", "polarisation")},
+    "dense Gauss-Newton": data_of(so.exact.gauss_newton),
+    **{f"dense Fisher, {kind}": data_of(so.exact.fisher, kind=kind, rng=2)
+       for kind in ("exact", "empirical", "sampled")},
+    "differences of the objective": differences(finite_differences.objective),
+    "differences of the gradient": differences(finite_differences.gradient_of_objective),
+    "low-rank Hessian": data_of(low_rank.hessian),
+    "Hessian of one sample": sample_hessian,
+    **{f"directional curvature, {form}": data_of(low_rank.directional_curvature, of_v=True,
+                                                 form=form) for form in ("exact", "printed")},
+    **{f"EA-CG curvature {name}": data_of(eacg.bias_curvatures, curvature=name, rng=4)
+       for name in eacg.CURVATURES},
+    **{f"EA-CG direction by {name}": data_of(eacg.direction, curvature="pch-1", solver=name,
+                                             alpha=0.1) for name in eacg.SOLVERS},
+    "bound": data_of(lambda *problem: [partitioning.bound(*problem).gradient,
+                                       partitioning.bound(*problem).curvature]),
+    "bounded Hessian": data_of(partitioning.bounded_hessian, ([3, 3, 2], 9)),
+    "tangent kernel": inputs_of(reversible.ntk),
+    "tangent kernel of a reversible network": inputs_of(reversible.ntk, revmlp),
+    "tangent kernel times a vector": kernel_product,
+    "features": inputs_of(lambda net, x: net.features(x), revmlp),
+    "inverse": inputs_of(lambda net, x: net.inverse(x), revmlp),
+    **{f"step by the {inverse} inverse": step_of(inverse=inverse)
+       for inverse in ("right", "moore-penrose")},
+}
+
+
+def flat(result):
+    """Everything in a result, one number after the other."""
+    if isinstance(result, (list, tuple)):
+        return np.concatenate([flat(part) for part in result])
+    return np.ravel(result)
+
+
+def wrong(make, calls):
+    """How many of many calls by four threads give something else than a call before."""
+    net, function = make()
+    vectors = list(np.random.default_rng(1).normal(size=(8, net.size)))
+    alone = [flat(make()[1](v)) for v in vectors]
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = list(pool.map(function, [vectors[i % 8] for i in range(calls)]))
+    assert len(found) == calls and alone[0].any()
+    return sum(not relative(flat(result), alone[i % 8]) < 1e-12 for i, result in enumerate(found))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_readers_may_share(name):
+    assert wrong(CASES[name], 48) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_readers_may_share_ten_times(name):
+    assert [wrong(CASES[name], CALLS) for _ in range(TIMES)] == TIMES * [0]
+
+
+# -- optimizers write: they refuse -----------------------------------------------------------------
+
+
+class Waiting(so.SGD):
+    """Gradient descent whose direction waits until it is let go."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.inside, self.go = threading.Event(), threading.Event()
+
+    def _direction(self, evaluation):
+        self.inside.set()
+        assert self.go.wait(30)
+        return super()._direction(evaluation)
+
+
+@pytest.mark.parametrize("ask", ["step", "step_from", "direction"])
+def test_an_optimizer_refuses_a_second_thread(ask):
+    net, loss, x, y = problem(*SMALL)
+    method = Waiting(net, loss, 0.1)
+    evaluation, start = method.evaluate(x, y), net.theta.copy()
+    moved = start - 0.1 * evaluation.gradient
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(method.step, x, y)
+        assert method.inside.wait(30)
+        with pytest.raises(RuntimeError, match="Waiting: another thread"):
+            method.step(x, y) if ask == "step" else getattr(method, ask)(evaluation)
+        assert np.array_equal(net.theta, start) and method.steps == 0
+        method.go.set()
+        first.result()
+    np.testing.assert_allclose(net.theta, moved, atol=1e-15)
+    method.step(x, y)
+    assert method.steps == 2
+
+
+def test_an_optimizer_is_free_again_after_a_failure():
+    net, loss, x, y = problem(*SMALL)
+    method = so.SGD(net, loss, 0.1)
+    with pytest.raises(ValueError):
+        method.step(x[:, :2], y)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(method.step, x, y).result()["loss"] > 0
+    pickle.loads(pickle.dumps(method)).step(x, y)
