@@ -1,10 +1,13 @@
 """Writing files so that nobody ever sees half of one: into a neighbour first, then renamed."""
 
 import contextlib
+import hashlib
 import json
 import os
 import re
+import time
 import uuid
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -93,21 +96,79 @@ def write_text(path, text):
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path, data):
+# The functions below take the name of a `command` too: the file then says who wrote it, and
+# `replaceable` lets that command, and nobody else, write over it.
+
+
+def write_json(path, data, command=None):
     """Write `data` as JSON, atomically; NumPy numbers and arrays become numbers and lists."""
-    write_text(path, to_json(data) + "\n")
+    mark = {} if command is None else {"command": command}
+    write_text(path, to_json(mark | data if mark else data) + "\n")
 
 
-def write_arrays(path, **arrays):
+def write_arrays(path, command=None, **arrays):
     """Write named arrays as ``.npz``, atomically."""
     with atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
+        if command is not None:
+            stream.flush()
+            with zipfile.ZipFile(temporary, "a") as archive:
+                archive.comment = _mark(command)
 
 
-def write_figure(path, figure, dpi=110):
+def write_figure(path, figure, dpi=110, command=None):
     """Write a matplotlib figure, atomically."""
+    mark = {} if command is None else {"metadata": {"Software": _mark(command).decode()}}
     with atomic(path) as temporary:
-        figure.savefig(temporary, dpi=dpi)
+        figure.savefig(temporary, dpi=dpi, **mark)
+
+
+def _mark(command):
+    return f"secondorder {command}".encode()
+
+
+def written_by(path, command):
+    """Whether a ``.json``, ``.npz`` or ``.png`` file says that this command wrote it."""
+    path = Path(path)
+    try:
+        if path.suffix == ".json":
+            data = json.loads(path.read_text(encoding="utf-8"))
+            return isinstance(data, dict) and data.get("command") == command
+        if path.suffix == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return archive.comment == _mark(command)
+        return path.suffix == ".png" and b"Software\0" + _mark(command) in path.read_bytes()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def replaceable(directory, names, command):
+    """Those files of a directory that a command is about to replace, all of its own making.
+
+    Parameters
+    ----------
+    directory : Path
+    names : iterable of str
+        Of the files that the command writes.
+    command : str
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    FileExistsError
+        Names the files that are there already and that this command did not write.
+    """
+    there = [path for path in (Path(directory) / name for name in names)
+             if path.exists() or path.is_symlink()]
+    foreign = [str(path) for path in there if not written_by(path, command)]
+    if foreign:
+        raise FileExistsError(f"{', '.join(foreign)}: there already, and not written by "
+                              f"`secondorder {command}`, so not replaced; move it away or name "
+                              "another directory")
+    return there
 
 
 def output_directory(path):
@@ -158,6 +219,56 @@ def exclusive(directory):
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def one_writer(path):
+    """Keep other runs, in this process or another one, from writing the file `path` meanwhile.
+
+    The lock is a hidden neighbour that goes at the end; that of a process that was killed is
+    nobody's any more. Where the system has no such locks nothing is kept off.
+
+    Raises
+    ------
+    BlockingIOError
+        If another run is at it, naming the file.
+    """
+    if fcntl is None:
+        yield
+        return
+    path = Path(path)
+    digest = hashlib.sha256(path.name.encode()).hexdigest()[:32]
+    lock = path.resolve().parent / f".lock.secondorder-{digest}.lock"
+    handle = _taken(lock)
+    if handle is None:
+        raise BlockingIOError(f"another run is writing to {path}; wait for its end, or name "
+                              "another file")
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _taken(lock, tries=40, pause=0.005):
+    """An open, locked file of this name, or None if somebody else keeps it locked.
+
+    Whoever clears away what killed runs left locks a file for an instant, and removes it: then it
+    is made again.
+    """
+    for _ in range(tries):
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if lock.exists() and os.path.samestat(os.fstat(handle), os.stat(lock)):
+                return handle
+        except BlockingIOError:
+            pass
+        except OSError:
+            return handle  # a file system without locks
+        os.close(handle)
+        time.sleep(pause)
+    return None
 
 
 def to_json(data):

@@ -83,6 +83,10 @@ def class_targets(target, shape, dtype, owner):
     target = targets(target, shape, dtype, owner)
     if (target < 0).any():
         raise ValueError("class weights must not be negative")
+    empty = np.flatnonzero(~target.any(axis=1))
+    if len(empty):
+        raise ValueError(f"the class weights of sample {int(empty[0])} are all zero: a one-hot row "
+                         "holds a 1 at its class")
     return target
 
 

@@ -22,6 +22,9 @@ def generator(rng, name="rng"):
     TypeError, ValueError
         If it is no seed, naming the argument.
     """
+    if isinstance(rng, (bool, np.bool_)):  # NumPy would take it for the seed 0 or 1
+        raise TypeError(f"{name} must be None, a whole number from 0, or a numpy.random.Generator, "
+                        f"got {rng!r}")
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:

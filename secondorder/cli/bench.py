@@ -49,6 +49,8 @@ WITH_VALUE = {
     "--against": {"choices": ("torch",), "help": "time PyTorch beside it, where it is installed"},
     "--out": {"metavar": "DIR",
               "help": "write bench.json and scaling.png (width, depth, batch) into this directory"}}
+#: The files of --out.
+WRITTEN = ("bench.json", "scaling.png")
 SETTING = ("widths", "batch", "dtype", "activation", "loss")
 
 
@@ -79,11 +81,12 @@ def run(options):
             print(case.name, case.about, *case.settings, sep="\n    ")
         return 0
     out = files.output_directory(options.out) if options.out else None
+    earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
     if options.against == "torch":
         from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
-    return _measure(options, bench, cases, out)
+    return _measure(options, bench, cases, out, earlier)
 
 
 def _again(options):
@@ -100,7 +103,7 @@ def _again(options):
                           check=False).returncode
 
 
-def _measure(options, bench, cases, out):
+def _measure(options, bench, cases, out, earlier):
     """Run everything; status 1 if a case had to be left out."""
     from secondorder.experiments import environment
 
@@ -121,9 +124,9 @@ def _measure(options, bench, cases, out):
                   "results": results,
                   "left_out": left_out}
     if out is not None:
-        everything["scaling"] = _figure(out, bench, cases, effort, options, stream)
-        files.write_json(out / "bench.json", everything)
-        print(f"written: {out / 'bench.json'}", file=stream)
+        everything["scaling"] = _scaling(bench, cases, effort, options, stream)
+        for path in _write(out, everything, stream):
+            print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)
     if options.json:
         print(files.to_json(everything))
     return 1 if left_out else 0
@@ -139,12 +142,25 @@ def _settings(options, cases):
     return [(setting, case) for setting, chosen in found.items() for case in chosen.values()]
 
 
-def _figure(out, bench, cases, effort, options, stream):
+def _scaling(bench, cases, effort, options, stream):
     from secondorder.bench import scaling
 
     print("\nscaling with width, depth, batch:", file=stream, flush=True)
-    curves = scaling.run(cases, effort, options.dtype,
-                         say=lambda text: print(text, file=stream, flush=True))
-    files.write_figure(out / "scaling.png", scaling.draw(curves))
-    print(f"written: {out / 'scaling.png'}", file=stream)
-    return curves
+    return scaling.run(cases, effort, options.dtype,
+                       say=lambda text: print(text, file=stream, flush=True))
+
+
+def _write(out, everything, stream):
+    """Write the results, and the figure where there is something to draw; returns the paths."""
+    from secondorder.bench import scaling
+
+    written = [out / name for name in WRITTEN]
+    files.write_json(written[0], everything, command="bench")
+    drawn, left_out = scaling.drawable(everything["scaling"])
+    if left_out:
+        print(f"not in the figure: {', '.join(left_out)}", file=stream)
+    if not drawn:
+        print("no figure: none of these cases has curves", file=stream)
+        return written[:1]
+    files.write_figure(written[1], scaling.draw(everything["scaling"]), command="bench")
+    return written

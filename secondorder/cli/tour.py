@@ -47,8 +47,11 @@ def run(options):
         signals.check()
         print(text, file=stream, flush=True)
 
+    earlier = files.replaceable(out, tour.WRITTEN, tour.COMMAND)
     with files.exclusive(out):
         results = tour.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
+    if earlier:
+        say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")
     if options.json:
         print(files.to_json(results))
     return 0 if results["ok"] else 1

@@ -30,9 +30,10 @@ EXAMPLES = """\
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training
 part, as are the targets of a regression. --out writes history.json, parameters.npz and
 learning-curves.png, also of what was recorded before a signal (Ctrl-C, SIGTERM) or a loss that is
-no longer finite. --checkpoint FILE --resume goes on, with the same bits, where a run of the same
-command was ended, by whatever it was. The exit status is 0 only if the training loss did not end
-above twice what it began with.
+no longer finite; files of an earlier `train` are replaced, and named, any others are refused.
+--checkpoint FILE --resume goes on, with the same bits, where a run of the same command was ended,
+by whatever it was. The exit status is 0 only if the training loss did not end above twice what it
+began with.
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
@@ -40,6 +41,8 @@ OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adade
               "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
+#: The files of --out.
+WRITTEN = ("history.json", "parameters.npz", "learning-curves.png")
 #: Arguments of an optimizer that are given by something else than --set.
 GIVEN = ("network", "loss", "learning_rate", "l2", "base")
 DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: digits)"
@@ -119,6 +122,7 @@ def run(options):
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
     out = files.output_directory(options.out) if options.out else None
+    earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
     kept = History(type(optimizer).__name__)  # for a signal that comes just after training
 
     def callback(record):
@@ -133,7 +137,8 @@ def run(options):
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
         for path in written:
-            print(f"written: {path}", file=sys.stderr if options.json else sys.stdout)
+            print(f"{'replaced' if path in earlier else 'written'}: {path}",
+                  file=sys.stderr if options.json else sys.stdout)
 
     with files.exclusive(out) if out is not None else contextlib.nullcontext():
         finished = False
@@ -141,7 +146,8 @@ def run(options):
             history = so.train(optimizer, x, y, epochs=options.epochs,
                                batch_size=options.batch_size, last_batch=options.last_batch,
                                validation=validation, rng=for_batches, callback=callback,
-                               checkpoint=options.checkpoint, resume=options.resume)
+                               checkpoint=options.checkpoint, resume=options.resume,
+                               recipe=_recipe(options))
             with signals.deferred():
                 finished = True
                 finish(history)
@@ -169,6 +175,14 @@ def _settings(options):
     settings = {name: value for name, value in vars(options).items()
                 if name not in ("run", "json", "traceback", "command")}
     return settings | {"set": dict(options.set)}
+
+
+def _recipe(options):
+    """The options that decide the numbers of a run, as they are spelled on the command line."""
+    apart = ("epochs", "out", "checkpoint", "resume")
+    return {f"--{name.replace('_', '-')}": [list(pair) for pair in value.items()]
+            if isinstance(value, dict) else value
+            for name, value in _settings(options).items() if name not in apart}
 
 
 def _data(options, rng):
@@ -266,9 +280,9 @@ def _brief(value):
 
 def _write(out, results, history, network):
     """Write the three files, what cannot be drawn again first; returns their paths."""
-    written = [out / name for name in ("history.json", "parameters.npz", "learning-curves.png")]
-    files.write_json(written[0], results)
-    files.write_arrays(written[1], theta=network.theta)
+    written = [out / name for name in WRITTEN]
+    files.write_json(written[0], results, command="train")
+    files.write_arrays(written[1], command="train", theta=network.theta)
 
     from matplotlib.figure import Figure
 
@@ -276,5 +290,5 @@ def _write(out, results, history, network):
 
     axes = plots.learning_curves({results["method"]: history},
                                  Figure(figsize=(8, 5), layout="constrained").add_subplot())
-    files.write_figure(written[2], axes.figure)
+    files.write_figure(written[2], axes.figure, command="train")
     return written

@@ -18,6 +18,11 @@ from secondorder.experiments import environment, plateau
 from secondorder.experiments.comparison import Method, compare, with_work
 from secondorder.experiments.derivative_checks import check_derivatives, table
 
+COMMAND = "tour"
+#: Everything that `run` writes.
+WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
+           "diagonal-bound.png", "reversible-gauss-newton.png", "curvature-errors.png",
+           "plateau.png")
 BATCH = 100
 EPOCHS = 30  # of truncated Newton
 AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 200, 60
@@ -85,7 +90,7 @@ def _finish(out, results, started):
     sections = [value for value in results.values() if isinstance(value, dict)]
     results["figures"] = [figure for section in sections for figure in section.get("figures", [])]
     results["seconds"] = time.perf_counter() - started
-    files.write_json(out / "tour.json", results)
+    files.write_json(out / "tour.json", results, command=COMMAND)
 
 
 def _under_way(error):
@@ -130,7 +135,7 @@ def derivatives(out, training, validation, seed, say):
     plots.hessian_heat_map(hessian, network, left,
                            f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}")
     plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
-    files.write_figure(out / "exact-hessian.png", figure)
+    files.write_figure(out / "exact-hessian.png", figure, command=COMMAND)
     checks = check_derivatives(network, loss, x[:40], y[:40], l2=1e-3, rng=seed)
     say(f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, loss "
         f"{network.evaluate(loss, x, y).loss:.3f} after 8 truncated Newton steps")
@@ -170,7 +175,7 @@ def classifier(out, training, validation, seed, say):
                           y_label="cross-entropy")
     plots.learning_curves(histories, right, x="work", y_label="",
                           x_label="work: full gradients, a Hessian-vector product counted as two")
-    files.write_figure(out / "learning-curves.png", figure)
+    files.write_figure(out / "learning-curves.png", figure, command=COMMAND)
     return "classifier", {
         "runs": runs,
         "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
@@ -208,7 +213,7 @@ def residual_partitioning(out, training, validation, seed, say):
         (validation.inputs, validation.targets), l2=L2, seed=seed, say=say)
     plots.learning_curves(_histories(classes), right, y_label="cross-entropy")
     right.set_title("classifier " + "-".join(map(str, widths)) + ", softplus")
-    files.write_figure(out / "residual-partitioning.png", figure)
+    files.write_figure(out / "residual-partitioning.png", figure, command=COMMAND)
     return "residual_partitioning", {"autoencoder": autoencoder,
                                      "classifier": classes,
                                      "settings": {"autoencoder": sizes, "classifier": widths,
@@ -228,7 +233,7 @@ def bound(out, training, validation, seed, say):
     largest = diagonal.curvature.max()
     figure = Figure(figsize=(13.5, 4.4), layout="constrained")
     plots.bound_beside_hessian(hessian, diagonal.curvature, network, figure)
-    files.write_figure(out / "diagonal-bound.png", figure)
+    files.write_figure(out / "diagonal-bound.png", figure, command=COMMAND)
     ok = bool(smallest >= NOT_BELOW * largest)
     say("bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
         f"network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
@@ -266,7 +271,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     plots.learning_curves(_histories(runs), right, quantity="accuracy", x_label="steps",
                           y_label="accuracy",
                           title="accuracy: training (solid), validation (dashed)")
-    files.write_figure(out / "reversible-gauss-newton.png", figure)
+    files.write_figure(out / "reversible-gauss-newton.png", figure, command=COMMAND)
     return "reversible_gauss_newton", {
         "runs": runs,
         "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x),
@@ -294,7 +299,7 @@ def curvature_errors(out, training, validation, seed, say):
     left, right = figure.subplots(1, 2)
     plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
     plots.errors_by_layer(means, right, "layer by layer")
-    files.write_figure(out / "curvature-errors.png", figure)
+    files.write_figure(out / "curvature-errors.png", figure, command=COMMAND)
     return "curvature_errors", {
         "errors": means,
         "totals": {name: float(so.eacg.total_error(values)) for name, values in means.items()},
@@ -323,7 +328,7 @@ def cubic_regularization(out, training, validation, seed, say):
         say(f"  {label}: plateau {gone}; rate at the start {rate:.3g}, loss {kept['loss'][-1]:.3f}")
     axes[0].legend()
     axes[0].set_title("a deep network that starts on a plateau")
-    files.write_figure(out / "plateau.png", figure)
+    files.write_figure(out / "plateau.png", figure, command=COMMAND)
     return "plateau", {
         "runs": found,
         "settings": {"network": [64, *run.hidden, 10], "half_width": run.half_width,

@@ -13,9 +13,22 @@ from .schedules import schedule_of
 from .settings import Remembered
 
 
+_SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
+
+
 def norm(v):
-    """Euclidean norm of a vector as a float, summed in float64, where squares do not overflow."""
-    return math.sqrt(_loops().squares(v))
+    """Euclidean norm of a vector as a float; finite wherever float64 can hold it.
+
+    Squares are summed in float64. Where they overflow, or vanish, the vector is scaled by its
+    largest entry first.
+    """
+    total = _loops().squares(v)
+    if _SQUARES_LOST < total < np.inf or not v.size:
+        return math.sqrt(total)
+    largest = float(np.abs(v).max())
+    if not 0 < largest < np.inf:
+        return largest
+    return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
 
 
 def _loops():

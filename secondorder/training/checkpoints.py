@@ -12,9 +12,10 @@ import numpy as np
 
 from .. import checks, files
 
-FORMAT = 2
+FORMAT = 3
 
 _MISSING = object()
+NUMBERS = "numbers"  # the entry that no reader can tell apart: a hash
 
 
 def write_checkpoint(path, content):
@@ -43,7 +44,8 @@ def read_checkpoint(path):
     -------
     dict
         ``theta`` (P,), ``state`` (of ``optimizer.state_dict()``), ``generator``, ``history``,
-        ``epoch``, ``step``, ``seconds`` and ``made_with``, which says what the run was.
+        ``epoch``, ``step``, ``seconds``, ``made_with``, which says what the run was, and
+        ``recipe``, which says it in the caller's words.
 
     Raises
     ------
@@ -98,21 +100,36 @@ def _unpacked(value, arrays):
 
 
 def fingerprint(*arrays):
-    """A short text that differs for arrays that differ in any bit, in shape or in dtype."""
+    """What tells arrays from others that differ in any bit, in shape or in dtype."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.shape} {array.dtype.str};".encode())
         digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()[:32]
+    return {"shapes": [list(array.shape) for array in arrays],
+            "dtypes": [array.dtype.name for array in arrays], NUMBERS: digest.hexdigest()[:32]}
 
 
-def require_same(now, then, path):
-    """Raise ValueError that names the first entry in which a run differs from what was written."""
+def require_same(now, then, path, recipe, recipe_then):
+    """Raise ValueError unless a run is what was written.
+
+    Parameters
+    ----------
+    now, then : dict
+        Facts of the two runs. The message names the first entry in which they differ.
+    path : Path
+    recipe, recipe_then : dict
+        The same in the words of the caller, for the message alone: where what both tell differs,
+        it names that instead.
+    """
     found = _difference(now, then)
-    if found is not None:
-        name, written, mine = found
-        raise ValueError(f"checkpoint {path}: was made with {name} {written}, not {mine}; a run "
-                         "goes on only with everything as it was")
+    if found is None:
+        return
+    both = [name for name in recipe if name in recipe_then]
+    said = [(name, repr(recipe_then[name]), repr(recipe[name])) for name in both
+            if recipe_then[name] != recipe[name]]
+    told = ", ".join(f"{name} {written}, not {mine}" for name, written, mine in said or [found])
+    raise ValueError(f"checkpoint {path}: was made with {told}; a run goes on only with everything "
+                     "as it was")
 
 
 def _difference(now, then):
@@ -124,6 +141,8 @@ def _difference(now, then):
             if inner is not None:
                 return f"{name}'s {inner[0]}", *inner[1:]
         elif mine is _MISSING or written is _MISSING or mine != written:
+            if name == NUMBERS and _MISSING not in (mine, written):
+                return name, "other than these", "these"
             return name, *("something that has no plain description" if value is _MISSING
                            else repr(value) for value in (written, mine))
     return None

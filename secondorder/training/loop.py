@@ -1,17 +1,18 @@
 """The training loop."""
 
+import contextlib
 import re
-import time
 
 import numpy as np
 
 from .. import checks, files
-from ..checks import boolean, one_of, whole_number
+from ..checks import boolean, instance_of, one_of, whole_number
 from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
 from ..checks.randomness import generator
 from .checkpoints import fingerprint, read_checkpoint, require_same, write_checkpoint
+from .clock import StepClock
 from .evaluation import evaluate, means
 from .history import History, Record, TrainingStopped
 from .progress import Progress
@@ -21,7 +22,7 @@ LAST_BATCH = ("merge", "keep", "drop")
 
 def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None, callback=None,
           progress=None, evaluate_every=1, shuffle=True, last_batch="merge", checkpoint=None,
-          resume=False):
+          resume=False, recipe=None):
     """Train the optimizer's network, in place.
 
     Parameters
@@ -61,15 +62,20 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     resume : bool
         Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
         Everything else has to be as it was (network, optimizer with its settings, data, arguments;
-        `epochs` may be larger): then the run ends with the same bits as one that was never
-        interrupted, on the same machine and number of threads. Another run is refused by what
-        differs; of the optimizer's settings, functions are not compared. What `callback` was told
-        before is not told again.
+        `epochs` may be larger, and no smaller than what was done): then the run ends with the same
+        bits as one that was never interrupted, on the same machine and number of threads.
+        Another run is refused by what differs; of the optimizer's settings, functions are not
+        compared. What `callback` was told before is not told again.
+    recipe : dict, optional
+        What the run was made from, in the caller's words: plain values by name. It stands in the
+        checkpoint; where a resumed run is refused, the message names the entries in which its
+        recipe differs (``seed 0, not 1``), and not the data that came of them.
 
     Returns
     -------
     History
-        Records hold ``epoch``, ``step``, ``seconds`` (spent in steps so far, evaluation excluded),
+        Records hold ``epoch``, ``step``, ``seconds`` (spent in steps so far; evaluation, and what
+        numba compiles on first use, excluded),
         ``train_loss`` and ``validation_loss`` (mean over the whole set, no penalty), for integer
         labels ``train_accuracy`` and ``validation_accuracy``, and, from the second record on, the
         mean since the last record of every number that the optimizer's steps report
@@ -79,8 +85,9 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     Raises
     ------
     TypeError, ValueError, OSError
-        Bad arguments or data, before any work; also a checkpoint of another run, or one that is
-        there although `resume` is false.
+        Bad arguments or data, before any work; also a checkpoint of another run, one of more
+        epochs than `epochs`, one that another run is writing, or one that is there although
+        `resume` is false.
     TrainingStopped
         A FloatingPointError that names epoch, step and cause. The network is left at the last
         parameters at which a loss was finite.
@@ -110,6 +117,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
     if callback is not None:
         checks.function_of(callback, "callback", 1, "a function of one record")
+    recipe = {} if recipe is None else dict(instance_of(recipe, dict, "recipe"))
     sets = {"train": checked_set(optimizer, x, y, "")}
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
@@ -121,10 +129,23 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
                Progress(epochs, progress))
     if checkpoint is None and resume:
         raise ValueError("resume goes together with checkpoint, the file to go on from")
-    if checkpoint is not None:
-        run.keep_at(checkpoint, resume,
-                    {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every})
-    return run(epochs, evaluate_every)
+    with contextlib.ExitStack() as until_the_end:
+        if checkpoint is not None:
+            path = checkpoint_path(checkpoint)
+            until_the_end.enter_context(files.one_writer(path))
+            made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
+            run.keep_at(path, resume, epochs, made_with, recipe)
+        return run(epochs, evaluate_every)
+
+
+def checkpoint_path(value):
+    """Where a checkpoint goes; raises unless it is, or can become, a file."""
+    path = checks.path(value, "checkpoint")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
+    if path.is_dir():
+        raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
+    return path
 
 
 def batches(samples, batch_size, last_batch):
@@ -199,17 +220,17 @@ class _Run:
         """One epoch of steps."""
         x, y = self.sets["train"]
         order = self.rng.permutation(len(x)) if self.shuffle else np.arange(len(x))
-        started = time.perf_counter()
         for part in self.slices:
             chosen = order[part]
             before = self.optimizer.network.theta.copy()
             self.step += 1
-            info = self.optimizer.step(x[chosen], y[chosen])
+            with StepClock() as clock:
+                info = self.optimizer.step(x[chosen], y[chosen])
             if not np.isfinite(info["loss"]):
                 raise FloatingPointError(f"the loss is {info['loss']}")
             self.last_finite = before
             self.infos.append(info)
-        self.seconds += time.perf_counter() - started
+            self.seconds += clock.seconds
 
     def record(self):
         """Evaluate all sets, write a record and a checkpoint, tell the callback."""
@@ -242,19 +263,20 @@ class _Run:
 
     # -- checkpoints ------------------------------------------------------------------------------
 
-    def keep_at(self, path, resume, arguments):
+    def keep_at(self, path, resume, epochs, arguments, recipe):
         """Write a checkpoint to `path` with every record, and go on from it if asked to."""
-        path = checks.path(path, "checkpoint")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
-        if path.is_dir():
-            raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
-        self.made_with = arguments | self.facts()
+        self.made_with, self.recipe = arguments | self.facts(), recipe
         if path.exists():
             if not resume:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
-            self.restore(read_checkpoint(path), path)
+            content = read_checkpoint(path)
+            require_same(self.made_with, content["made_with"], path, recipe, content["recipe"])
+            if content["epoch"] > epochs:
+                raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
+                                 f"{content['epoch']} epochs: give at least as many, or begin "
+                                 "anew with another file")
+            self.restore(content, path)
         files.remove_stale(path.parent)
         self.checkpoint = path
 
@@ -273,6 +295,7 @@ class _Run:
 
     def content(self):
         return {"made_with": self.made_with,
+                "recipe": self.recipe,
                 "theta": self.optimizer.network.theta,
                 "state": self.optimizer.state_dict(),
                 "generator": self.rng.bit_generator.state,
@@ -282,8 +305,7 @@ class _Run:
                 "seconds": self.seconds}
 
     def restore(self, content, path):
-        """Go back to where the run stood; nothing is changed if the checkpoint does not fit."""
-        require_same(self.made_with, content["made_with"], path)
+        """Go back to where the run stood; nothing is changed if the state does not fit."""
         try:
             self.optimizer.load_state_dict(content["state"])
         except (TypeError, ValueError) as error:

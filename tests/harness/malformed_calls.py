@@ -22,6 +22,7 @@ rng = np.random.default_rng(0)
 X, Y, WIDE = rng.normal(size=(6, 3)), np.arange(6) % 2, rng.normal(size=(6, 4))
 NET, LOSS = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()
 MATRIX = np.eye(NET.size)
+NO_CLASS = np.eye(2)[Y] * (np.arange(6) != 3)[:, None]  # a one-hot row without its 1
 NAN = X.copy()
 NAN[2, 1] = np.nan
 
@@ -51,12 +52,14 @@ BAD = {
     "y": [(Y + 5, ValueError, "out of range"), (Y[:3], ValueError, "label|sample|target"),
           (Y * 1.0, TypeError, "integer"),
           (None, (TypeError, ValueError), "target"),
-          (np.ma.masked_array(Y, Y > 0), TypeError, "mask")],
+          (np.ma.masked_array(Y, Y > 0), TypeError, "mask"),
+          (NO_CLASS, ValueError, "sample 3 are all zero")],
     "v": [(np.ones(3), ValueError, "v|direction"), (None, (TypeError, ValueError), ""),
           ("v", (TypeError, ValueError), "")],
     "l2": [(-1.0, ValueError, "l2"), ("a", (TypeError, ValueError), "l2"),
            (np.nan, ValueError, "l2")],
-    "rng": [(-1, ValueError, "rng"), ("seed", TypeError, "rng"), (1.5, TypeError, "rng")],
+    "rng": [(True, TypeError, "rng"), (np.bool_(0), TypeError, "rng"),
+            (-1, ValueError, "rng"), ("seed", TypeError, "rng"), (1.5, TypeError, "rng")],
     "max_bytes": [(0, ValueError, "max_bytes"), (8, MemoryError, "max_bytes")],
     "learning_rate": [(0, ValueError, "learning_rate"), (-1.0, ValueError, "learning_rate"),
                       ("fast", TypeError, "learning_rate"), (np.nan, ValueError, "learning_rate"),
@@ -93,7 +96,8 @@ BAD = {
     "max_cg": [(0, ValueError, "max_cg"), (2.5, TypeError, "max_cg")],
     "curvature": [("curved", ValueError, "curvature"), (3, TypeError, "curvature")],
     "solver": [("solve", ValueError, "solver"), (3, TypeError, "solver")],
-    "alpha": [(-1, ValueError, "alpha"), ("a", TypeError, "alpha")],
+    "alpha": [(1e-300, ValueError, "alpha must be at least"),
+              (-1, ValueError, "alpha"), ("a", TypeError, "alpha")],
     "output": [("out", ValueError, "output"), (3, TypeError, "output")],
     "negative_curvature": [("min", ValueError, "negative_curvature"),
                            (3, TypeError, "negative_curvature")],
@@ -423,9 +427,12 @@ OWN = {
     "low_rank.CubicRegularization.rates": [("all", ValueError, "rates"), (3, TypeError, "rates")],
     "low_rank.CubicRegularization.averaging": [("mean", ValueError, "averaging"),
                                                (3, TypeError, "averaging")],
-    "low_rank.CubicRegularization.coupled": FLAG["coupled"],
+    "low_rank.CubicRegularization.coupled": [
+        *FLAG["coupled"], (True, ValueError, "coupled.*rates='layer'"),
+        (False, ValueError, "coupled.*rates='layer'")],
     "low_rank.CubicRegularization.adaptive": FLAG["adaptive"],
-    "low_rank.CubicRegularization.smallest_sigma": [(0, ValueError, "smallest_sigma"),
+    "low_rank.CubicRegularization.smallest_sigma": [(1.0, ValueError, "adaptive=True"),
+                                                    (0, ValueError, "smallest_sigma"),
                                                     (1e9, ValueError, "smallest_sigma")],
     "low_rank.directional_curvature.form": [("eaxct", ValueError, "exact"), (3, TypeError, "form")],
     "low_rank.step_length.g_dot_grad": [("a", TypeError, "g_dot_grad"), (1j, TypeError,
@@ -504,6 +511,7 @@ OWN = {
     "training.train.last_batch": [("join", ValueError, "last_batch")],
     "training.train.checkpoint": [(3, TypeError, "checkpoint"),
                                   ("no/such", FileNotFoundError, "no")],
+    "training.train.recipe": [(3, TypeError, "recipe"), ("seed 0", TypeError, "recipe")],
     "training.train.resume": [(True, ValueError, "resume"), ("yes", TypeError, "resume")],
     "verify.activation.interval": [((-1e308, 1e308), ValueError, "too wide"),
                                    (3, TypeError, "interval")],

@@ -639,3 +639,19 @@ def test_rate_follows_steps_and_assignment():
 def test_bad_schedules(arguments, error):
     with pytest.raises(error):
         ExponentialDecay(*arguments)
+
+
+@pytest.mark.parametrize("dtype, sizes", [("float64", (1e-320, 1e-200, 1.0, 1e155, 1e200, 1e306)),
+                                          ("float32", (1e-44, 1e-30, 1.0, 1e30, 3e37))])
+def test_norm_is_finite_wherever_float64_can_hold_it(dtype, sizes):
+    from secondorder.optimizers.base import norm
+
+    for size in sizes:
+        v = (size * np.array([3.0, -4.0, 0.0])).astype(dtype)
+        assert norm(v) == pytest.approx(math.hypot(*v.astype(float)), rel=1e-12), size
+    assert norm(np.zeros(3, dtype)) == 0.0 == norm(np.zeros(0, dtype))
+    assert norm(np.array([1.0, np.inf], dtype)) == np.inf
+    assert math.isnan(norm(np.array([1.0, np.nan], dtype)))
+    # one large entry among many that are lost beside it, and the other way round
+    many = np.full(10_000, 1e-170) if dtype == "float64" else np.full(10_000, 1e-20, dtype)
+    assert norm(many) == pytest.approx(100 * float(many[0]), rel=1e-12)

@@ -23,6 +23,8 @@ from ...checks import boolean, fraction, lookup, number_in, one_of, whole_number
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .systems import batch_product, bias_product, factor_product, low_rank_factor, rank_one_product
 
+SMALLEST_ALPHA = float(np.finfo(float).eps)  # below it 1 - alpha is 1
+
 
 @dataclass(frozen=True)
 class Options:
@@ -66,7 +68,10 @@ def check_options(solver="ea-cg", alpha=0.1, l2=0.0, max_cg=50, tolerance=1e-10,
                          f"for {solver!r}")
     if boolean(literal, "literal") and solver != "ea-cg":
         raise ValueError(f"literal=True is for solver='ea-cg', not for {solver!r}")
-    return Options(solver, fraction(alpha, "alpha"), l2, whole_number(max_cg, "max_cg", 1),
+    if (alpha := fraction(alpha, "alpha")) < SMALLEST_ALPHA:
+        raise ValueError(f"alpha must be at least {SMALLEST_ALPHA:.2g}, got {alpha:g}: the damping "
+                         "would be lost in rounding, and a direction of gradient / alpha is none")
+    return Options(solver, alpha, l2, whole_number(max_cg, "max_cg", 1),
                    number_in(tolerance, "tolerance", 0, 1), boolean(joint, "joint"), rank,
                    preconditioner, literal)
 

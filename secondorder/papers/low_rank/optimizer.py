@@ -48,9 +48,10 @@ class CubicRegularization(Wrapper):
     curvature : {"exact", "printed"}
         ``"printed"``: (39) as it stands in the paper, for single rates; see
         :func:`~secondorder.papers.low_rank.directional_curvature`.
-    coupled : bool
-        Whether the layers' rates minimise one joint model, with the products between layers; else
-        every layer has a model of its own, and nothing bounds them together.
+    coupled : bool, optional
+        For ``rates="layer"`` alone: whether the layers' rates minimise one joint model, with the
+        products between layers (the default); else every layer has a model of its own, and nothing
+        bounds them together.
     ascent : {"skip", "flip", "minimum"}
         Where the base's direction goes uphill, see :func:`secondorder.papers.low_rank.step_length`;
         a coupled model takes care of it itself. ``"skip"`` leaves the parameters; the base's memory
@@ -60,8 +61,9 @@ class CubicRegularization(Wrapper):
         model: where it falls by more than 0.8 of what was predicted sigma is halved, where by less
         than 0.2 doubled; a step that does not descend is not taken. Averaging must be "direction".
     smallest_sigma : float, optional
-        Lower limit of an adaptive sigma; by default a hundredth of `sigma`. Without one sigma sinks
-        until the step is Newton's along the ray, which is too bold away from plateaus.
+        With ``adaptive=True`` alone: lower limit of an adaptive sigma; by default a hundredth of
+        `sigma`. Without one sigma sinks until the step is Newton's along the ray, which is too bold
+        away from plateaus.
 
     Attributes
     ----------
@@ -91,16 +93,23 @@ class CubicRegularization(Wrapper):
     state_names = ("sigma", "ascents", "skipped", "rejected")
 
     def __init__(self, base, sigma=100.0, rates="single", averaging="direction", curvature="exact",
-                 coupled=True, ascent="skip", adaptive=False, smallest_sigma=None):
+                 coupled=None, ascent="skip", adaptive=False, smallest_sigma=None):
         super().__init__(base)
         self.sigma = positive_number(sigma, "sigma")
+        self.adaptive = boolean(adaptive, "adaptive")
         self.smallest_sigma = self.sigma / 100 if smallest_sigma is None else positive_number(
             smallest_sigma, "smallest_sigma", self.sigma)
         self.rates, self.averaging = (one_of(RATES, rates, "rates"),
                                       one_of(AVERAGING, averaging, "averaging"))
         self.curvature, self.ascent = (one_of(FORMS, curvature, "curvature"),
                                        one_of(ASCENT, ascent, "ascent"))
-        self.coupled, self.adaptive = boolean(coupled, "coupled"), boolean(adaptive, "adaptive")
+        self.coupled = True if coupled is None else boolean(coupled, "coupled")
+        if coupled is not None and self.rates != "layer":
+            raise ValueError(f"coupled={coupled} is about the rates of layers: it needs "
+                             f"rates='layer', got rates={self.rates!r}")
+        if smallest_sigma is not None and not self.adaptive:
+            raise ValueError(f"smallest_sigma={smallest_sigma} is the lower limit of an adaptive "
+                             "sigma: it needs adaptive=True")
         self._require_fitting_options()
         self.ascents = self.skipped = self.rejected = 0
         self.rates_taken = []

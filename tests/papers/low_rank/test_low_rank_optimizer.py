@@ -149,7 +149,7 @@ def test_a_direction_that_goes_uphill():
         s = so.low_rank.step_length(g @ g, g @ H @ g, np.linalg.norm(g), 5.0, ascent)
         assert np.allclose(net.theta - before, s * g, atol=1e-12) and method.skipped == (s == 0)
         assert (s != 0) == (ascent == "flip")
-    for rates, coupled in (("layer", False), ("layer", True), ("variable", True)):
+    for rates, coupled in (("layer", False), ("layer", True), ("variable", None)):
         net, loss, x, y = problem()
         method = so.CubicRegularization(Uphill(net, loss), rates=rates, coupled=coupled)
         assert method.step(x, y)["descent"] is False and method.ascents == 1

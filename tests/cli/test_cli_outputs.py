@@ -1,0 +1,171 @@
+"""What `--out` and `--checkpoint` write over: only what the same command wrote, and by name."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secondorder import cli, datasets, experiments, files
+from secondorder.bench import scaling
+from secondorder.cli import bench as bench_command
+from secondorder.cli import train as train_command
+from secondorder.experiments import tour
+
+COMMANDS = {
+    "train": (["train", "--data", "wine", "--hidden", "3", "--epochs", "1"], train_command.WRITTEN),
+    "bench": (["bench", "Gauss-Newton product", "--blocks", "1", "--seconds", "1e-9", "--pause",
+               "1e-9", "--widths", "4-3-2", "--batch", "3"], bench_command.WRITTEN),
+    "tour": (["tour"], tour.WRITTEN),
+}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Call the command in a directory of its own; gives status, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
+    monkeypatch.setattr(scaling, "FACTORS", (1, 2))
+    monkeypatch.setattr(tour, "SECTIONS", ())
+    monkeypatch.setattr(tour, "run", quick_tour)
+
+    def call(*words):
+        try:
+            status = cli.main([str(word) for word in words])
+        except SystemExit as stop:
+            status = stop.code
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return call
+
+
+def quick_tour(out, seed, say, undisturbed):
+    """Writes as the tour does, without its work."""
+    from matplotlib.figure import Figure
+
+    for name in tour.WRITTEN[1:]:
+        files.write_figure(out / name, Figure(), command=tour.COMMAND)
+    files.write_json(out / "tour.json", {"ok": True}, command=tour.COMMAND)
+    return {"ok": True}
+
+
+def test_every_command_with_out_is_here():
+    """A command that writes into a directory must be in this file's table."""
+    actions = cli.parser()._subparsers._group_actions[0].choices
+    assert {name for name, parser in actions.items()
+            if "--out" in parser._option_string_actions} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_earlier_results_are_replaced_by_name(run, command):
+    words, written = COMMANDS[command]
+    status, out, err = run(*words, "--out", "made")
+    assert status == 0 and "replaced" not in out + err
+    assert sorted(os.listdir("made")) == sorted(written)
+    for name in written:
+        assert files.written_by(Path("made") / name, command)
+        assert not files.written_by(Path("made") / name, "verify")
+    status, out, err = run(*words, "--out", "made")
+    assert status == 0 and "replaced" in out and all(name in out for name in written)
+
+
+@pytest.mark.parametrize("command, name", [(command, name) for command, (_, written)
+                                           in COMMANDS.items() for name in written])
+def test_what_another_wrote_is_refused_by_name(run, command, name):
+    words, _ = COMMANDS[command]
+    Path("made").mkdir()
+    theirs = Path("made") / name
+    theirs.write_bytes(b"of great worth")
+    status, out, err = run(*words, "--out", "made")
+    assert status == 2 and f"{name}: there already" in err and err.count("\n") == 1
+    assert theirs.read_bytes() == b"of great worth" and os.listdir("made") == [name]
+
+
+def test_marks_do_not_hide_what_is_in_the_files(run):
+    run(*COMMANDS["train"][0], "--out", "made")
+    assert np.load("made/parameters.npz").files == ["theta"]
+    assert json.loads(Path("made/history.json").read_text())["command"] == "train"
+    run(*COMMANDS["bench"][0], "--out", "made")
+    status, _, err = run("tour", "--out", "made")
+    assert status == 2 and "learning-curves.png" in err  # that of `train`
+    Path("made/history.json").write_text("[1, 2]")
+    assert not files.written_by("made/history.json", "train")
+    Path("made/history.json").unlink()
+    Path("made/history.json").symlink_to("nowhere")
+    status, _, err = run(*COMMANDS["train"][0], "--out", "made")
+    assert status == 2 and "history.json" in err
+
+
+def test_tour_writes_what_it_says():
+    """Every name that the tour's source gives a file is in its table."""
+    import re
+
+    source = Path(tour.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'out / "([^"]+)"', source)) == set(tour.WRITTEN)
+    assert experiments is not None
+
+
+# -- a resumed run that differs ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change, said", [
+    (["--seed", "1"], "--seed 0, not 1"), (["--data", "digits"], "--data 'wine', not 'digits'"),
+    (["--validation", "0.3"], "--validation 0.2, not 0.3"),
+    (["--hidden", "4"], r"--hidden [3], not [4]"), (["--l2", "0.1"], "--l2 0.0, not 0.1"),
+    (["--optimizer", "adam", "--set", "epsilon=0.5"], "--set [], not [['epsilon', 0.5]]"),
+    (["--batch-size", "50"], "--batch-size 100, not 50"), (["--autoencoder"], "--autoencoder"),
+    (["--dtype", "float32"], "--dtype 'float64', not 'float32'")])
+def test_a_resume_that_differs_names_the_option(run, change, said):
+    words = COMMANDS["train"][0]
+    assert run(*words, "--checkpoint", "c")[0] == 0
+    status, _, err = run(*words, *change, "--checkpoint", "c", "--resume")
+    assert status == 2 and said in err and err.count("\n") == 1
+    assert run(*words, "--checkpoint", "c", "--resume")[0] == 0
+
+
+def test_a_resume_with_fewer_epochs(run):
+    words = COMMANDS["train"][0]
+    run(*words, "--epochs", 3, "--checkpoint", "c")
+    status, _, err = run(*words, "--epochs", 2, "--checkpoint", "c", "--resume", "--out", "made")
+    assert status == 2 and "epochs is 2, but checkpoint c holds a run of 3" in err
+    assert not os.listdir("made")
+
+
+# -- scaling.png ---------------------------------------------------------------------------------
+
+
+def test_bench_of_the_gradient_alone_draws_something(run):
+    words = ["bench", "gradient", *COMMANDS["bench"][0][2:]]
+    status, out, err = run(*words, "--out", "made")
+    curves = json.loads(Path("made/bench.json").read_text())["scaling"]
+    assert status == 0 and sorted(os.listdir("made")) == ["bench.json", "scaling.png"]
+    figure = scaling.draw(curves)
+    assert all(len(ax.lines) == 1 and len(ax.lines[0].get_xdata()) == 2 for ax in figure.axes)
+    assert figure.axes[0].get_ylabel() == "time in units of the matrix products"
+
+
+def test_bench_without_curves_writes_no_empty_figure(run):
+    words = ["bench", "step of GaussNewton, right inverse", "--blocks", "1", "--seconds", "1e-9",
+             "--pause", "1e-9", "--batch", "3"]
+    status, out, err = run(*words, "--out", "made")
+    assert status == 0 and os.listdir("made") == ["bench.json"]
+    assert "no figure" in out
+    with pytest.raises(ValueError, match="nothing to draw"):
+        scaling.draw(json.loads(Path("made/bench.json").read_text())["scaling"])
+
+
+@pytest.mark.parametrize("values", [(1.9, 2.3), (0.7, 40.0), (3.0, 3.1), (1e-3, 2e4), (6.0, 6.0)])
+def test_times_can_be_read_off(values):
+    points = [{"place": 8 * 2**k, "ratios": {"gradient": value}} for k, value in enumerate(values)]
+    figure = scaling.draw({"width": {"a": points}, "depth": {"a": points[:1]}})
+    figure.canvas.draw()
+    left = figure.axes[0]
+    shown = [label.get_text() for label, place in zip(left.get_yticklabels(), left.get_yticks())
+             if left.get_ylim()[0] <= place <= left.get_ylim()[1] and label.get_text()]
+    assert len(shown) >= 3 and len(set(shown)) == len(shown)
+    assert [float(text) for text in shown] == pytest.approx(left.get_yticks(), rel=0.01)
+    assert left.get_ylim()[0] < min(values) and max(values) < left.get_ylim()[1]
+    boxes = [label.get_window_extent() for label in left.get_yticklabels()]
+    assert not any(one.overlaps(other) for one, other in zip(boxes, boxes[1:]))
