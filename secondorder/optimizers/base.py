@@ -1,16 +1,16 @@
 """The contract that all optimizers share."""
 
-import contextlib
 import math
+from functools import partial
 
 import numpy as np
 
-from ..checks import all_finite, check_l2, check_loss, instance_of, like, positive_number
-from ..nets import Evaluation, Network, Workspace
-from ..nets.overriding import Follows
-from .memory import Memory
+from ..checks import check_l2, check_loss, instance_of, positive_number
+from ..nets import Network, Workspace
+from . import guards, memory
+from .fused import NotFinite, twin
 from .schedules import schedule_of
-from .settings import Remembered
+from .settings import arguments
 
 
 _SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
@@ -22,7 +22,9 @@ def norm(v):
     Squares are summed in float64. Where they overflow, or vanish, the vector is scaled by its
     largest entry first.
     """
-    total = _loops().squares(v)
+    from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
+
+    total = loops.squares(v)
     if _SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())
@@ -31,22 +33,7 @@ def norm(v):
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
 
 
-def _loops():
-    from . import loops  # here, so that numba is loaded by the first step, not by an import
-
-    return loops
-
-
-def _alike(one, other):
-    """Whether two losses are one, or of one class with the same settings."""
-    if one is other:
-        return True
-    mine, theirs = (getattr(loss, "__dict__", {}) for loss in (one, other))
-    return type(one) is type(other) and mine.keys() == theirs.keys() and all(
-        np.array_equal(mine[name], theirs[name]) for name in mine)
-
-
-class Optimizer(Remembered, Memory, Follows):
+class Optimizer:
     """Base of all optimizers: a method bound to one network and one loss.
 
     The objective is the mean loss of a batch plus (l2 / 2) |theta|^2, biases included. One step is
@@ -88,42 +75,46 @@ class Optimizer(Remembered, Memory, Follows):
 
     Notes
     -----
-    **For those who write a method.** Derive from this class and define ``_direction(evaluation)``.
-    The public `direction` checks its argument and calls it; `step` calls it without checks, on an
-    evaluation of its own (unless somebody overrode the public `direction`, which is called then).
+    **For those who write a method.** Derive from this class; five names are all there is to know.
 
-    *What* ``_direction`` *gets*: an :class:`~secondorder.nets.Evaluation` of ``self.network`` at
-    its present parameters with ``self.loss``. ``self._gradient(evaluation)`` is the gradient of the
-    objective, penalty included: read-only and made once an evaluation, however many ask for it.
-    ``self.learning_rate`` is the rate of this step; a method that uses it here says
-    ``depends_on_rate = True``.
+    ``_direction(evaluation)`` is the formula, and the only one that must be defined: it returns
+    what is added at learning rate 1, a new (P,) array of the network's dtype. What it gets is an
+    :class:`~secondorder.nets.Evaluation` of ``self.network`` at its present parameters with
+    ``self.loss``; arguments are checked before. ``self.learning_rate`` is the rate of this step; a
+    method that uses it here says ``depends_on_rate = True``.
 
-    *What it returns*: what is added at learning rate 1, a (P,) array of the network's dtype that is
-    no memory of the method, since whoever asked may write into it. ``self._array(name)`` is a (P,)
-    array that is made once and handed out at every step again; `direction` returns a copy. Where a
-    step is more than rate times direction (halvings, a search along the line) the method overrides
-    ``change(evaluation, direction, rate)``, which returns what is added.
+    ``self._gradient(evaluation)`` is the gradient of the objective, penalty included: (P,),
+    read-only, made once an evaluation.
 
-    *Memory.* `state_names` lists the attributes that the method carries from step to step: arrays,
-    numbers, or None (an array that is made later). **Memory is replaced, not written into**:
-    ``self.total = new`` and ``self.updates += 1``, never ``self.total += ...``. Then a step that
-    fails leaves it as it was, since what the attributes held before is put back.
-    ``self._spare(name)`` is the array that the attribute held one step ago (or a new one), to write
-    the successor into; the two arrays take turns. A call of `direction` advances the memory too, so
-    that a caller who takes the direction and moves the parameters himself runs the same method.
+    ``state_names`` lists the attributes that the method carries from step to step: arrays, numbers,
+    or None (an array that is made later). **Memory is replaced, not written into**: ``self.total =
+    self.total + g``, never ``self.total += g``. Then a step that fails leaves it as it was, and a
+    run goes on bit for bit from a checkpoint. An array of it that overflows is such a failure.
 
-    *Reports.* ``self.details.update(damping=0.1)`` with plain numbers, booleans or strings; `step`
-    empties it first and makes it part of its result.
+    ``self.details.update(damping=0.1)`` reports plain numbers, booleans or strings; `step` empties
+    it first and makes it part of its result.
+
+    ``change(evaluation, direction, rate)`` returns what a step adds to the parameters, where that
+    is more than rate times direction: halvings, a search along the line.
 
     *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``,
-    ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. A
-    method that remembers any of them from step to step keeps a copy
-    (``evaluation.outputs.copy()``). The evaluations that :meth:`evaluate` returns are arrays of
-    their own.
+    ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. The
+    evaluations that :meth:`evaluate` returns are arrays of their own.
+
+    *Speed.* ``fused = Fused(...)`` names compiled loops that do in one pass what ``_direction`` and
+    the step do; they run in its place, unless a subclass overrides the formula. See
+    :mod:`secondorder.optimizers.fused`. What a checkpoint compares are the arguments that an
+    optimizer was made with; nothing has to be done for that.
     """
 
+    state_names = ()
     depends_on_rate = False
-    follows = {"_fused": ("direction", "_direction", "change")}
+    fused = base = None
+
+    def __new__(cls, *positional, **named):
+        made = super().__new__(cls)
+        made._given = arguments(cls, positional, named)  # what a resumed run is compared with
+        return made
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
@@ -135,7 +126,7 @@ class Optimizer(Remembered, Memory, Follows):
         self.steps = 0
         self.details = {}
         self._workspace = Workspace()
-        self._spares, self._before, self._busy = {}, None, {}
+        self._spares, self._before, self._busy = {}, None, {}  # see `memory`
 
     @property
     def learning_rate(self):
@@ -146,6 +137,23 @@ class Optimizer(Remembered, Memory, Follows):
     def learning_rate(self, value):
         self.schedule = schedule_of(value)
 
+    # -- a method's own parts ----------------------------------------------------------------------
+
+    def _direction(self, evaluation):
+        """The formula: what is added at learning rate 1; see the notes of the class."""
+        raise TypeError(f"{type(self).__name__} does not define _direction(evaluation)")
+
+    def _gradient(self, evaluation):
+        """Gradient of the objective, read-only (P,); made once an evaluation."""
+        return evaluation.objective_gradient(self.l2)
+
+    def change(self, evaluation, direction, rate):
+        """What the step adds to the parameters, (P,): rate * direction."""
+        return np.multiply(direction, rate, out=self._array("change"))
+
+    def observe(self, evaluation, change):
+        """Be told the `change` (P,) that a wrapper is about to make of this method's direction."""
+
     # -- what can be asked at an evaluation --------------------------------------------------------
 
     def evaluate(self, x, y):
@@ -154,12 +162,12 @@ class Optimizer(Remembered, Memory, Follows):
 
     def gradient(self, evaluation):
         """Gradient of the objective, penalty included, (P,), as a new array."""
-        self._require_own(evaluation)
+        guards.own_evaluation(self, evaluation)
         return self._gradient(evaluation).copy()
 
     def objective(self, evaluation):
         """Mean loss plus penalty at an evaluation, as a float."""
-        self._require_own(evaluation)
+        guards.own_evaluation(self, evaluation)
         return self._objective(evaluation)
 
     def penalty(self):
@@ -171,7 +179,8 @@ class Optimizer(Remembered, Memory, Follows):
         """What is added to the parameters at learning rate 1.
 
         It depends on the evaluation, on the method's memory, which it advances, and, where
-        `depends_on_rate` says so, on the rate that applies to the next step.
+        `depends_on_rate` says so, on the rate that applies to the next step. A caller who takes the
+        direction and moves the parameters himself runs the same method.
 
         Parameters
         ----------
@@ -190,42 +199,9 @@ class Optimizer(Remembered, Memory, Follows):
         RuntimeError
             If the parameters have changed since.
         """
-        self._require_own(evaluation)
-        with self._alone(), self._transaction():
-            return self._checked(self._direction(evaluation)).copy()
-
-    # -- a method's own parts ----------------------------------------------------------------------
-
-    def _direction(self, evaluation):
-        """The method's own part of `direction`, without checks; see the notes of the class."""
-        raise TypeError(f"{type(self).__name__} does not define _direction(evaluation)")
-
-    def change(self, evaluation, direction, rate):
-        """What the step adds to the parameters, (P,): rate * direction."""
-        return np.multiply(direction, rate, out=self._array("change"))
-
-    def observe(self, evaluation, change):
-        """Be told the `change` (P,) that a wrapper is about to make of this method's direction."""
-
-    def _propose(self, evaluation):
-        """The direction at an evaluation that is known to fit: what `step` and wrappers ask for."""
-        overridden = type(self).direction is not Optimizer.direction
-        return self._checked((self.direction if overridden else self._direction)(evaluation))
-
-    def _gradient(self, evaluation):
-        """Gradient of the objective, read-only (P,); made once an evaluation."""
-        return evaluation.objective_gradient(self.l2)
-
-    def _gradient_norm(self, evaluation):
-        """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""
-        return norm(self._gradient(evaluation))
-
-    def _objective(self, evaluation):
-        return evaluation.loss + self.penalty()
-
-    def _array(self, name):
-        """A (P,) array of this optimizer's own, the same one at every call."""
-        return self._workspace.of(self)(name, self.network.theta.shape, self.network.dtype)
+        guards.own_evaluation(self, evaluation)
+        with memory.alone(self), memory.transaction(self):
+            return self._computed(evaluation).copy()
 
     # -- one step ----------------------------------------------------------------------------------
 
@@ -253,77 +229,73 @@ class Optimizer(Remembered, Memory, Follows):
             If outputs, losses or gradient are not finite, the new parameters would not be, or plain
             numbers overflow on the way; parameters and memory stay as they were.
         """
-        # nobody else sees this evaluation, so that its arrays may be those of the step before
-        with self._alone(), self._overflow_named():
-            return self._step(self.network.evaluate(self.loss, x, y, self._workspace))
+        with memory.alone(self), guards.overflow_named(self):
+            return self._step(self._own_evaluation(x, y))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
-        self._require_own(evaluation)
-        with self._alone(), self._overflow_named():
+        guards.own_evaluation(self, evaluation)
+        with memory.alone(self), guards.overflow_named(self):
             return self._step(evaluation)
 
+    def _own_evaluation(self, x, y):
+        """An evaluation that nobody else sees: its arrays are those of the step before."""
+        return self.network.evaluate(self.loss, x, y, self._workspace)
+
     def _step(self, evaluation):
-        methods = list(self._methods())
+        methods = list(memory.wrapped(self))
         for method in methods:
             method.details = {}
-        with self._transaction(), np.errstate(over="ignore", invalid="ignore"):
-            rate = self.learning_rate
-            info = self._fused(evaluation, rate) or self._update(evaluation, rate)
+        with memory.transaction(self), np.errstate(over="ignore", invalid="ignore"):
+            info = self._move(evaluation, self.learning_rate)
         for method in methods:
             method.steps += 1
         return info | self._reports()
 
-    def _update(self, evaluation, rate):
-        """Move the parameters, or raise and leave them alone; return what every step reports."""
+    def _move(self, evaluation, rate):
+        """Move the parameters, in one compiled pass where there is one; return what every step
+        reports."""
+        fused = twin(type(self), "direction", "_direction", "change")
+        if fused is not None:
+            try:
+                return fused.step(self, evaluation, rate)
+            except NotFinite:  # undone; the formula finds out what it was
+                memory.put_back(self)
+        return self._move_by_formula(evaluation, rate)
+
+    def _move_by_formula(self, evaluation, rate):
+        """theta <- theta + change, or raise and leave the parameters alone."""
         theta = self.network.theta
         info = {"loss": evaluation.loss, "objective": self._objective(evaluation),
                 "gradient_norm": self._gradient_norm(evaluation)}
-        direction = self._propose(evaluation)
+        direction = self._proposed(evaluation)
         info["direction_norm"] = norm(direction)
         change = self.change(evaluation, direction, rate)
         if self.base is not None:
             self.base.observe(evaluation, change)
         moved = np.add(theta, change, out=self._array("moved"))
-        self._require_finite(moved, direction)
+        guards.finite_step(self, moved, direction)
         theta[...] = moved
         return info | {"step_norm": norm(change), "learning_rate": rate}
 
-    def _fused(self, evaluation, rate):
-        """`_update` in one compiled pass over all parameters, for a method that has one.
+    def _proposed(self, evaluation):
+        """The direction at an evaluation that is known to fit: what steps and wrappers ask for."""
+        if type(self).direction is Optimizer.direction:
+            return self._computed(evaluation)
+        return guards.own_direction(self, self.direction(evaluation))  # somebody overrode it
 
-        None if it has none, or if something on the way is not finite; nothing has changed then, and
-        `_update` finds out what it was. A subclass that overrides `direction`, `_direction` or
-        `change` goes without.
-        """
+    def _computed(self, evaluation):
+        """What the formula gives, by its compiled twin where there is one."""
+        fused = twin(type(self), "_direction")
+        direction = self._direction if fused is None else partial(fused.direction, self)
+        return guards.own_direction(self, direction(evaluation))
 
-    def _one_pass(self, step, evaluation, rate, *own):
-        """Run a compiled loop that takes a whole step, and undo it if it is not finite.
+    def _objective(self, evaluation):
+        return evaluation.loss + self.penalty()
 
-        `own` are the method's arrays and numbers, after those that all of these loops take. Returns
-        what every step reports, and the largest entry of the direction; or None and NaN if the step
-        was undone.
-        """
-        loops, network = _loops(), self.network
-        theta, total = network.theta, evaluation.gradient_sum
-        # nobody else sees what is in this method's own arrays: the parameters may go where the
-        # gradient was
-        own_arrays = evaluation.workspace is self._workspace
-        backup = total if own_arrays else self._array("backup")
-        sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-        step(total, theta, backup,
-             *loops.scalars(theta.dtype, evaluation.samples, self.l2, rate), sums, peaks, *own)
-        if not (np.isfinite(sums).all()
-                and all(math.isfinite(loops.number(p, theta.dtype)) for p in peaks)):
-            theta[...] = backup
-            del evaluation.gradient_sum  # to be made again
-            return None, math.nan
-        gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
-        objective = evaluation.loss + (self.l2 / 2 * size * size if self.l2 else 0.0)
-        info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
-                "direction_norm": direction_norm, "step_norm": rate * direction_norm,
-                "learning_rate": rate}
-        return info, loops.number(peaks[0], theta.dtype)
+    def _gradient_norm(self, evaluation):
+        """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""
+        return norm(self._gradient(evaluation))
 
     def _reports(self):
         """The method's own numbers, and those of the method that it wraps under that one's name."""
@@ -331,39 +303,49 @@ class Optimizer(Remembered, Memory, Follows):
             return self.details
         return self.details | {type(self.base).__name__: self.base._reports()}
 
-    @contextlib.contextmanager
-    def _overflow_named(self):
-        """Python's floats raise OverflowError where arrays give inf: one trouble to a caller."""
-        try:
-            yield
-        except OverflowError as error:
-            # "Numerical result out of range"; a number may stand before it
-            what = " ".join(map(str, error.args[-1:]))
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: overflow in "
-                                     f"plain numbers: {what}; the parameters are left as they "
-                                     "were") from error
+    def _array(self, name):
+        """A (P,) array of this optimizer's own, the same one at every call."""
+        return self._workspace.of(self)(name, self.network.theta.shape, self.network.dtype)
 
-    def _require_own(self, evaluation):
-        if not isinstance(evaluation, Evaluation):
-            raise TypeError("evaluation must be an Evaluation of this optimizer's network "
-                            f"(optimizer.evaluate(x, y)), got {evaluation!r}")
-        if evaluation.network is not self.network:
-            raise ValueError(f"{type(self).__name__}: the evaluation belongs to another network")
-        if not _alike(evaluation.loss_function, self.loss):
-            raise ValueError(f"{type(self).__name__}: the evaluation was made with another loss, "
-                             f"{evaluation.loss_function!r}, not with this optimizer's own "
-                             f"{self.loss!r}; optimizer.evaluate(x, y) makes one that fits")
-        evaluation.require_current()
+    def _spare(self, name):
+        """An array for the successor of the memory `name`; the two take turns."""
+        return memory.spare(self, name)
 
-    def _checked(self, direction):
-        return like(direction, self.network.theta, f"the direction of {type(self).__name__}")
+    # -- memory, saved and restored ----------------------------------------------------------------
 
-    def _require_finite(self, theta, direction):
-        if not all_finite(theta):
-            what = "the new parameters" if np.isfinite(direction).all() else "the direction"
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: {what} of "
-                                     f"{self.network.where_not_finite(theta)}, would not be "
-                                     "finite; the parameters are left as they were")
+    def state_dict(self):
+        """What has to be kept, beside the parameters and the settings, to go on bit for bit.
+
+        Returns
+        -------
+        dict
+            ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of
+            a method that wraps another, that one's state as ``base``.
+        """
+        return memory.state_of(self)
+
+    def load_state_dict(self, state):
+        """Take over what `state_dict` of a like optimizer for a like network returned.
+
+        Parameters
+        ----------
+        state : mapping
+            Numbers may be arrays without axes, as they come back from ``numpy.load``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it comes from another method, or a name, shape, dtype or number does not fit; nothing
+            is changed then.
+        """
+        memory.take(self, memory.accepted(self, state))
+
+    def check_state(self, state):
+        """Raise unless `state` fits; a method that demands more of its numbers extends this."""
+        memory.check(self, state)
+
+    def __getstate__(self):
+        return self.__dict__ | {"_spares": {}, "_busy": {}}
 
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"

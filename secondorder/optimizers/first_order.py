@@ -1,56 +1,20 @@
-"""Methods that use gradients only. g is the gradient of the objective, penalty included; defaults
-are PyTorch's."""
+"""Methods that use gradients only: the formula of each in NumPy, and the name of the compiled loop
+that does the same in one pass.
+
+g is the gradient of the objective, penalty included; the index t counts the steps from 1. Defaults
+are PyTorch's.
+"""
+
+import math
 
 import numpy as np
 
-from ..checks import all_finite, boolean, number_in, whole_number
-from .base import Optimizer, _loops
+from ..checks import boolean, number_in, whole_number
+from .base import Optimizer
+from .fused import Fused
 
 
-class _Looped(Optimizer):
-    """A method whose update is one of the loops in :mod:`secondorder.optimizers.loops`.
-
-    A subclass names the loop (`update`; the one for a whole step has ``_step`` at the end of its
-    name); what it takes are gradient, memory, successors of the memory, direction and the numbers
-    that `_settings` gives. `sums` names the memory that holds sums of squares, which must not
-    overflow.
-    """
-
-    update = sums = None
-
-    def _settings(self):
-        return ()
-
-    def _memory(self):
-        """Names of the arrays of the memory, the arrays, and their successors, not yet written."""
-        names = [name for name in self.state_names if isinstance(getattr(self, name), np.ndarray)]
-        return names, [getattr(self, name) for name in names], [self._spare(name) for name in names]
-
-    def _keep(self, names, new):
-        for name, array in zip(names, new):
-            setattr(self, name, array)
-
-    def _direction(self, evaluation):
-        loops, direction, (names, old, new) = _loops(), self._array("direction"), self._memory()
-        settings = loops.scalars(direction.dtype, *self._settings())
-        getattr(loops, self.update)(self._gradient(evaluation), *old, *new, direction, *settings)
-        self._keep(names, new)
-        if self.sums is not None and not all_finite(getattr(self, self.sums)):
-            raise FloatingPointError(f"{type(self).__name__}, step {self.steps + 1}: the sum of "
-                                     f"squared gradients overflows {self.network.dtype}")
-        return direction
-
-    def _fused(self, evaluation, rate):
-        loops, (names, old, new) = _loops(), self._memory()
-        settings = loops.scalars(self.network.dtype, *self._settings())
-        found, _ = self._one_pass(getattr(loops, self.update + "_step"), evaluation, rate, *old,
-                                  *new, *settings)
-        if found is not None:
-            self._keep(names, new)
-        return found
-
-
-class SGD(_Looped):
+class SGD(Optimizer):
     """Gradient descent on mini-batches: direction = -g.
 
     Parameters
@@ -62,13 +26,17 @@ class SGD(_Looped):
         Penalty (l2 / 2) |theta|^2.
     """
 
-    update = "sgd"
+    fused = Fused("sgd")
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0):
         super().__init__(network, loss, learning_rate, l2)
 
+    def _direction(self, evaluation):
+        # direction = -g
+        return -self._gradient(evaluation)
 
-class Momentum(_Looped):
+
+class Momentum(Optimizer):
     """Gradient descent with momentum.
 
         buffer <- momentum * buffer + g
@@ -91,7 +59,7 @@ class Momentum(_Looped):
     """
 
     state_names = ("buffer",)
-    update = "momentum"
+    fused = Fused("momentum", ["buffer"], lambda self: (self.momentum, self.nesterov))
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, momentum=0.9, nesterov=False):
         super().__init__(network, loss, learning_rate, l2)
@@ -99,11 +67,15 @@ class Momentum(_Looped):
         self.nesterov = boolean(nesterov, "nesterov")
         self.buffer = np.zeros_like(network.theta)
 
-    def _settings(self):
-        return self.momentum, self.nesterov
+    def _direction(self, evaluation):
+        g, m = self._gradient(evaluation), self.momentum
+        # b_t = m b_(t-1) + g
+        self.buffer = m * self.buffer + g
+        # direction = -b_t, or with Nesterov's variant -(g + m b_t)
+        return -(g + m * self.buffer) if self.nesterov else -self.buffer
 
 
-class Adagrad(_Looped):
+class Adagrad(Optimizer):
     """Adagrad (Duchi, Hazan and Singer 2011).
 
         total <- total + g^2
@@ -127,7 +99,7 @@ class Adagrad(_Looped):
     """
 
     state_names = ("total",)
-    update, sums = "adagrad", "total"
+    fused = Fused("adagrad", ["total"], lambda self: (self.epsilon,))
 
     def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0,
                  epsilon=1e-10):
@@ -136,11 +108,15 @@ class Adagrad(_Looped):
         self.epsilon = _epsilon(epsilon, network.dtype)
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
-    def _settings(self):
-        return (self.epsilon,)
+    def _direction(self, evaluation):
+        g = self._gradient(evaluation)
+        # G_t = G_(t-1) + g^2
+        self.total = self.total + g * g
+        # direction = -g / (sqrt(G_t) + epsilon)
+        return -g / (np.sqrt(self.total) + self.epsilon)
 
 
-class Adadelta(_Looped):
+class Adadelta(Optimizer):
     """Adadelta (Zeiler 2012).
 
         mean_square <- rho mean_square + (1 - rho) g^2
@@ -165,7 +141,7 @@ class Adadelta(_Looped):
     """
 
     state_names = ("mean_square", "mean_square_change")
-    update, sums = "adadelta", "mean_square"
+    fused = Fused("adadelta", state_names, lambda self: (self.rho, 1 - self.rho, self.epsilon))
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
@@ -174,11 +150,20 @@ class Adadelta(_Looped):
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
-    def _settings(self):
-        return self.rho, 1 - self.rho, self.epsilon
+    def _direction(self, evaluation):
+        g, rho, epsilon = self._gradient(evaluation), self.rho, self.epsilon
+        # E[g^2]_t = rho E[g^2]_(t-1) + (1 - rho) g^2
+        self.mean_square = rho * self.mean_square + (1 - rho) * (g * g)
+        # direction = -RMS[change]_(t-1) / RMS[g]_t g, with RMS[.] = sqrt(E[.^2] + epsilon)
+        change = -(np.sqrt(self.mean_square_change + epsilon)
+                   / np.sqrt(self.mean_square + epsilon)) * g
+        # E[change^2]_t = rho E[change^2]_(t-1) + (1 - rho) direction^2
+        self.mean_square_change = (rho * self.mean_square_change
+                                   + (1 - rho) * (change * change))
+        return change
 
 
-class Adam(_Looped):
+class Adam(Optimizer):
     """Adam (Kingma and Ba 2015), with corrected bias; t counts the updates from 1.
 
         first <- beta1 first + (1 - beta1) g
@@ -206,7 +191,7 @@ class Adam(_Looped):
     """
 
     state_names = ("first", "second", "updates")
-    update, sums = "adam", "second"
+    fused = Fused("adam", ["first", "second"], lambda self: self._loop_numbers(), ["updates"])
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
@@ -217,14 +202,22 @@ class Adam(_Looped):
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
-    def _settings(self):
-        (beta1, beta2), t = self.betas, self.updates + 1
-        return (beta1, 1 - beta1, beta2, 1 - beta2, 1 / (1 - beta1**t), 1 / np.sqrt(1 - beta2**t),
-                self.epsilon)
+    def _direction(self, evaluation):
+        g, (beta1, beta2) = self._gradient(evaluation), self.betas
+        self.updates = t = self.updates + 1
+        # m_t = beta1 m_(t-1) + (1 - beta1) g
+        self.first = beta1 * self.first + (1 - beta1) * g
+        # v_t = beta2 v_(t-1) + (1 - beta2) g^2
+        self.second = beta2 * self.second + (1 - beta2) * (g * g)
+        # without the bias towards their start at 0: m_t / (1 - beta1^t) and v_t / (1 - beta2^t)
+        mean, mean_square = self.first / (1 - beta1**t), self.second / (1 - beta2**t)
+        # direction = -mean / (sqrt(mean_square) + epsilon)
+        return -mean / (np.sqrt(mean_square) + self.epsilon)
 
-    def _keep(self, names, new):
-        super()._keep(names, new)
-        self.updates += 1
+    def _loop_numbers(self):
+        (beta1, beta2), t = self.betas, self.updates + 1
+        return (beta1, 1 - beta1, beta2, 1 - beta2,
+                1 / (1 - beta1**t), 1 / math.sqrt(1 - beta2**t), self.epsilon)
 
     def check_state(self, state):
         super().check_state(state)

@@ -1,5 +1,7 @@
-"""Compiled updates of the methods that use gradients only, each with its plain NumPy twin, and
-whole steps of them.
+"""Compiled updates of the methods that use gradients only, and whole steps of them.
+
+The NumPy twin of each is the method's own formula, its `_direction`: the same arithmetic in the
+same order, but for the two corrections of Adam, which are products here, not divisions.
 
 The passes that end in ``_step`` take a whole step of a method over all P parameters. They go
 through the arrays block by block: what one loop writes is still in the nearest cache when the next
@@ -16,14 +18,9 @@ __all__ = ["bits_of_extremes", "number", "scalars", "squares"]
 
 @compiled
 def sgd(gradient, direction):
-    """direction = -gradient, both (P,). NumPy twin: `sgd_numpy`."""
+    """direction = -gradient, both (P,). Formula: `SGD._direction`."""
     for i in range(gradient.size):
         direction[i] = -gradient[i]
-
-
-def sgd_numpy(gradient, direction):
-    """Twin of `sgd`."""
-    direction[...] = -gradient
 
 
 @compiled
@@ -31,7 +28,7 @@ def momentum(gradient, buffer, new_buffer, direction, factor, nesterov):
     """Momentum: `new_buffer` and `direction` (P,) from `gradient` and `buffer`.
 
     new_buffer = factor buffer + gradient; direction = -new_buffer, or with Nesterov's variant
-    -(gradient + factor new_buffer) (`nesterov` not 0). NumPy twin: `momentum_numpy`.
+    -(gradient + factor new_buffer) (`nesterov` not 0). Formula: `Momentum._direction`.
     """
     for i in range(gradient.size):
         g = gradient[i]
@@ -40,18 +37,12 @@ def momentum(gradient, buffer, new_buffer, direction, factor, nesterov):
         direction[i] = -(g + factor * b) if nesterov != 0 else -b
 
 
-def momentum_numpy(gradient, buffer, new_buffer, direction, factor, nesterov):
-    """Twin of `momentum`."""
-    new_buffer[...] = factor * buffer + gradient
-    direction[...] = -(gradient + factor * new_buffer) if nesterov else -new_buffer
-
-
 @compiled
 def adagrad(gradient, total, new_total, direction, epsilon):
     """Adagrad: `new_total` and `direction` (P,) from `gradient` and `total`.
 
-    new_total = total + gradient^2; direction = -gradient / (sqrt(new_total) + epsilon). NumPy twin:
-    `adagrad_numpy`.
+    new_total = total + gradient^2; direction = -gradient / (sqrt(new_total) + epsilon). Formula:
+    `Adagrad._direction`.
     """
     for i in range(gradient.size):
         g = gradient[i]
@@ -60,18 +51,13 @@ def adagrad(gradient, total, new_total, direction, epsilon):
         direction[i] = -g / (np.sqrt(t) + epsilon)
 
 
-def adagrad_numpy(gradient, total, new_total, direction, epsilon):
-    """Twin of `adagrad`."""
-    new_total[...] = total + gradient * gradient
-    direction[...] = -gradient / (np.sqrt(new_total) + epsilon)
-
-
 @compiled
 def adadelta(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
     """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far; rest =
     1 - rho.
 
-    `square` is the mean of gradient^2, `change` that of direction^2. NumPy twin: `adadelta_numpy`.
+    `square` is the mean of gradient^2, `change` that of direction^2. Formula:
+    `Adadelta._direction`.
     """
     for i in range(gradient.size):
         g = gradient[i]
@@ -82,13 +68,6 @@ def adadelta(gradient, square, change, new_square, new_change, direction, rho, r
         direction[i] = d
 
 
-def adadelta_numpy(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
-    """Twin of `adadelta`."""
-    new_square[...] = rho * square + rest * (gradient * gradient)
-    direction[...] = -(np.sqrt(change + epsilon) / np.sqrt(new_square + epsilon)) * gradient
-    new_change[...] = rho * change + rest * (direction * direction)
-
-
 @compiled
 def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2,
          scale1, scale2, epsilon):
@@ -96,7 +75,7 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
     beta.
 
     direction = -(scale1 first) / (scale2 sqrt(second) + epsilon); the scales correct the bias.
-    NumPy twin: `adam_numpy`.
+    Formula: `Adam._direction`.
     """
     for i in range(gradient.size):
         g = gradient[i]
@@ -107,21 +86,13 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
         direction[i] = -(scale1 * m) / (scale2 * np.sqrt(v) + epsilon)
 
 
-def adam_numpy(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2,
-               rest2, scale1, scale2, epsilon):
-    """Twin of `adam`."""
-    new_first[...] = beta1 * first + rest1 * gradient
-    new_second[...] = beta2 * second + rest2 * (gradient * gradient)
-    direction[...] = -(scale1 * new_first) / (scale2 * np.sqrt(new_second) + epsilon)
-
-
 # -- whole steps -----------------------------------------------------------------------------------
 # theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not
 # to be finite can be undone. `total` (P,) is the gradient of the sum of the losses; `backup` may be
 # the same array, as each of its entries is read before it is written. What is
 # reported goes to `sums` (3,) float64, |g|^2, |theta|^2 before the step and |d|^2, and to `peaks`
 # (3,) int64, bit patterns of the largest |d|, |theta| after the step, and entry of the new memory.
-# NumPy twin of each: `step_numpy` around the twin of the method's update.
+# The NumPy twin of each is `Optimizer._move_by_formula` around the method's formula.
 
 BLOCK = 1024
 
@@ -152,19 +123,6 @@ def move(theta, backup, gradient, direction, memory, rate, sums, peaks):
     peaks[0] = max(peaks[0], bits_of_extremes(direction)[1])
     peaks[1] = max(peaks[1], bits_of_extremes(theta)[1])
     peaks[2] = max(peaks[2], bits_of_extremes(memory)[1])
-
-
-def step_numpy(direction_of, total, theta, samples, l2, rate):
-    """What the passes below do, for a function from the gradient to the direction and the memory to
-    look at.
-
-    Returns the new parameters, `sums` and the three largest sizes.
-    """
-    gradient = total * (1 / samples) + l2 * theta
-    direction, memory = direction_of(gradient)
-    moved = theta + rate * direction
-    sums = [np.sum(v.astype(np.float64) ** 2) for v in (gradient, theta, direction)]
-    return moved, np.array(sums), [float(np.abs(v).max()) for v in (direction, moved, memory)]
 
 
 @compiled

@@ -42,16 +42,6 @@ def arguments(cls, positional, named):
     return described_entries({name: value for name, value in given.items() if name not in APART})
 
 
-class Remembered:
-    """Mixin: an object remembers what it was made with. (Above `Optimizer`, so that signatures and
-    help show the arguments of ``__init__``.)"""
-
-    def __new__(cls, *positional, **named):
-        made = super().__new__(cls)
-        made._given = arguments(cls, positional, named)
-        return made
-
-
 def settings(optimizer):
     """An optimizer's settings: what it was made with, or was given since under the same name.
 

@@ -74,7 +74,7 @@ class Wrapper(Optimizer):
         return self.base.depends_on_rate
 
     def _direction(self, evaluation):
-        return self.base._propose(evaluation)
+        return self.base._proposed(evaluation)
 
     def observe(self, evaluation, change):
         self.base.observe(evaluation, change)

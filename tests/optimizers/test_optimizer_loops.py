@@ -1,87 +1,121 @@
-"""Compiled updates and whole steps against their NumPy twins."""
+"""Compiled updates and whole steps against the formula that each method has in NumPy."""
 
 import numpy as np
 import pytest
 
+import secondorder as so
+from harness.one_pass import step_along
 from secondorder.optimizers import loops
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
-# name, number of arrays of memory, scalars
+# class, settings, the memory whose largest entry a whole step looks at
 UPDATES = {
-    "sgd": (0, ()),
-    "momentum": (1, (0.9, 0)),
-    "momentum-nesterov": (1, (0.9, 1)),
-    "adagrad": (1, (1e-10,)),
-    "adadelta": (2, (0.9, 1 - 0.9, 1e-6)),
-    "adam": (2, (0.9, 1 - 0.9, 0.999, 1 - 0.999, 1 / (1 - 0.9**3), 1 / np.sqrt(1 - 0.999**3),
-                 1e-8)),
+    "sgd": (so.SGD, {}, None),
+    "momentum": (so.Momentum, {"momentum": 0.9}, "buffer"),
+    "momentum-nesterov": (so.Momentum, {"momentum": 0.9, "nesterov": True}, "buffer"),
+    "adagrad": (so.Adagrad, {"epsilon": 1e-6}, "total"),
+    "adadelta": (so.Adadelta, {"rho": 0.9}, "mean_square"),
+    "adam": (so.Adam, {"betas": (0.9, 0.999)}, "second"),
 }
+
+
+def made(name, size, dtype, cls=None, **more):
+    """A method for a network with `size` parameters that was trained for a while."""
+    kind, settings, _ = UPDATES[name]
+    net = so.Network([so.Linear(size, 1, bias=False, rng=size)], dtype=dtype)
+    method = (cls or kind)(net, so.SquaredError(), learning_rate=0.01, **settings, **more)
+    rng = np.random.default_rng(size)
+    for attribute in method.state_names:
+        value = np.abs(rng.normal(size=size)).astype(dtype)
+        setattr(method, attribute, 3 if attribute == "updates" else value)
+    return method
+
+
+def memory(method):
+    return [getattr(method, attribute) for attribute in method.state_names]
+
+
+def assert_same_direction(name, found, expected):
+    """Bit for bit; Adam's loop multiplies where the formula divides, twice."""
+    if name == "adam":
+        np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(found.dtype).eps, atol=0)
+    else:
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("size", [1, 7, 1003])
 @pytest.mark.parametrize("name", UPDATES)
-def test_update_loops_equal_their_twins_bit_for_bit(name, size, dtype):
-    (memories, values), name = UPDATES[name], name.split("-")[0]
+def test_update_loops_equal_the_formula_bit_for_bit(name, size, dtype):
+    by_loop, by_formula = made(name, size, dtype), made(name, size, dtype)
     rng = np.random.default_rng(size)
-    ours = [np.zeros(size, dtype) for _ in range(memories)]
-    theirs = [array.copy() for array in ours]
     for scale in (1.0, 1e-12, 1e6, 0.0):
         g = (scale * rng.normal(size=size)).astype(dtype)
         g[3::5] = 0
-        kept = g.copy()
-        old = [array.copy() for array in ours]
-        new, twin = ([np.full(size, np.nan, dtype) for _ in range(memories + 1)] for _ in range(2))
-        getattr(loops, name)(g, *ours, *new, *loops.scalars(dtype, *values))
-        getattr(loops, f"{name}_numpy")(g, *theirs, *twin, *loops.scalars(dtype, *values))
-        assert np.array_equal(g, kept) and all(map(np.array_equal, ours, old))
-        for a, b in zip(new, twin):
-            assert a.dtype == dtype and np.isfinite(a).all()
-            np.testing.assert_array_equal(a, b)
-        ours, theirs = new[:-1], twin[:-1]
-    assert all(array.any() for array in ours)
-
-
-def direction_and_memory(name, memory, values, dtype):
-    """The twin of a method's update as a function from the gradient to (direction, memory to look
-    at)."""
-    def direction_of(g):
-        *new, direction = (np.empty_like(g) for _ in range(len(memory) + 1))
-        getattr(loops, f"{name}_numpy")(g, *memory, *new, direction,
-                                          *loops.scalars(dtype, *values))
-        direction_of.new = new
-        return direction, (new[1] if name == "adam" else new[0]) if new else direction
-    return direction_of
+        g.flags.writeable = False
+        by_loop._gradient = by_formula._gradient = lambda evaluation: g
+        old = memory(by_loop)
+        kept = [np.copy(value) for value in old]
+        found = by_loop.fused.direction(by_loop, None)
+        assert_same_direction(name, found, by_formula._direction(None))
+        assert found.dtype == dtype and np.isfinite(found).all()
+        assert all(map(np.array_equal, old, kept)), "memory was written into"
+        for mine, theirs in zip(memory(by_loop), memory(by_formula)):
+            assert np.asarray(mine).dtype == np.asarray(theirs).dtype
+            np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("size", [1, 1023, 1024, 2500])
 @pytest.mark.parametrize("name", UPDATES)
-def test_whole_steps_equal_their_twin(name, size, dtype):
-    """Parameters and memory bit for bit; sums, which may be taken in any order, to rounding in
-    float64."""
-    (memories, values), name = UPDATES[name], name.split("-")[0]
+def test_loops_of_whole_steps_move_and_report(name, size, dtype):
+    """Memory bit for bit, and parameters too where the direction is; sums, which may be taken in
+    any order, to rounding in float64."""
+    by_loop, by_formula = made(name, size, dtype), made(name, size, dtype)
+    watched = UPDATES[name][2]
+
+    def direction_of(g):
+        by_formula._gradient = lambda evaluation: g
+        direction = by_formula._direction(None)
+        return direction, direction if watched is None else getattr(by_formula, watched)
+
     rng = np.random.default_rng(size)
     total, theta = (rng.normal(size=size).astype(dtype) for _ in range(2))
-    old = [np.abs(rng.normal(size=size)).astype(dtype) for _ in range(memories)]
-    new = [np.full(size, np.nan, dtype) for _ in range(memories)]
-    direction_of = direction_and_memory(name, old, values, dtype)
     samples, l2, rate = loops.scalars(dtype, 7, 0.3, 0.01)
-    moved, expected_sums, sizes = loops.step_numpy(direction_of, total, theta, samples, l2, rate)
-    start, backup = theta.copy(), np.full(size, np.nan, dtype)
-    sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-    getattr(loops, f"{name}_step")(total, theta, backup, samples, l2, rate, sums, peaks, *old,
-                                     *new,
-                                     *loops.scalars(dtype, *values))
-    assert (
-        np.array_equal(theta, moved)
-        and np.array_equal(backup, start)
-        and not np.array_equal(theta, start)
-    )
-    assert all(map(np.array_equal, new, getattr(direction_of, "new", [])))
+    moved, expected_sums, sizes = step_along(direction_of, total, theta, samples, l2, rate)
+    fused, start, backup = by_loop.fused, theta.copy(), np.full(size, np.nan, dtype)
+    loop, (old, new) = getattr(loops, f"{fused.name}_step"), fused._memory(by_loop)
+    numbers, sums, peaks = fused._numbers(by_loop), np.zeros(3), np.zeros(3, np.int64)
+    loop(total, theta, backup, samples, l2, rate, sums, peaks, *old, *new, *numbers)
+    eps = np.finfo(dtype).eps * (name == "adam")
+    np.testing.assert_allclose(theta, moved, rtol=eps, atol=8 * eps * rate * sizes[0])
+    assert np.array_equal(backup, start) and not np.array_equal(theta, start)
+    assert all(map(np.array_equal, new, memory(by_formula)))
     here = start.copy()  # and once more with what theta was in the gradient's own place
-    getattr(loops, f"{name}_step")(total, here, total, samples, l2, rate, sums * 0, peaks, *old,
-                                     *new, *loops.scalars(dtype, *values))
-    assert np.array_equal(here, moved) and np.array_equal(total, start)
-    np.testing.assert_allclose(sums, expected_sums, rtol=1e-12)
-    assert [loops.number(bits, dtype) for bits in peaks] == sizes
+    loop(total, here, total, samples, l2, rate, sums * 0, peaks, *old, *new, *numbers)
+    assert np.array_equal(here, theta) and np.array_equal(total, start)
+    np.testing.assert_allclose(sums, expected_sums, rtol=max(1e-12, 8 * eps))
+    np.testing.assert_allclose([loops.number(bits, dtype) for bits in peaks], sizes, rtol=4 * eps)
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_step_in_one_pass_is_the_step_by_the_formula(name, own):
+    """Of the optimizer's own evaluation, or of one that somebody else holds."""
+    kind = UPDATES[name][0]
+    by_formula = type(kind.__name__, (kind,), {"_direction": lambda self, evaluation:
+                                               kind._direction(self, evaluation)})
+    one, other = (made(name, 1500, "float64", cls, l2=0.1) for cls in (kind, by_formula))
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        x, y = rng.normal(size=(7, 1500)), rng.normal(size=(7, 1))
+        evaluation = one.evaluate(x, y)
+        info = one.step(x, y) if own else one.step_from(evaluation)
+        expected = other.step(x, y)
+        assert info.keys() == expected.keys()
+        assert info == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(one.network.theta, other.network.theta, rtol=1e-14, atol=1e-16)
+        state = one.state_dict()
+        for attribute, value in other.state_dict().items():
+            np.testing.assert_array_equal(state[attribute], value, err_msg=attribute)
+        other.network.theta = one.network.theta

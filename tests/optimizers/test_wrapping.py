@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.optimizers import ExponentialDecay, Optimizer, Wrapper
+from secondorder.optimizers import ExponentialDecay, Optimizer, Wrapper, guards, memory
 from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
@@ -300,7 +300,7 @@ def test_a_failed_direction_leaves_memory(method, monkeypatch):
     optimizer, (x, y) = method(), batches(1)[0]
     optimizer.step(x, y)
     before = optimizer.state_dict()
-    monkeypatch.setattr(optimizer, "_checked", lambda direction: 1 / 0)
+    monkeypatch.setattr(guards, "own_direction", lambda optimizer, direction: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         optimizer.direction(optimizer.evaluate(x, y))
     equal_states(optimizer.state_dict(), before)
@@ -376,7 +376,7 @@ def test_a_spare_array_is_never_one_in_use():
     optimizer.buffer = optimizer._spare("buffer")  # as a direction by itself leaves it
     optimizer.buffer[...] = 0
     old = optimizer.buffer
-    with optimizer._transaction():
+    with memory.transaction(optimizer):
         for _ in range(3):
             spare, current = optimizer._spare("buffer"), optimizer.buffer
             assert not np.shares_memory(spare, old) and not np.shares_memory(spare, current)
@@ -386,9 +386,8 @@ def test_a_spare_array_is_never_one_in_use():
 
 
 def test_the_contract_is_documented():
-    for word in ("_direction", "_gradient", "_array", "_spare", "state_names", "change", "details",
-                 "depends_on_rate",
-                 "Copy what you keep"):
+    for word in ("_direction", "_gradient", "state_names", "change", "details", "depends_on_rate",
+                 "fused", "Copy what you keep"):
         assert word in Optimizer.__doc__
     for word in ("base", "observe", "change"):
         assert word in Wrapper.__doc__

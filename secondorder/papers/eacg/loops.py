@@ -17,11 +17,7 @@ def combined(s, G, w, mean, D):
 
 @compiled
 def directed_step(total, theta, backup, samples, l2, rate, sums, peaks, gradient, direction):
-    """A step along a direction (P,) that is known; `total`, `samples` and `l2` are not needed.
-
-    NumPy twin: `secondorder.optimizers.loops.step_numpy` around a function that returns the
-    direction.
-    """
+    """A step along a direction (P,) that is known; `total`, `samples` and `l2` are not needed."""
     for start in range(0, theta.size, BLOCK):
         where = slice(start, min(start + BLOCK, theta.size))
         d = direction[where]

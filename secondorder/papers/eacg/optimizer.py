@@ -4,11 +4,28 @@ import numpy as np
 
 from ...checks import number_in
 from ...optimizers.base import Optimizer
+from ...optimizers.fused import whole_step
 from ...checks.randomness import generator
 from .curvatures import positive_curvature
 from .direction import direction_at
 from .layers import check_layers
 from .solvers import check_options
+
+
+class AlongDirection:
+    """A step along the direction that a method gives, in one compiled pass over all parameters."""
+
+    def direction(self, method, evaluation):
+        """The method's own."""
+        return method._direction(evaluation)
+
+    def step(self, method, evaluation, rate):
+        """Move the parameters; returns what every step reports."""
+        from .loops import directed_step
+
+        direction = method._direction(evaluation)
+        return whole_step(method, evaluation, rate, directed_step, method._gradient(evaluation),
+                          direction)[0]
 
 
 class EACG(Optimizer):
@@ -67,6 +84,7 @@ class EACG(Optimizer):
     """
 
     state_names = ("buffer", "seed", "draws")
+    fused = AlongDirection()
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0, joint=False, rank=1,
@@ -99,14 +117,3 @@ class EACG(Optimizer):
         self.buffer = buffer
         direction[...] = buffer
         return direction
-
-    def _fused(self, evaluation, rate):
-        from .loops import directed_step
-
-        before = self.buffer, self.draws
-        direction = self._direction(evaluation)
-        gradient = self._gradient(evaluation)
-        info, _ = self._one_pass(directed_step, evaluation, rate, gradient, direction)
-        if info is None:  # the same direction is asked for again
-            self.buffer, self.draws = before
-        return info

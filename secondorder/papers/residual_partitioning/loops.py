@@ -1,4 +1,5 @@
-"""Compiled lines of residual partitioning, each with its plain NumPy twin."""
+"""Compiled lines of residual partitioning; the NumPy twin of a step is the formula of
+`ResidualPartitioning._direction`."""
 
 import numpy as np
 
@@ -38,8 +39,7 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
     summed over samples.
 
     curvature = curvature_sum / samples; direction = -gradient / (curvature + damping + shrink), or
-    0 where curvature + damping is 0: the bound says nothing about such a parameter. NumPy twin:
-    `partition_numpy`.
+    0 where curvature + damping is 0: the bound says nothing about such a parameter.
     """
     zero = gradient.dtype.type(0)
     weight = gradient.dtype.type(1) / samples
@@ -49,14 +49,6 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
         c = c + damping
         q = -gradient[i] / (c + shrink)
         direction[i] = q if c > zero else zero
-
-
-def partition_numpy(gradient, curvature_sum, curvature, direction, samples, damping, shrink):
-    """Twin of `partition`."""
-    curvature[...] = curvature_sum * (1 / samples)
-    damped = curvature + damping
-    with np.errstate(divide="ignore", invalid="ignore"):
-        direction[...] = np.where(damped > 0, -gradient / (damped + shrink), 0)
 
 
 @compiled

@@ -4,12 +4,48 @@ import numpy as np
 
 from ...checks import number_in, one_of
 from ...optimizers.base import Optimizer
+from ...optimizers.fused import whole_step
 from . import loops
 from .fast import checked, sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
 LEARNING_RATES = {"diagonal": 1.0, "jensen": 3.0, "pairwise": 3.0}
+
+
+class OnePass:
+    """`ResidualPartitioning._direction` and its whole step by compiled loops."""
+
+    def direction(self, method, evaluation):
+        """The direction, in an array of the method's own."""
+        rate, gradient = method.learning_rate, method._gradient(evaluation)
+        curvature, direction = method._array("curvature"), method._array("direction")
+        total, damping, penalty, reports, ends = self._arguments(method, evaluation, rate)
+        (samples,) = loops.scalars(total.dtype, evaluation.samples)
+        loops.partition(gradient, total, curvature, direction, samples, damping, penalty)
+        method.network.require_finite(curvature, "residual partitioning: the curvature")
+        loops.partition_reports(gradient, curvature, direction, damping, reports, ends)
+        self._report(method, rate, reports, ends, loops.squares(direction),
+                     loops.extremes(direction)[1])
+        return direction
+
+    def step(self, method, evaluation, rate):
+        """Move the parameters; returns what every step reports."""
+        *own, reports, ends = self._arguments(method, evaluation, rate)
+        info, peak = whole_step(method, evaluation, rate, loops.partition_step, *own, reports, ends)
+        self._report(method, rate, reports, ends, info["direction_norm"] ** 2, peak)
+        return info
+
+    def _arguments(self, method, evaluation, rate):
+        """The data's curvature summed over samples, damping, what the penalty adds, and places for
+        what the loops report."""
+        total = sums(evaluation, method.output, method.options)[2]
+        numbers = method.damping, method._penalty_curvature(rate)
+        return total, *loops.scalars(total.dtype, *numbers), np.zeros(3), loops.NO_ENDS.copy()
+
+    def _report(self, method, rate, reports, ends, squares, peak):
+        low, high = (loops.number(bits, method.network.dtype) for bits in ends)
+        method._report(rate, *reports.tolist(), low, high, squares, peak)
 
 
 class ResidualPartitioning(Optimizer):
@@ -64,6 +100,8 @@ class ResidualPartitioning(Optimizer):
     ``largest_change``.
     """
 
+    fused = OnePass()
+
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
                  negative_curvature="abs", cross=False, penalty="implicit", damping=0.0):
         self.penalty_form = one_of(("implicit", "plain"), penalty, "penalty")
@@ -77,38 +115,28 @@ class ResidualPartitioning(Optimizer):
         """True with the implicit penalty: the rate scales the data's curvature only."""
         return self.penalty_form == "implicit" and self.l2 > 0
 
-    def _curvature_sum(self, evaluation, rate):
-        """The data's curvature summed over samples, and what the compiled loops take beside it:
-        damping, what the penalty adds to the curvature, and places for what they report."""
-        total = sums(evaluation, self.output, self.options)[2]
-        penalty = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
-        return (total, *loops.scalars(total.dtype, self.damping, penalty), np.zeros(3),
-                loops.NO_ENDS.copy())
-
     def _direction(self, evaluation):
-        rate, gradient = self.learning_rate, self._gradient(evaluation)
-        curvature, direction = self._array("curvature"), self._array("direction")
-        total, damping, penalty, reports, ends = self._curvature_sum(evaluation, rate)
-        loops.partition(gradient, total, curvature, direction,
-                          gradient.dtype.type(evaluation.samples), damping, penalty)
+        g, rate = self._gradient(evaluation), self.learning_rate
+        # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
+        curvature = sums(evaluation, self.output, self.options)[2] * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
-        loops.partition_reports(gradient, curvature, direction, damping, reports, ends)
-        self._report(rate, reports, ends, loops.squares(direction),
-                     loops.extremes(direction)[1])
+        # direction_j = -g_j / (C_j + damping + penalty); 0 where C_j + damping is 0
+        damped, penalty = curvature + self.damping, self._penalty_curvature(rate)
+        direction = np.divide(-g, damped + penalty, where=damped > 0, out=np.zeros_like(g))
+        d = direction.astype(np.float64)
+        self._report(rate, g @ d, curvature @ d**2, np.count_nonzero(damped == 0), curvature.min(),
+                     curvature.max(), d @ d, np.abs(d).max())
         return direction
 
-    def _fused(self, evaluation, rate):
-        *own, reports, ends = self._curvature_sum(evaluation, rate)
-        found, peak = self._one_pass(loops.partition_step, evaluation, rate, *own, reports, ends)
-        if found is not None:
-            self._report(rate, reports, ends, found["direction_norm"] ** 2, peak)
-        return found
+    def _penalty_curvature(self, rate):
+        """What the penalty adds to the curvature: l2 rate, so that rate times direction is the
+        exact minimiser, or plainly l2."""
+        return self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
 
-    def _report(self, rate, reports, ends, squares, peak):
-        """Tell what the bound promises, -rate g d - rate^2/2 (sum curvature d^2 + l2 |d|^2), and
-        the extremes."""
-        slope, bend, idle = reports.tolist()
-        low, high = (loops.number(bits, self.network.dtype) for bits in ends)
+    def _report(self, rate, slope, bend, idle, low, high, squares, peak):
+        """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
+        extremes."""
         promised = -rate * slope - rate / 2 * rate * (bend + self.l2 * squares)
-        self.details.update(bound_decrease=promised, curvature_max=high, curvature_min=low,
-                            idle_parameters=int(idle), largest_change=rate * peak)
+        self.details.update(bound_decrease=float(promised), curvature_max=float(high),
+                            curvature_min=float(low), idle_parameters=int(idle),
+                            largest_change=rate * float(peak))

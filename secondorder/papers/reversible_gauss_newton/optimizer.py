@@ -62,11 +62,10 @@ class GaussNewton(Optimizer):
         self.seed = int(generator(rng).integers(2**53))
         self._warned = False
 
-    def step(self, x, y):
-        if not self.options.recompute:
-            return super().step(x, y)
-        with self._alone(), self._overflow_named():
-            return self._step(RunningEvaluation(self.network, self.loss, x, y))
+    def _own_evaluation(self, x, y):
+        if self.options.recompute:
+            return RunningEvaluation(self.network, self.loss, x, y)
+        return super()._own_evaluation(x, y)
 
     def _gradient_norm(self, evaluation):
         kept = not isinstance(evaluation, RunningEvaluation)

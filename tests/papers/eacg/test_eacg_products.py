@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from secondorder.optimizers.loops import BLOCK, number, step_numpy
+from harness.one_pass import step_along
+from secondorder.optimizers.loops import BLOCK, number
 from secondorder.papers.eacg import closed_forms, loops, products
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
@@ -53,8 +54,8 @@ def test_a_step_along_a_direction(size):
     moved, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
     backup, none = np.empty(size), np.empty(0)
     loops.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
-    wanted, expected, sizes = step_numpy(lambda g: (direction, direction), gradient, theta,
-                                                 1.0, 0.0, 0.25)
+    wanted, expected, sizes = step_along(lambda g: (direction, direction), gradient, theta, 1.0,
+                                         0.0, 0.25)
     np.testing.assert_allclose(moved, wanted, rtol=1e-14)
     np.testing.assert_array_equal(backup, theta)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)
