@@ -26,15 +26,14 @@ returns it as `Work`::
         net, loss, x, y = problem
         v = so.exact.gradient(net, loss, x, y)                         # preparation is not timed
         return Work(lambda: so.low_rank.directional_curvature(net, loss, x, y, v),
-                    products=products.forward(net, len(x)) + products.backward(net, len(x)))
+                    products=products.directional_curvature(net, len(x)))
 
 Everything but the first argument of `Work` may be left out. ``rivals={"SGD step":
 other_function}`` adds further columns, and ``torch=lambda twin: ...`` the PyTorch side (see
 `pytorch.Twin`). A method that needs a network of its own makes it in the function
 (``problem.setting`` has widths and batch, ``problem.rng`` a generator); it then names its own
 ``rivals={"gradient": ...}``, or sets ``gradient=False``. A matrix that would be too large raises
-`MemoryError`: that point is left out of the figure. Put a room's cases into a file of this folder
-that is called like the room, and its name into `CASES`.
+`MemoryError`: that point is left out of the figure. The package's own cases stand in `cases`.
 
 The numbers come from `measure`; the figure of how they scale with width, depth and batch from
 `scaling.run`.
@@ -43,25 +42,18 @@ The numbers come from `measure`; the figure of how they scale with width, depth 
 import importlib
 
 from . import products
-from .contest import contest, ratio
-from .problems import Problem, Setting
-from .registry import Work, case, registered
-from .runs import Effort, measure, table
+from .runs import (Effort, Problem, Setting, Work, case, contest, measure, ratio, registered, table)
 
-# files of this folder that register cases, in the order of the table
-CASES = ("curvature", "steps", "low_rank", "reversible_gauss_newton", "eacg")
-
-__all__ = ["CASES", "Effort", "Problem", "Setting", "Work", "case", "contest", "load", "measure",
+__all__ = ["Effort", "Problem", "Setting", "Work", "case", "contest", "load", "measure",
            "products", "ratio", "registered", "table"]
 
 
 def load():
-    """Import the files that register cases; returns the cases by name.
+    """Register the package's own cases; returns all cases by name.
 
     Returns
     -------
     dict of str to Case
     """
-    for name in CASES:
-        importlib.import_module(f"{__name__}.{name}")
+    importlib.import_module(f"{__name__}.cases")  # not before: it needs the whole package
     return registered()

@@ -120,3 +120,65 @@ def dense_hessian(network, samples):
     sizes = [layer.size for layer in network.layers if isinstance(layer, Linear)]
     return [Product(n_in + 1, samples, sum(sizes[k:]), "left")
             for k, (n_in, n_out) in enumerate(widths(network)) for _ in range(n_out)]
+
+
+def gradient(network, samples):
+    """A forward pass and a backward pass."""
+    return forward(network, samples) + backward(network, samples)
+
+
+def sample_gradients(network, samples):
+    """A forward pass, gradients in the inputs, and an outer product a sample and layer."""
+    return (forward(network, samples) + input_gradients(network, samples)
+            + outer_products(network, samples))
+
+
+# -- the papers' methods ---------------------------------------------------------------------------
+
+
+def partitioning_step(network, samples):
+    """A gradient; u through every layer but the first, and Z back like the gradient."""
+    return (gradient(network, samples) + forward(network, samples)[1:]
+            + backward(network, samples))
+
+
+def directional_curvature(network, samples):
+    """P v and W v' in every layer, and P v' in every layer that gets a tangent."""
+    return tangent(network, samples) + forward(network, samples)[1:]
+
+
+def explicit_eta(sizes, samples):
+    """W^k eta^(k-1,r) of every sample, for every pair of layers r < k."""
+    outputs = sizes[1:]
+    return [Product(outputs[k], outputs[k - 1], outputs[r], count=samples)
+            for r in range(len(outputs) - 1) for k in range(r + 1, len(outputs))]
+
+
+def eacg_step(network, samples):
+    """A gradient; W^T B W and E[h' h'^T] in every layer but the first, the latter as half a
+    product."""
+    found = gradient(network, samples)
+    for n_in, n_out in widths(network)[1:]:
+        found += [Product(n_out, n_out, n_in), Product(n_in, n_out, n_in, "left"),
+                  Product(n_in, max(1, samples // 2), n_in, "left")]
+    return found
+
+
+def right_inverse(network, samples):
+    """Forward pass, inverse tangents (not below the first layer), and Y^T S^T, in the order met."""
+    half, features = network.blocks[0].W1.shape
+    count = len(network.couplings)
+    up, down = (Product(samples, half, features, "right"),
+                Product(samples, features, half, "right"))
+    return ((2 * count - 1) * [up, down]
+            + count * [Product(half, samples, features, "left")])
+
+
+def moore_penrose(network, samples):
+    """Gradients of every output in every half-coupled layer but the first, and Gram matrices."""
+    half, features = network.blocks[0].W1.shape
+    count, outputs = len(network.couplings), network.output_shape[0]
+    back = [Product(samples, half, features), Product(samples, features, half)]
+    own = Product(samples * outputs, half, samples * outputs, "right")
+    inner = Product(samples, features, samples, "right")
+    return (count - 1) * outputs * back + count * [own, inner]

@@ -15,9 +15,8 @@ from secondorder.bench import (
     Problem,
     Setting,
     products,
-    registry,
+    runs,
     scaling,
-    steps,
 )
 
 TINY = Setting("5-4-3-2", batch=6)
@@ -33,7 +32,7 @@ def measured(name, setting=TINY, **options):
 def cases(monkeypatch):
     """A registry of its own, so that a test may register cases."""
     known = {}
-    monkeypatch.setattr(registry, "_CASES", known)
+    monkeypatch.setattr(runs, "_CASES", known)
     return known
 
 
@@ -109,7 +108,7 @@ def test_every_case_runs(name):
 
 
 def test_every_optimizer_that_takes_any_network_has_a_case():
-    names = {cls.__name__ for cls in steps.optimizers()}
+    names = {cls.__name__ for cls in bench.cases.optimizers()}
     assert names >= {
         "SGD",
         "Momentum",
