@@ -75,21 +75,35 @@ def _numbers(side, name):
 def entry_line(index, left, right, names=("computed", "reference")):
     """One entry of both sides with their ratio, as text."""
     where = "value" if index == () else f"entry {index if len(index) > 1 else index[0]}"
-    values = f"{names[0]} {_number(left)}, {names[1]} {_number(right)}"
-    return f"{where}: {values}, ratio {ratio_text(left, right)}"
+    one, other = _told_apart(left, right)
+    return f"{where}: {names[0]} {one}, {names[1]} {other}, ratio {ratio_text(left, right)}"
 
 
-def _number(value):
-    return f"{complex(value):.6g}" if np.iscomplexobj(value) else f"{float(value):.6g}"
+def _told_apart(left, right):
+    """Two numbers as texts of six digits, or of as many as it takes to tell them apart."""
+    for digits in (6, 9, 12, 17):
+        texts = _number(left, digits), _number(right, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts if left != right else (_number(left), _number(right))
+
+
+def _number(value, digits=6):
+    value = complex(value) if np.iscomplexobj(value) else float(value)
+    return f"{value:.{digits}g}"
 
 
 def ratio_text(left, right):
-    """The ratio left / right, or the word that says why there is none."""
+    """The ratio left / right, as its distance from 1 where it is close; or the word that says why
+    there is none."""
     if right == 0:
         return "0/0" if left == 0 else "x/0"
     if not (np.isfinite(left) and np.isfinite(right)):
         return "not finite"
-    return _number(left / right + 0.0)  # no minus zero
+    ratio = left / right
+    if 0 < abs(ratio - 1) < 1e-4 and not np.iscomplexobj(ratio):
+        return f"1 {'+' if ratio > 1 else '-'} {abs((left - right) / right):.1e}"
+    return _number(ratio + 0.0)  # no minus zero
 
 
 def _describe_shapes(left, right, names):

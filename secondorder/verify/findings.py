@@ -22,6 +22,8 @@ _SHOWN_FIRST, _SHOWN_LATER = 4, 1
 #: What is wrong in single precision only, as the headline says it; told after everything else.
 PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
 SINGLE = (PROMOTES, INACCURATE)
+#: What could not be told right from wrong.
+UNJUDGED = "too inaccurate to judge"
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
 
@@ -42,6 +44,7 @@ class Finding:
         What usually causes it; may be empty.
     kind : str
         ``"mismatch"`` (two numbers that should agree), ``"fact"`` (anything else that must hold),
+        ``"too inaccurate to judge"`` (the reference; nothing is known to be wrong),
         ``"promotes float32"`` or ``"inaccurate in float32"`` (right in float64).
     """
 
@@ -95,6 +98,11 @@ class Report:
     notes: list = field(default_factory=list)
     curves: dict = field(default_factory=dict, repr=False)
 
+    def note(self, text):
+        """Add a note, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
     @property
     def ok(self):
         """Whether nothing is wrong."""
@@ -112,7 +120,7 @@ class Report:
         if self.ok:
             lines = [f"{self.subject}: ok, {made}"]
         else:
-            lines = [f"{self.subject}: {self._headline()}; {made}"]
+            lines = [f"{self.subject}: {self.headline()}; {made}"]
             for position, name in enumerate(_names(self.findings)):
                 mine = [finding for finding in self.findings if finding.pass_name == name]
                 shown = _shown(mine, _SHOWN_FIRST if position == 0 else _SHOWN_LATER)
@@ -122,10 +130,16 @@ class Report:
                                  "report.findings)")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def _headline(self):
-        """Which passes are wrong, and which are wrong in single precision only."""
-        wrong = _names(finding for finding in self.findings if finding.kind not in SINGLE)
-        parts = [f"wrong in {', '.join(wrong)}" if wrong else "right in float64"]
+    def headline(self):
+        """Which passes are wrong, which could not be judged, and which are wrong in single
+        precision only."""
+        wrong = _names(finding for finding in self.findings
+                       if finding.kind not in (*SINGLE, UNJUDGED))
+        parts = [f"wrong in {', '.join(wrong)}"] if wrong else []
+        unjudged = [name for name in _names(finding for finding in self.findings
+                                            if finding.kind == UNJUDGED) if name not in wrong]
+        parts += [f"{UNJUDGED} in {', '.join(unjudged)}"] if unjudged else []
+        parts = parts or ["right in float64"]
         for kind in SINGLE:
             names = _names(finding for finding in self.findings if finding.kind == kind)
             parts += [f"{kind} in {', '.join(names)}"] if names else []
@@ -220,8 +234,7 @@ class Recorder:
 
     def note(self, text):
         """Add a note to the report, once."""
-        if text not in self.report.notes:
-            self.report.notes.append(text)
+        self.report.note(text)
 
     def fact(self, pass_name, what, holds, compared, entries="", hint="", kind="fact"):
         """Record a check of a fact, and a finding if it does not hold."""
@@ -269,7 +282,7 @@ class Recorder:
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
                 f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
-                "is the function smooth and deterministic near random inputs?")
+                "is the function smooth and deterministic near random inputs?", kind=UNJUDGED)
         allowed = SAFETY * error + self.tolerance * size
         with np.errstate(invalid="ignore"):
             excess = np.where(judged, np.abs(computed - reference) / allowed, 0.0)

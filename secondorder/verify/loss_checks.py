@@ -32,8 +32,11 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     outputs : int >= 1
         Width C of the output.
     targets : array_like, optional
-        Targets as the user gives them, one row per sample.  Default: random numbers (S, C), or,
-        where the loss refuses these, random labels and random class weights.
+        Targets as the user gives them, one row per sample.  Default: what the loss is found to
+        take.  Real numbers (S, C) where nothing is wrong with them; else those of labels, one-hot
+        rows, probabilities and positive numbers that it takes.  A loss that is right with classes
+        and wrong with real numbers is right if it tells classes apart, that is, if it does not
+        change when one number is added to all outputs; a note says so.
     samples : int >= 2
         Ignored when `targets` is given.
     rng : None, int or numpy.random.Generator
@@ -57,19 +60,41 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-    recorder = Recorder(repr(loss), tolerance)
     rng = generator(rng)
     if targets is None:
-        cases = _default_targets(loss, samples, outputs, rng)
-    else:
-        shape = (len(targets), outputs)
-        if shape[0] < 2:
-            raise ValueError(f"targets must have two or more rows, got {shape[0]}")
-        cases = [("targets", np.asarray(targets),
-                  np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))]
-    for case, given, target in cases:
-        LossChecks(loss, recorder, rng, outputs, case, given, target).run()
+        return _without_derived(loss, _found_targets(loss, samples, outputs, rng, tolerance))
+    shape = (len(targets), outputs)
+    if shape[0] < 2:
+        raise ValueError(f"targets must have two or more rows, got {shape[0]}")
+    case = ("targets", np.asarray(targets),
+            np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))
+    return _without_derived(loss, _judged(loss, [case], outputs, rng, tolerance))
+
+
+def _judged(loss, cases, outputs, rng, tolerance):
+    """The report on a loss with some kinds of targets."""
+    recorder = Recorder(repr(loss), tolerance)
+    for case in cases:
+        LossChecks(loss, recorder, rng, outputs, *case).run()
     return recorder.sorted_report()
+
+
+def _without_derived(loss, report):
+    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
+    itself: only what somebody wrote is named."""
+    def told(name):
+        return any(finding.pass_name == name for finding in report.findings)
+
+    def derived_from(name):
+        for base, source in ((Loss, "hessian"), (DiagonalLoss, "hessian_diagonal")):
+            if name != source and getattr(type(loss), name, None) is vars(base).get(name):
+                return source
+        return None
+
+    derived = {name for name in ("hessian", "hessian_product", "hessian_diagonal")
+               if derived_from(name) is not None and told(derived_from(name))}
+    report.findings = [finding for finding in report.findings if finding.pass_name not in derived]
+    return report
 
 
 def _require_methods(loss):
@@ -84,27 +109,70 @@ def _require_methods(loss):
                         f"{', '.join(f'{name}({METHODS[name]})' for name in missing)}")
 
 
-def _default_targets(loss, samples, outputs, rng):
-    """(name, targets as given, prepared targets) of the kinds that the loss takes."""
+# -- which targets a loss takes --------------------------------------------------------------------
+
+REAL = "real targets"
+CLASSES = ("labels", "one-hot rows", "probabilities")
+
+
+def _found_targets(loss, samples, outputs, rng, tolerance):
+    """The report with the targets that the loss is found to take."""
+    taken = _taken(loss, samples, outputs, rng)
+    classes = {name: taken[name] for name in CLASSES if name in taken}
+    if REAL not in taken:
+        return _judged(loss, (classes or taken).values(), outputs, rng, tolerance)
+    report = _judged(loss, [taken[REAL]], outputs, rng, tolerance)
+    others = classes or {name: case for name, case in taken.items() if name != REAL}
+    if report.ok or not others:
+        return report
+    instead = _judged(loss, others.values(), outputs, rng, tolerance)
+    names = ", ".join(others)
+    if classes and _tells_classes_apart(loss, classes.values(), outputs, rng):
+        instead.note(f"judged with {names}, as a loss that tells classes apart; with {REAL} "
+                     f"{report.headline()}: if it is meant for those, give targets=")
+        return instead
+    if instead.ok:
+        report.note(f"nothing is wrong with {names}: if the loss is meant for those alone, give "
+                    "targets=")
+    return report
+
+
+def _taken(loss, samples, outputs, rng):
+    """Name -> (name, targets as given, prepared targets) of the kinds that the loss takes: it does
+    not refuse them, and its values are finite, if they are with any kind."""
     weights = rng.uniform(0.1, 1.0, (samples, outputs))
-    candidates = [("real targets", rng.standard_normal((samples, outputs))),
-                  ("labels", rng.integers(0, outputs, samples)),
-                  ("class weights", weights / weights.sum(axis=1, keepdims=True))]
-    taken, refused = [], []
-    for name, given in candidates:
+    labels = rng.integers(0, outputs, samples)
+    real = rng.standard_normal((samples, outputs))
+    candidates = {REAL: real, "labels": labels, "one-hot rows": np.eye(outputs)[labels],
+                  "probabilities": weights / weights.sum(axis=1, keepdims=True),
+                  "positive targets": np.exp(real)}
+    p, taken, finite, refused = rng.standard_normal((samples, outputs)), {}, {}, []
+    for name, given in candidates.items():
         try:
             target = np.asarray(loss.prepare_target(given, (samples, outputs), np.dtype("float64")))
-            loss.value(rng.standard_normal((samples, outputs)), target)
+            with np.errstate(all="ignore"):
+                value = np.asarray(loss.value(p.copy(), target.copy()), dtype=float)
         except Exception as problem:  # a loss may refuse a kind of target in any way it likes
             refused.append(f"{name}: {type(problem).__name__}: {problem}")
             continue
-        taken.append((name, given, target))
-        if name == "real targets":
-            break
+        taken[name] = name, given, target
+        if np.isfinite(value).all():
+            finite[name] = taken[name]
     if not taken:
         raise ValueError(f"{loss!r} takes none of the default targets, give targets=...; "
                          + "; ".join(refused))
-    return taken
+    return finite or taken
+
+
+def _tells_classes_apart(loss, cases, outputs, rng):
+    """Whether the loss stays as it is when one number is added to all outputs of a sample."""
+    for _, _, target in cases:
+        p = rng.standard_normal((len(target), outputs))
+        before, after = (np.asarray(loss.value(p + shift, target.copy())) for shift in (0.0, 1.5))
+        with np.errstate(invalid="ignore"):  # a NaN tells nothing
+            if not np.abs(after - before).max() <= 1e-9 * np.abs(before).max():
+                return False
+    return outputs > 1
 
 
 class LossChecks:
