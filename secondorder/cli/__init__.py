@@ -21,6 +21,7 @@ Start here:
   secondorder verify                            execute every equation of every paper
   secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
   secondorder train --data wine --optimizer adam
+  secondorder reproduce low-rank figure-2 --quick   a figure again, and what became of its claims
   secondorder bench "dense Hessian"             what curvature and steps cost, as ratios
 Each command explains itself: secondorder COMMAND --help
 """
@@ -135,6 +136,7 @@ def parser():
         data,
         equations,
         parsing,
+        reproduce,
         tour,
         train,
     )
@@ -145,6 +147,6 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, train, data, bench):
+    for command in (tour, equations, reproduce, train, data, bench):
         command.add(commands)
     return top

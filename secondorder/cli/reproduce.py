@@ -1,0 +1,224 @@
+"""`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
+
+import os
+import sys
+from pathlib import Path
+
+from secondorder import files
+
+from .parsing import positive
+
+REPRODUCE = """\
+  secondorder reproduce                                  all studies: what they show, time, verdicts
+  secondorder reproduce low-rank figure-2 --quick        one of them, in seconds, to see it work
+  secondorder reproduce low-rank figure-2 --jobs 2 --out runs --resume
+  secondorder reproduce all --quick --out quick
+"""
+CLAIMS = """\
+  secondorder claims                        every recorded verdict
+  secondorder claims low-rank --json
+"""
+
+
+def add(commands):
+    """Add the parsers of these commands."""
+    parser = commands.add_parser(
+        "reproduce", help="run figures, tables and claims of the papers again, and judge them",
+        description="Run studies: every figure, table and claim of a paper, at the paper's own "
+        "network sizes where this machine allows it. Each claim ends as held, did not hold or "
+        "undecided, by a criterion that was set before. Without arguments: the list of studies.",
+        examples=REPRODUCE)
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or all")
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
+                        "(default: all of the paper)")
+    parser.add_argument("--quick", action="store_true",
+                        help="a small setting that takes seconds and decides nothing")
+    parser.add_argument("--seeds", type=positive, metavar="K", help="number of seeds")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N",
+                        help="processes, one BLAS thread each (default: 1)")
+    parser.add_argument("--executor", metavar="MODULE:FUNCTION",
+                        help="a function without arguments that returns a "
+                        "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
+    parser.add_argument("--resume", action="store_true",
+                        help="take the runs that are already in --out, and make the others")
+    parser.add_argument("--data", metavar="DIR", help="where the public data sets stand "
+                        "(default: SECONDORDER_DATA)")
+    parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
+                        help="where results go (default: %(default)s)")
+    parser.add_argument("--record", action="store_true",
+                        help="also put result and figure among the recorded ones of the package")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
+    parser.set_defaults(run=run)
+
+    parser = commands.add_parser(
+        "claims", help="what became of the papers' claims: the recorded verdicts",
+        description="Print what the recorded studies say of every claim: held, did not hold, "
+        "undecided, or not run, with effect, spread and number of seeds.", examples=CLAIMS)
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
+    parser.add_argument("--markdown", action="store_true", help="print the page of the paper")
+    parser.add_argument("--write", action="store_true",
+                        help="with --markdown: write CLAIMS.md into the papers' folders")
+    parser.set_defaults(run=run_claims)
+
+
+def run(options):
+    """List studies, or run them."""
+    if options.data is not None:
+        if not Path(options.data).is_dir():
+            raise NotADirectoryError(f"--data: not a directory: {options.data}")
+        os.environ["SECONDORDER_DATA"] = options.data
+
+    from secondorder import studies
+
+    if options.paper is None:
+        return _list(options)
+    paper = None if options.paper == "all" else options.paper
+    if paper is None and options.keys:
+        raise ValueError("all goes without KEY")
+    chosen = studies.STUDIES.select(paper, options.keys)
+    if not chosen:
+        raise ValueError(f"{paper} has no studies yet")
+    out, records = Path(options.out), []
+    with _executor(options) as executor, files.exclusive(files.output_directory(out)):
+        for study in chosen:
+            records.append(_reproduce(study, out, executor, options))
+    if options.json:
+        print(files.to_json(records))
+    else:
+        _tell(records, out)
+    return 0
+
+
+def _reproduce(study, out, executor, options):
+    from secondorder import studies
+    from secondorder.studies import records
+
+    place = files.output_directory(out / study.paper)
+    sweep = studies.Sweep(place, executor, say=lambda line: print(line, file=sys.stderr))
+    first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
+    there = len(sweep.present(first))
+    if there and not options.resume and len(options.keys) == 1:
+        raise FileExistsError(f"{place} holds {there} of {len(first)} runs of {study.key}: "
+                              "--resume takes them; another --out begins anew")
+    print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
+    record = studies.reproduce(study, sweep, options.quick, options.seeds)
+    if options.record:
+        records.keep(place, record)
+    return record
+
+
+def _executor(options):
+    from secondorder.studies import running
+
+    if options.executor is None:
+        return running.processes(options.jobs)
+    module, _, name = options.executor.partition(":")
+    if module == "dask":
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
+                             "'secondorder[cluster]'") from error
+        return Client(name).get_executor()
+    import importlib
+
+    try:
+        return getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"--executor takes MODULE:FUNCTION, given {options.executor!r}: "
+                         f"{error}") from error
+
+
+def _list(options):
+    from secondorder.studies import STUDIES, data, records, running
+
+    rows = []
+    for study in STUDIES.select():
+        record, absent = records.recorded(study.paper, study.key), data.missing(study.needs)
+        verdicts = "not run" if record is None else ", ".join(
+            f"({claim['letter']}) {claim['verdict']}" for claim in record["claims"])
+        rows.append({"paper": study.paper, "key": study.key, "shows": study.shows,
+                     "missing_data": absent, "seconds": study.seconds[0],
+                     "quick_seconds": study.seconds[1], "recorded": verdicts})
+    if options.json:
+        print(files.to_json(rows))
+        return 0
+    paper = None
+    for row in rows:
+        if row["paper"] != paper:
+            paper = row["paper"]
+            print(f"\n{paper}")
+        absent = row["missing_data"]
+        absent = f"   (no {', '.join(absent)} here: a stand-in)" if absent else ""
+        print(f"  {row['key']:<28} {running.duration(row['seconds'] / options.jobs):>7}  "
+              f"{row['shows']}{absent}")
+        print(f"  {'':<28} {'':>7}  {row['recorded']}")
+    print("\nTimes are rough, for this many processes: "
+          f"{options.jobs}. Run one: secondorder reproduce PAPER KEY")
+    return 0
+
+
+def _tell(records, out):
+    from secondorder.studies.records import effect_text
+
+    for record in records:
+        print(f"\n{record['paper']} {record['key']}: {record['shows']}")
+        for claim in record["claims"]:
+            effect = effect_text(claim)
+            print(f"  ({claim['letter']}) {claim['verdict']:<13} {claim['claim']}")
+            told = [text for text in (effect, f"{claim['seeds']} seeds" if claim["seeds"] else "",
+                                      claim["because"]) if text]
+            if told:
+                print(f"      {'; '.join(told)}")
+        if record["deviation"] and not record["quick"]:
+            print(f"  differs from the paper: {record['deviation']}")
+    print(f"\nwritten: {out}")
+
+
+def run_claims(options):
+    """Print the recorded verdicts."""
+    from secondorder.studies import STUDIES, records
+
+    papers = [options.paper] if options.paper else list(STUDIES.papers)
+    if options.write and not options.markdown:
+        raise ValueError("--write goes with --markdown")
+    if options.markdown:
+        for paper in papers:
+            if not STUDIES.of(paper):
+                continue
+            if options.write:
+                path = page_path(paper)
+                files.write_text(path, records.page(paper))
+                print(f"written: {path}")
+            else:
+                print(records.page(paper))
+        return 0
+    rows = [row for paper in papers for row in records.rows(paper)]
+    if options.json:
+        print(files.to_json(rows))
+        return 0
+    for paper in papers:
+        mine = [row for row in rows if row["paper"] == paper]
+        if not mine:
+            continue
+        told = ", ".join(f"{number} {kind}" for kind, number in records.counts(paper).items())
+        print(f"\n{paper}: {told}")
+        for row in mine:
+            print(f"  {row['key']:<28} ({row['claim']}) {row['verdict']:<13} {row['statement']}")
+            effect = records.effect_text(row)
+            if effect:
+                print(f"  {'':<28}     {'':<13} {effect}, {row['seeds']} seeds")
+    return 0
+
+
+def page_path(paper):
+    """Where CLAIMS.md of a paper stands."""
+    import importlib
+
+    from secondorder.ledger import PAPERS
+
+    room = importlib.import_module(PAPERS[paper].rpartition(".")[0])
+    return Path(room.__file__).with_name("CLAIMS.md")

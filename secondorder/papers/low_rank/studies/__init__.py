@@ -1,0 +1,8 @@
+"""The figures and claims of the paper, in its order; each file reads as the claim that it decides.
+
+`plateau` trains the paper's network and reads off the numbers that the claims are about. Every
+other file is one study; see :mod:`secondorder.studies`.
+"""
+
+from . import figure_1, figure_2, figure_3, figure_4, figure_5  # noqa: F401
+from . import adam, no_harm, printed_formula, sigma, step_cost  # noqa: F401

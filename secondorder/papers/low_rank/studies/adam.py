@@ -1,0 +1,84 @@
+"""Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
+
+from secondorder.studies import both, counted, exactly, finished, study, undecided
+
+from .. import PAPER
+from . import plateau
+
+SIGMAS = (1.0, 10.0, 100.0, 1000.0)
+
+
+@study(PAPER, "claim-adam",
+       shows="Adam, Adagrad and Adadelta alone, and cubic steps on Adam for four sigmas",
+       claims={"a": "Adam alone leaves the plateau before Adagrad and Adadelta alone",
+               "b": "cubic steps on Adam gain nothing: they leave not more than 10 % earlier "
+                    "(+-.1) and end not more than 10 % lower (+-.2), sigma 1000",
+               "c": "ours: the suspected interference of two rates is refuted, since at the best "
+                    "sigma cubic steps on Adam are within 10 % of it and at 1000 the step on the "
+                    "plateau is below a tenth of Adam's"},
+       full=plateau.FULL, quick=plateau.QUICK, seconds=(1100, 4), needs=("mnist",),
+       deviation=plateau.DEVIATION + "; Adam's epsilon stands behind the bias correction, "
+       "TensorFlow's before it")
+class AdamClaim:
+    def runs(self, settings, results):
+        alone = [run for base in ("adam", "adagrad", "adadelta")
+                 for run in plateau.compared(settings, base, 0, 0.1, ("none",))]
+        alone += plateau.compared(settings, "adam", 0, 0.2, ("none",))
+        return alone + [run for half in (0.1, 0.2) for sigma in SIGMAS
+                        for run in plateau.compared(settings, "adam", sigma, half, ("exact",))]
+
+    def judge(self, results, settings):
+        def of(half=0.1, base="adam", curvature="none", sigma=0.0):
+            return results.by_seed(base=base, half_width=half, curvature=curvature, sigma=sigma)
+
+        first = {base: of(base=base) for base in ("adam", "adagrad", "adadelta")}
+        left = {base: {seed: plateau.leave(one) for seed, one in runs.items()}
+                for base, runs in first.items()}
+        seeds = list(left["adam"])
+        verdicts = {"a": counted([left["adam"][s] < min(left["adagrad"][s], left["adadelta"][s])
+                                  for s in seeds], list(left["adam"].values()),
+                                 "iterations to leave")}
+        usual = of(0.2)
+        late = [plateau.leave(one) / left["adam"][seed]
+                for seed, one in of(curvature="exact", sigma=1000.0).items()]
+        low = [plateau.end(one) / plateau.end(usual[seed])
+               for seed, one in of(0.2, curvature="exact", sigma=1000.0).items()]
+        verdicts["b"] = both(counted([r >= 0.9 for r in late], late, "leaving over Adam's"),
+                             counted([r >= 0.9 for r in low], low, "end over Adam's"))
+        verdicts["c"] = self._interference(of, left, usual, seeds)
+        return verdicts
+
+    def _interference(self, of, left, usual, seeds):
+        if len(seeds) < 3:
+            return undecided(f"{len(seeds)} seeds; it takes three at least", len(seeds))
+
+        def near(sigma):
+            on, off = of(curvature="exact", sigma=sigma), of(0.2, curvature="exact", sigma=sigma)
+            return [max(plateau.leave(on[s]) / left["adam"][s],
+                        plateau.end(off[s]) / plateau.end(usual[s])) for s in seeds]
+
+        best = min(SIGMAS, key=lambda sigma: sorted(near(sigma))[len(seeds) // 2])
+        ratio = sorted(near(best))[len(seeds) // 2]
+        step = [plateau.start_rate(one) / plateau.RATES["adam"]
+                for one in of(curvature="exact", sigma=1000.0).values()]
+        middle = sorted(step)[len(step) // 2]
+        return exactly(ratio <= 1.1 and middle < 0.1, ratio,
+                       f"worse of leaving and end over Adam's, at sigma {best:g}",
+                       f"rate over Adam's on the plateau at 1000: {middle:.2g}", len(seeds))
+
+    def draw(self, results, figure):
+        axes = figure.subplots(1, 2, sharex=True)
+        for panel, half in zip(axes, (0.1, 0.2)):
+            alone = [one["loss"] for one in finished(results.of(base="adam", curvature="none",
+                                                                half_width=half))]
+            plateau.draw_band(panel, alone, plateau.EVERY, "black", "-", "Adam alone")
+            for k, (sigma, style) in enumerate(zip(SIGMAS, ("-", "--", "-.", ":"))):
+                found = finished(results.of(base="adam", curvature="exact", sigma=sigma,
+                                            half_width=half))
+                rows = [one["loss"] for one in found]
+                plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", style, f"sigma {sigma:g}")
+            panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
+        axes[0].set_ylabel("cross-entropy, mean of the watched samples")
+        axes[0].legend(fontsize=8)
+        settings = results.arguments()[0]
+        figure.suptitle(f"Cubic steps on Adam: {plateau.title_of(settings)}", fontsize=10)

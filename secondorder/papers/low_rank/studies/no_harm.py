@@ -1,0 +1,44 @@
+"""Claim: where Adagrad and Adadelta do well, cubic step lengths make no meaningful difference."""
+
+from secondorder.studies import counted, finished, study
+
+from .. import PAPER
+from . import plateau
+
+BASES = ("adagrad", "adadelta")
+
+
+@study(PAPER, "claim-no-harm",
+       shows="Adagrad and Adadelta with and without cubic steps, weights within +-.2, sigma 1000",
+       claims={f"{base}-{form}": f"{base} ends within a factor 1.5 of itself with cubic steps "
+               f"({form} curvature)" for base in BASES for form in ("exact", "printed")},
+       full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
+       deviation=plateau.DEVIATION)
+class NoHarm:
+    def runs(self, settings, results):
+        return [run for base in BASES for run in plateau.compared(settings, base, 1000, 0.2)]
+
+    def judge(self, results, settings):
+        verdicts = {}
+        for base in BASES:
+            alone = results.by_seed(base=base, curvature="none")
+            for form in ("exact", "printed"):
+                ratios = [plateau.end(one) / plateau.end(alone[seed])
+                          for seed, one in results.by_seed(base=base, curvature=form).items()]
+                verdicts[f"{base}-{form}"] = counted([1 / 1.5 <= r <= 1.5 for r in ratios], ratios,
+                                                     "end over the base's")
+        return verdicts
+
+    def draw(self, results, figure):
+        axes = figure.subplots(1, 2, sharey=True)
+        for panel, base in zip(axes, BASES):
+            for curvature, (label, colour, style) in plateau.LINES.items():
+                found = finished(results.of(base=base, curvature=curvature))
+                rows = [one["loss"] for one in found]
+                plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
+            panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
+        axes[0].set_ylabel("cross-entropy, mean of the watched samples")
+        axes[0].legend(fontsize=8)
+        settings = results.arguments()[0]
+        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±.2",
+                        fontsize=10)

@@ -1,0 +1,213 @@
+"""The paper's network on and off its plateau: one training run, and what is read off it.
+
+Twelve hidden ReLU layers of 128 units, no biases, cross-entropy, batches of 32 drawn anew at every
+iteration. Weights within +-0.1 give an objective that is nearly flat; within +-0.2 they do not.
+Settings that the paper leaves open: pixels in [0, 1]; the rate decays smoothly by .95 per 100
+iterations; float32. TensorFlow's defaults, which the paper used: Adagrad starts its accumulator at
+.1, Adadelta has rho .95 and epsilon 1e-8.
+"""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.optimizers import ExponentialDecay
+from secondorder.studies import Run, diverged, finished, images
+
+BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
+LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
+BASES = {"sgd": (so.SGD, {}),
+         "adagrad": (so.Adagrad, {"initial_accumulator": 0.1}),
+         "adadelta": (so.Adadelta, {"rho": 0.95, "epsilon": 1e-8}),
+         "adam": (so.Adam, {"epsilon": 1e-8})}
+RATES = {"sgd": 0.02, "adagrad": 0.1, "adadelta": 1.0, "adam": 0.001}  # of the figures' captions
+
+FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watched": 2000,
+        "seeds": (2, 3, 4, 5, 6)}
+QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
+         "seeds": (2,)}
+DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations; "
+             "iterations, seeds and the scale of the inputs are not in print")
+
+
+def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, iterations, watched,
+          decay=0.95):
+    """Train once and return what was recorded.
+
+    Parameters
+    ----------
+    seed : int
+    data : str
+        As :func:`secondorder.studies.images` names it.
+    base : str
+        A key of `BASES`.
+    rate : float
+        The base's own, which decays by `decay` per 100 iterations.
+    curvature : {"none", "exact", "printed"}
+        ``"none"``: the base alone. Else cubic regularisation around it, with (39) corrected or as
+        printed.
+    sigma : float
+    half_width : float
+        Of the uniform initial weights.
+    layers, width, iterations, watched : int
+        `watched`: the loss is looked at on so many samples.
+
+    Returns
+    -------
+    dict
+        ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
+        ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run
+        that ended with numbers that are not finite what came before, and ``diverged``.
+    """
+    found = images(data)
+    inputs, labels = found.inputs.astype("float32"), found.labels
+    network = so.mlp([inputs.shape[1], *[width] * layers, 10], activation="relu", bias=False,
+                     init=half_width, rng=seed, dtype="float32")
+    optimizer, rng = optimizer_of(network, base, rate, curvature, sigma,
+                                  decay), np.random.default_rng([seed, 1])
+    order = rng.permutation(len(inputs))[:watched]  # some files stand in the order of their labels
+    x, y = inputs[order], labels[order]
+    kept = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
+    for iteration in range(iterations + 1):
+        if iteration % EVERY == 0:
+            kept["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
+        if iteration == iterations:
+            break
+        batch = rng.choice(len(inputs), BATCH, replace=False)
+        try:
+            info = optimizer.step(inputs[batch], labels[batch])
+        except FloatingPointError as error:
+            return kept | {"diverged": f"iteration {iteration}: {error}"}
+        kept["batch_loss"].append(rounded(info["loss"]))
+        kept["rate"].append(rounded(info.get("rate", info["learning_rate"])))
+        if curvature != "none":
+            kept["slope"].append(rounded(info["slope"]))
+            kept["curvature"].append(rounded(info["curvature"]))
+            kept["norm"].append(rounded(info["direction_norm"]))
+    kept["ascents"] = getattr(optimizer, "ascents", 0)
+    return kept
+
+
+def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
+    """The base at its own decaying rate, or cubic regularisation around it."""
+    method, options = BASES[base]
+    alone = method(network, so.SoftmaxCrossEntropy(),
+                   learning_rate=ExponentialDecay(rate, decay, 100), **options)
+    if curvature == "none":
+        return alone
+    return so.CubicRegularization(alone, sigma=sigma, curvature=curvature)
+
+
+def rounded(value):
+    """Five digits: files stay small, and no claim hangs on more."""
+    return float(f"{value:.5g}")
+
+
+def run(settings, seed, **arguments):
+    """A :class:`Run` of `train` with the sizes of the settings."""
+    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
+    return Run(train, {"seed": seed, **sizes, **arguments})
+
+
+def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "printed"),
+             rate=None):
+    """The base alone, and with cubic step lengths by both forms of (39), for every seed."""
+    rate = RATES[base] if rate is None else rate
+    return [run(settings, seed, base=base, rate=rate, curvature=curvature,
+                sigma=0.0 if curvature == "none" else float(sigma), half_width=half_width)
+            for seed in settings["seeds"] for curvature in curvatures]
+
+
+# -- what is read off a run ------------------------------------------------------------------------
+
+
+def first_below(result, threshold, never=2001):
+    """First iteration at which the loss on the watched samples was below a threshold."""
+    below = np.flatnonzero(np.array(result["loss"]) < threshold)
+    return int(below[0]) * EVERY if below.size else never
+
+
+def leave(result):
+    return first_below(result, LEAVE)
+
+
+def end(result):
+    """Mean of the last eleven looks at the loss; infinite where the run diverged."""
+    return float("inf") if diverged(result) else float(np.mean(result["loss"][-11:]))
+
+
+def start_rate(result):
+    """Median rate of iterations 0 to 19; NaN where the run diverged within them."""
+    return float(np.median(result["rate"][:20])) if len(result["rate"]) >= 20 else float("nan")
+
+
+def later_rate(result, since=None):
+    """Mean rate from 100 iterations after the plateau was left (or from `since`); NaN without."""
+    since = leave(result) + 100 if since is None else since
+    later = result["rate"][since:]
+    return float(np.mean(later)) if later else float("nan")
+
+
+def jump(result):
+    """How many times the rate on the plateau is that behind it."""
+    return start_rate(result) / later_rate(result)
+
+
+def fall(result):
+    """How many times the median of 20 rates falls from 100 before leaving to 100 after."""
+    left, rate = leave(result), result["rate"]
+    if left + 90 >= len(rate):
+        return float("nan")
+    before = np.median(rate[max(0, left - 110):max(20, left - 90)])
+    return float(before / np.median(rate[left + 90:left + 110]))
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+LINES = {"none": ("base alone", "C0", "-"), "exact": ("cubic, exact curvature", "C3", "-"),
+         "printed": ("cubic, curvature as printed", "C1", "--")}
+
+
+def draw_errors_and_rates(results, figure, title, **wanted):
+    """Loss on the watched samples (mean and range over seeds) and rates (trailing mean of 100)."""
+    left, right = figure.subplots(1, 2)
+    for curvature, (label, colour, style) in LINES.items():
+        found = finished(results.of(curvature=curvature, **wanted))
+        if not found:
+            continue
+        draw_band(left, [one["loss"] for one in found], EVERY, colour, style, label)
+        rates = [trailing_mean(one["rate"]) for one in found]
+        draw_band(right, rates, 1, colour, style, label)
+    left.axhline(np.log(10), color="0.7", linewidth=0.8)
+    left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
+             title="training error")
+    right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
+              title="rate")
+    left.legend(fontsize=8)
+    figure.suptitle(title, fontsize=10)
+
+
+def trailing_mean(values, window=100):
+    """Mean of the last `window` values at every place (of fewer at the beginning)."""
+    sums = np.cumsum(np.insert(np.asarray(values, dtype=float), 0, 0.0))
+    stops = np.arange(1, len(sums))
+    starts = np.maximum(0, stops - window)
+    return (sums[stops] - sums[starts]) / (stops - starts)
+
+
+def draw_band(axes, rows, step, colour, style, label):
+    """Mean of curves, and the range over seeds as a band; nothing if there is none."""
+    if not rows:
+        return
+    shortest = min(map(len, rows))
+    block = np.array([row[:shortest] for row in rows], dtype=float)
+    x = step * np.arange(shortest)
+    axes.plot(x, block.mean(axis=0), color=colour, linestyle=style, label=label)
+    if len(block) > 1:
+        axes.fill_between(x, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
+                          linewidth=0)
+
+
+def title_of(settings_or_run):
+    """Data and network, as a title says them."""
+    name = images(settings_or_run["data"]).name
+    return (f"{name}; {settings_or_run['layers']} hidden layers of {settings_or_run['width']}")

@@ -1,0 +1,54 @@
+"""Claim (ours): which form of (39), corrected or as printed, made the paper's figures?"""
+
+import numpy as np
+
+from secondorder.studies import counted, finished, study
+
+from .. import PAPER
+from . import plateau
+
+FORMS = ("exact", "printed")
+
+
+@study(PAPER, "claim-printed-formula",
+       shows="The rates of Figures 1 and 2, with (39) corrected and as printed",
+       claims={"a": "Figure 1: the later rate is nearer to the .05 of the text as printed",
+               "b": "Figure 2: the fall of the rate is nearer to the hundredfold of the text as "
+                    "printed"},
+       full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 4), needs=("mnist",),
+       deviation=plateau.DEVIATION)
+class PrintedFormula:
+    def runs(self, settings, results):
+        return [run for half in (0.1, 0.2)
+                for run in plateau.compared(settings, "sgd", 100, half, FORMS)]
+
+    def judge(self, results, settings):
+        def distances(half, number, target):
+            return {form: {seed: abs(np.log10(number(one) / target)) for seed, one in
+                           results.by_seed(curvature=form, half_width=half).items()}
+                    for form in FORMS}
+
+        told = {"a": distances(0.2, lambda one: plateau.later_rate(one, 100), 0.05),
+                "b": distances(0.1, plateau.jump, 100)}
+        return {letter: counted([found["printed"][s] < found["exact"][s] for s in found["exact"]],
+                                [found["exact"][s] - found["printed"][s] for s in found["exact"]],
+                                "distance corrected less distance printed, decades")
+                for letter, found in told.items()}
+
+    def draw(self, results, figure):
+        axes = figure.subplots(1, 2)
+        for panel, half in zip(axes, (0.2, 0.1)):
+            for form in FORMS:
+                label, colour, style = plateau.LINES[form]
+                rows = [plateau.trailing_mean(one["rate"])
+                        for one in finished(results.of(curvature=form, half_width=half))]
+                plateau.draw_band(panel, rows, 1, colour, style, label)
+            panel.set(xlabel="iteration", yscale="log", title=f"weights within ±{half:g}")
+        axes[0].axhline(0.05, color="0.5", linewidth=0.8)
+        axes[0].annotate("the paper's .05", (0.98, 0.05), xycoords=("axes fraction", "data"),
+                         ha="right", va="bottom", fontsize=8, color="0.3")
+        axes[0].set_ylabel("rate, mean of the last 100")
+        axes[1].legend(fontsize=8)
+        settings = results.arguments()[0]
+        figure.suptitle(f"Which curvature made the figures? {plateau.title_of(settings)}",
+                        fontsize=10)

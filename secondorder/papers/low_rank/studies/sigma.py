@@ -1,0 +1,77 @@
+"""Claim: the weight of the cubic term needs to be right in its order of magnitude only."""
+
+import numpy as np
+
+from secondorder.studies import counted, diverged, study
+
+from .. import PAPER
+from . import plateau
+
+SIGMAS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+
+
+def variation(result):
+    """Standard deviation of the rate over its mean, from iteration 100 on."""
+    rate = np.array(result["rate"][100:])
+    if diverged(result) or not len(rate):
+        return float("nan")
+    return float(rate.std() / rate.mean())
+
+
+@study(PAPER, "claim-sigma",
+       shows="Gradient descent and Adagrad with cubic steps, sigma from 1 to 10,000",
+       claims={"a-plateau": "over sigma 10, 100, 1000 the iteration of leaving varies by less than "
+                            "1.5 times (weights within +-.1)",
+               "a-usual": "over the same the final loss varies by less than 1.5 times (+-.2)",
+               "b": "from 10 to 1000 the variability of the rate changes more than its mean (+-.2)",
+               "c": "Adagrad's rate varies more at 100 than at 1000 (+-.2)"},
+       full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
+       deviation=plateau.DEVIATION)
+class Sigma:
+    def runs(self, settings, results):
+        sweep = [plateau.run(settings, seed, base="sgd", rate=0.02, curvature="exact", sigma=sigma,
+                             half_width=half) for seed in settings["seeds"] for sigma in SIGMAS
+                 for half in (0.1, 0.2)]
+        return sweep + [plateau.run(settings, seed, base="adagrad", rate=0.1, curvature="exact",
+                                    sigma=sigma, half_width=0.2)
+                        for seed in settings["seeds"] for sigma in (100.0, 1000.0)]
+
+    def judge(self, results, settings):
+        def over(half, number, base="sgd"):
+            """Seed -> the number at each sigma of 10, 100, 1000."""
+            rows = {sigma: results.by_seed(base=base, sigma=sigma, half_width=half)
+                    for sigma in (10.0, 100.0, 1000.0)}
+            return [[number(rows[sigma][seed]) for sigma in rows if seed in rows[sigma]]
+                    for seed in settings["seeds"]]
+
+        spreads = {letter: [max(row) / min(row) for row in over(half, number)]
+                   for letter, half, number in (("a-plateau", 0.1, plateau.leave),
+                                                ("a-usual", 0.2, plateau.end))}
+        verdicts = {letter: counted([value < 1.5 for value in values], values,
+                                    "largest over smallest")
+                    for letter, values in spreads.items()}
+        means = over(0.2, lambda one: plateau.later_rate(one, 100))
+        varied = over(0.2, variation)
+        logs = [abs(np.log(v[2] / v[0])) - abs(np.log(m[2] / m[0])) for v, m in zip(varied, means)]
+        verdicts["b"] = counted([value > 0 for value in logs], logs,
+                                "log change of variation less that of the mean")
+        adagrad = {sigma: results.by_seed(base="adagrad", sigma=sigma) for sigma in (100.0, 1000.0)}
+        ratios = [variation(adagrad[100.0][seed]) / variation(adagrad[1000.0][seed])
+                  for seed in settings["seeds"]]
+        verdicts["c"] = counted([value > 1 for value in ratios], ratios,
+                                "variation at 100 over that at 1000")
+        return verdicts
+
+    def draw(self, results, figure):
+        axes = figure.subplots(1, 2)
+        for panel, half, number, name in ((axes[0], 0.1, plateau.leave, "iterations to leave"),
+                                          (axes[1], 0.2, plateau.end, "final loss")):
+            for k, (sigma, marker) in enumerate(zip(SIGMAS, "osD^v")):
+                values = [number(one) for one in results.of(base="sgd", sigma=sigma,
+                                                            half_width=half)]
+                panel.plot([sigma] * len(values), values, marker, color=f"C{k}", alpha=0.7)
+            panel.set(xscale="log", yscale="log", xlabel="sigma", ylabel=name,
+                      title=f"weights within ±{half:g}")
+        settings = results.arguments()[0]
+        figure.suptitle(f"How much sigma matters: {plateau.title_of(settings)}; a mark a seed",
+                        fontsize=10)

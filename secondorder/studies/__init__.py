@@ -1,0 +1,22 @@
+"""Figures, tables and claims of the papers, run again and judged.
+
+A study is registered as an equation is: what it shows, what the paper claims of it, and three
+functions. `runs` says which independent runs it takes, `judge` turns their results into one verdict
+a claim, by a criterion that was set before anything was run, and `draw` makes the figure. See
+:func:`study`; ``secondorder reproduce`` runs them.
+
+Every run is a plain function of plain arguments, so that any `concurrent.futures.Executor` can run
+it, and leaves one file behind: a sweep that was killed goes on where it stood, and two studies that
+ask for the same run share it.
+"""
+
+from .data import Images, images
+from .registry import STUDIES, Run, Study, study
+from .results import Results, diverged, finished
+from .running import Sweep, reproduce
+from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted, exactly,
+                       paired, undecided)
+
+__all__ = ["DID_NOT_HOLD", "HELD", "Images", "Results", "Run", "STUDIES", "Study", "Sweep",
+           "UNDECIDED", "Verdict", "alike", "both", "counted", "diverged", "exactly",
+           "finished", "images", "paired", "reproduce", "study", "undecided"]

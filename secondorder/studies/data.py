@@ -1,0 +1,105 @@
+"""Images for studies: the sets that the papers used, from a folder of the user's, or a stand-in of
+the same shape."""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import datasets
+from ..checks import lookup
+
+#: Name -> (names under which a user may have it, height and width, channels).
+PUBLIC = {"mnist": (("idx:mnist", "idx:mnist-subset"), (28, 28), 1),
+          "fashion-mnist": (("idx:fashion-mnist",), (28, 28), 1),
+          "cifar-10": (("cifar-10:cifar-10-batches-bin", "cifar-10:cifar-10",
+                        "cifar-10:cifar-10-subset"), (32, 32), 3)}
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images and labels.
+
+    Attributes
+    ----------
+    inputs : (S, D) array
+        In the interval that was asked for.
+    labels : (S,) array of int
+    name : str
+        What a figure's title says: the set, how many images, and whether it is a stand-in.
+    stand_in : bool
+        Made from the digits for want of the real images; a verdict must not count it.
+    """
+
+    inputs: np.ndarray
+    labels: np.ndarray
+    name: str
+    stand_in: bool = False
+
+
+@functools.lru_cache(maxsize=8)
+def images(name, part="train", interval=(0.0, 1.0)):
+    """Images by name; from a folder of the user's, or a stand-in where there is none.
+
+    Folders are looked up as `datasets.load` does it: below the directory that SECONDORDER_DATA
+    names, then in the current one.
+
+    Parameters
+    ----------
+    name : {"digits", "mnist", "fashion-mnist", "cifar-10"}
+    part : {"train", "test"}
+        Digits have no parts: the last 397 are the test part.
+    interval : (float, float)
+        Where the range of the format, 0 to 255 or 0 to 16, is moved.
+
+    Returns
+    -------
+    Images
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, and for a damaged file.
+    """
+    if name == "digits":
+        data = datasets.scale(datasets.load_digits(), interval)
+        rows = slice(None, 1400) if part == "train" else slice(1400, None)
+        return Images(data.inputs[rows], data.targets[rows], "digits")
+    names, size, channels = lookup(PUBLIC, name, "data set")
+    found = where(name)
+    if found is not None:
+        data = datasets.scale(datasets.load(found, part), interval)
+        return Images(data.inputs, data.targets, f"{found.partition(':')[2]}, {len(data)} images")
+    digits = images("digits", part, interval)
+    return Images(enlarged(digits.inputs, size, channels), digits.labels,
+                  f"digits enlarged, in the place of {name}", stand_in=True)
+
+
+def where(name):
+    """The name under which `datasets.load` finds a set, or None."""
+    for candidate in PUBLIC[name][0]:
+        try:
+            datasets.find_directory(candidate.partition(":")[2])
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        return candidate
+    return None
+
+
+def enlarged(x, size, channels=1):
+    """Square images (S, D) at another size, by repeating pixels; every channel the same."""
+    side = int(round(np.sqrt(x.shape[1])))
+    rows, columns = (np.arange(n) * side // n for n in size)
+    grid = x.reshape(-1, side, side)[:, rows][:, :, columns]
+    return np.repeat(grid[:, None], channels, axis=1).reshape(len(x), -1)
+
+
+def pooled(x, side, channels, factor):
+    """Images (S, channels * side^2) with every `factor` x `factor` square replaced by its mean."""
+    grid = x.reshape(len(x), channels, side // factor, factor, side // factor, factor)
+    return grid.mean(axis=(3, 5)).reshape(len(x), -1)
+
+
+def missing(needs):
+    """Those of the named sets that are not there."""
+    return [name for name in needs if where(name) is None]

@@ -1,0 +1,119 @@
+"""Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
+
+import importlib.resources
+import importlib.util
+import json
+from pathlib import Path
+
+from .. import files
+from .registry import STUDIES
+from .running import duration
+from .verdicts import DID_NOT_HOLD, HELD, UNDECIDED
+
+LARGEST = 300_000  # bytes of a recorded file
+
+
+def folder():
+    """The folder of recorded results, installed or in the source tree."""
+    if importlib.util.find_spec("secondorder.data") is not None:
+        return Path(str(importlib.resources.files("secondorder.data"))) / "results"
+    return Path(__file__).resolve().parents[2] / "data" / "results"
+
+
+def recorded(paper, key):
+    """The recorded result of a study, or None."""
+    path = folder() / paper / f"{key}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def picture(paper, key):
+    """Path of the recorded figure, or None."""
+    path = folder() / paper / f"{key}.png"
+    return path if path.is_file() else None
+
+
+def keep(out, record):
+    """Copy a result and its figure to the recorded ones.
+
+    Raises
+    ------
+    ValueError
+        If it is of the quick setting, or too large.
+    """
+    if record["quick"]:
+        raise ValueError("results of the quick setting are not recorded")
+    place = folder() / record["paper"]
+    place.mkdir(parents=True, exist_ok=True)
+    image = (Path(out) / record["figure"]).read_bytes()
+    for name, size in (("result", len(files.to_json(record))), ("figure", len(image))):
+        if size > LARGEST:
+            raise ValueError(f"the {name} of {record['key']} takes {size} bytes; recorded files "
+                             f"hold {LARGEST} at most")
+    files.write_json(place / f"{record['key']}.json", record)
+    with files.atomic(place / f"{record['key']}.png") as temporary:
+        temporary.write_bytes(image)
+
+
+def rows(paper=None):
+    """One dictionary a claim, of all studies; `verdict` is "not run" where nothing is recorded."""
+    table = []
+    for study in STUDIES.select(paper):
+        record = recorded(study.paper, study.key)
+        told = {one["letter"]: one for one in record["claims"]} if record else {}
+        for letter, text in study.claims.items():
+            one = told.get(letter, {})
+            table.append({"paper": study.paper, "key": study.key, "claim": letter,
+                          "statement": text, "verdict": one.get("verdict", "not run"),
+                          "effect": one.get("effect"), "spread": one.get("spread"),
+                          "seeds": one.get("seeds", 0), "measure": one.get("measure", ""),
+                          "because": one.get("because", ""),
+                          "deviation": record["deviation"] if record else study.deviation})
+    return table
+
+
+def counts(paper):
+    """Verdict -> number of claims of a paper."""
+    kinds = [row["verdict"] for row in rows(paper)]
+    return {kind: kinds.count(kind) for kind in (HELD, DID_NOT_HOLD, UNDECIDED, "not run")}
+
+
+def effect_text(row):
+    """Effect, spread and seeds as a table shows them."""
+    if row["effect"] is None:
+        return ""
+    spread = row["spread"]
+    text = f"{row['effect']:.3g}" + (f" ({spread[0]:.3g} to {spread[1]:.3g})" if spread else "")
+    return f"{row['measure']}: {text}" if row["measure"] else text
+
+
+def page(paper):
+    """CLAIMS.md of a paper: every study with its recorded figure, and its claims with verdicts."""
+    lines = [f"# What the paper reports: {paper}", "",
+             "Made by `secondorder claims --markdown --write` from the recorded results; the "
+             "criterion of every claim was set before the runs.", "",
+             "| verdict | claims |", "| --- | --- |"]
+    lines += [f"| {kind} | {number} |" for kind, number in counts(paper).items()]
+    for study in STUDIES.select(paper):
+        record = recorded(study.paper, study.key)
+        lines += ["", f"## {study.key}", "", study.shows + ".", ""]
+        image = picture(study.paper, study.key)
+        if image is not None:
+            lines += [f"![{study.key}](../../../data/results/{paper}/{study.key}.png)", ""]
+        lines += ["| | claim | verdict | effect | seeds | note |",
+                  "| --- | --- | --- | --- | --- | --- |"]
+        lines += [f"| ({row['claim']}) | {_cell(row['statement'])} | **{row['verdict']}** "
+                  f"| {_cell(effect_text(row))} | {row['seeds'] or ''} | {_cell(row['because'])} |"
+                  for row in rows(paper) if row["key"] == study.key]
+        if study.deviation:
+            lines += ["", f"Differs from the paper: {study.deviation}"]
+        if record:
+            lines += ["", f"{record['runs']} runs, {duration(record['run_seconds'])} of one core; "
+                      f"`secondorder reproduce {paper} {study.key}`."]
+        else:
+            lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
+                      f"`secondorder reproduce {paper} {study.key}`."]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text):
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,161 @@
+"""What a study is, and all of them."""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+from dataclasses import dataclass, field
+
+from ..checks import lookup
+from ..ledger import PAPERS
+
+
+@dataclass(frozen=True)
+class Run:
+    """One independent run: a function by its place, and plain arguments.
+
+    Attributes
+    ----------
+    function : callable
+        At the top of a module, so that another process finds it; returns what JSON can hold.
+    arguments : dict
+        What JSON can hold: numbers, texts, lists.
+    """
+
+    function: object
+    arguments: dict = field(default_factory=dict)
+
+    @property
+    def place(self):
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    @property
+    def name(self):
+        """Name of the run's file: the same function with the same arguments has the same one."""
+        told = json.dumps([self.place, self.arguments], sort_keys=True)
+        digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+        return f"{self.function.__name__}-{digest}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A figure, a table or a claim of a paper, as something that runs and is judged.
+
+    Attributes
+    ----------
+    paper, key : str
+        ``low-rank``, ``figure-2``.
+    shows : str
+        What is to be seen, in one line.
+    claims : dict of str to str
+        Letter -> what the paper claims, as a number decides it.
+    needs : tuple of str
+        Data sets, as :func:`secondorder.studies.images` names them; () for digits or none.
+    full, quick : dict
+        Settings; `seeds` is a sequence in both.
+    seconds : (float, float)
+        Of one core, about, for the full and the quick setting.
+    deviation : str
+        How the full setting differs from the paper's.
+    implementation : object
+        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure)`.
+    """
+
+    paper: str
+    key: str
+    shows: str
+    claims: dict
+    needs: tuple
+    full: dict
+    quick: dict
+    seconds: tuple
+    deviation: str
+    implementation: object
+
+    def settings(self, quick=False, seeds=None):
+        """The settings, with another number of seeds where asked: those that follow are taken."""
+        settings = dict(self.quick if quick else self.full)
+        if seeds is not None:
+            have = list(settings["seeds"])
+            have += range(max(have) + 1, max(have) + 1 + max(0, seeds - len(have)))
+            settings["seeds"] = tuple(have[:seeds])
+        return settings
+
+    def runs(self, settings, results):
+        return self.implementation.runs(settings, results)
+
+    def judge(self, results, settings):
+        return self.implementation.judge(results, settings)
+
+    def draw(self, results, figure):
+        return self.implementation.draw(results, figure)
+
+
+class Studies:
+    """All studies, by paper and key, loaded when they are asked for."""
+
+    def __init__(self, papers):
+        self.papers, self._studies, self._loaded = dict(papers), {}, set()
+
+    def add(self, one):
+        place = self._studies.setdefault(one.paper, {})
+        if one.key in place:
+            raise ValueError(f"[{one.paper}] {one.key} is already registered")
+        place[one.key] = one
+
+    def load(self, paper):
+        """Import the studies of a paper, if it has any."""
+        if paper not in self._loaded:
+            room = self.papers[paper].rpartition(".")[0]
+            if importlib.util.find_spec(f"{room}.studies") is not None:
+                importlib.import_module(f"{room}.studies")
+            self._loaded.add(paper)
+
+    def of(self, paper):
+        """The studies of a paper in the order of their registration, key -> Study."""
+        lookup(self.papers, paper, "paper")
+        self.load(paper)
+        return dict(self._studies.get(paper, {}))
+
+    def select(self, paper=None, keys=()):
+        """The studies of a paper (default: of all), or those with these keys.
+
+        Raises
+        ------
+        ValueError
+            For an unknown paper or key, with the closest known one.
+        """
+        if paper is None:
+            return [one for name in self.papers for one in self.of(name).values()]
+        known = self.of(paper)
+        return [lookup(known, key, f"study of {paper}") for key in keys] or list(known.values())
+
+
+STUDIES = Studies(PAPERS)
+
+
+def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation=""):
+    """Register a study; decorates a class with three functions.
+
+    ``runs(settings, results)``
+        The runs that it takes, as a list of :class:`Run`. It is called again with what has come
+        back until all that it names is there, so that later runs may depend on earlier ones (rates
+        that are chosen on seeds of their own).
+    ``judge(results, settings)``
+        A :class:`Verdict` a claim, letter -> Verdict.
+    ``draw(results, figure)``
+        The figure; `figure` is an empty one of matplotlib.
+
+    The arguments are those of :class:`Study`.
+    """
+    def register(implementation):
+        missing = [name for name in ("runs", "judge", "draw") if not hasattr(implementation, name)]
+        if missing:
+            raise TypeError(f"[{paper}] {key}: {', '.join(missing)} missing")
+        if not claims:
+            raise ValueError(f"[{paper}] {key} claims nothing: nothing could be judged")
+        STUDIES.add(Study(paper, key, shows, dict(claims), tuple(needs), dict(full), dict(quick),
+                          tuple(seconds), deviation, implementation()))
+        return implementation
+
+    return register

@@ -1,0 +1,99 @@
+"""What the runs of a study brought back."""
+
+import json
+from pathlib import Path
+
+from .. import files
+
+DIVERGED = "diverged"
+
+
+class Results:
+    """Results of runs: the arguments of each and what it returned.
+
+    Parameters
+    ----------
+    kept : dict of str to dict
+        Name of a run -> its file as read: ``arguments``, ``result``, ``seconds``.
+    """
+
+    def __init__(self, kept=None):
+        self._kept = dict(kept or {})
+
+    def __contains__(self, run):
+        return run.name in self._kept
+
+    def __len__(self):
+        return len(self._kept)
+
+    def add(self, name, kept):
+        self._kept[name] = kept
+
+    def of(self, **wanted):
+        """What the runs with these arguments returned, by rising seed.
+
+        The result of a run that diverged holds the key ``diverged`` (see `finished`).
+
+        Parameters
+        ----------
+        **wanted
+            Arguments and the values that they must have.
+
+        Returns
+        -------
+        list of dict
+        """
+        return [kept["result"] for kept in self._matching(wanted)]
+
+    def arguments(self, **wanted):
+        """The arguments of the same runs, in the same order."""
+        return [kept["arguments"] for kept in self._matching(wanted)]
+
+    def by_seed(self, **wanted):
+        """Seed -> what the one run with these arguments and that seed returned."""
+        return {kept["arguments"].get("seed"): kept["result"] for kept in self._matching(wanted)}
+
+    @property
+    def seconds(self):
+        """Of all runs together."""
+        return sum(kept["seconds"] for kept in self._kept.values())
+
+    def _matching(self, wanted):
+        plain = json.loads(json.dumps(wanted))
+        found = [kept for kept in self._kept.values()
+                 if all(kept["arguments"].get(name) == value for name, value in plain.items())]
+        return sorted(found, key=lambda kept: kept["arguments"].get("seed", 0))
+
+
+def diverged(result):
+    """Whether a run ended with numbers that are not finite."""
+    return DIVERGED in result
+
+
+def finished(found):
+    """Those of some results whose runs did not diverge."""
+    return [result for result in found if not diverged(result)]
+
+
+def read(path):
+    """A run's file.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged or holds something else, naming it.
+    """
+    path = Path(path)
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept["arguments"], kept["result"], kept["seconds"], kept["function"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no result of a run (damaged?): remove it, and the run is made "
+                         "again") from error
+    return kept
+
+
+def write(path, run, result, seconds, environment):
+    """Write a run's file, whole or not at all."""
+    files.write_json(path, {"function": run.place, "arguments": run.arguments, "seconds": seconds,
+                            "environment": environment, "result": result})

@@ -1,0 +1,197 @@
+"""Running studies: through any executor, one file a run, so that nothing is lost or repeated."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import asdict
+
+from .. import files
+from ..checks import whole_number
+from . import results as files_of_runs
+from .data import missing
+from .environment import environment
+from .results import DIVERGED, Results
+from .verdicts import undecided
+
+
+class Sweep:
+    """The runs of studies in one folder.
+
+    Parameters
+    ----------
+    out : path
+        A folder of the user's; runs go to ``runs/`` in it.
+    executor : concurrent.futures.Executor, optional
+        Where the runs are made. Default: in this process, one after the other.
+    say : callable
+        Takes a line of text.
+    """
+
+    def __init__(self, out, executor=None, say=print):
+        self.out = files.output_directory(out)
+        self.folder = files.output_directory(self.out / "runs")
+        self.executor, self.say = executor, say
+
+    def present(self, runs):
+        """Those of the runs that have a file."""
+        return [run for run in runs if self._path(run).exists()]
+
+    def complete(self, study, settings):
+        """Make all runs of a study that have no file yet; return their :class:`Results`."""
+        results = Results()
+        while True:
+            wanted = [run for run in study.runs(settings, results) if run not in results]
+            if not wanted:
+                return results
+            for run in self.present(wanted):
+                results.add(run.name, files_of_runs.read(self._path(run)))
+            self._make([run for run in wanted if run not in results], study, results)
+
+    def _make(self, runs, study, results):
+        began, total = time.monotonic(), len(runs)
+        varied = [name for name in (runs[0].arguments if runs else ())
+                  if len({str(run.arguments.get(name)) for run in runs}) > 1]
+        for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
+            result, seconds = outcome
+            files_of_runs.write(self._path(run), run, result, seconds, environment())
+            results.add(run.name, files_of_runs.read(self._path(run)))
+            left = (time.monotonic() - began) / done * (total - done)
+            ending = f"  diverged: {result[DIVERGED]}" if DIVERGED in result else ""
+            self.say(f"  {study.key}: {done}/{total} runs, {duration(left)} left  "
+                     f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
+
+    def _outcomes(self, runs):
+        if self.executor is None:
+            for run in runs:
+                yield run, timed(run.function, run.arguments)
+            return
+        pending = {self.executor.submit(timed, run.function, run.arguments): run for run in runs}
+        try:
+            for future in concurrent.futures.as_completed(pending):
+                yield pending[future], future.result()
+        except concurrent.futures.BrokenExecutor as error:
+            raise RuntimeError("a worker process ended in the middle of a run (killed, or out of "
+                               "memory?); finished runs are kept: the same command with --resume "
+                               "goes on") from error
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _path(self, run):
+        return self.folder / f"{run.name}.json"
+
+
+def timed(function, arguments):
+    """What a run returns, and its seconds; numbers that are not finite end a run, not a sweep."""
+    began = time.perf_counter()
+    try:
+        result = function(**arguments)
+    except FloatingPointError as error:
+        result = {DIVERGED: str(error)}
+    return result, time.perf_counter() - began
+
+
+def reproduce(study, sweep, quick=False, seeds=None):
+    """Run a study, judge it and draw it.
+
+    Parameters
+    ----------
+    study : Study
+    sweep : Sweep
+    quick : bool
+        The quick setting checks that everything works and decides nothing.
+    seeds : int, optional
+        Number of seeds; default: those of the setting.
+
+    Returns
+    -------
+    dict
+        What is written to ``KEY.json`` beside the figure ``KEY.png``: settings, one entry a claim,
+        versions, seconds.
+    """
+    settings = study.settings(quick, seeds)
+    absent = missing(study.needs)
+    results = sweep.complete(study, settings)
+    verdicts = study.judge(results, settings)
+    if set(verdicts) != set(study.claims):
+        raise RuntimeError(f"[{study.paper}] {study.key} judged {sorted(verdicts)} but claims "
+                           f"{sorted(study.claims)}")
+    if quick:
+        verdicts = {letter: undecided("the quick setting decides nothing", one.seeds, one.effect)
+                    for letter, one in verdicts.items()}
+    elif absent:
+        verdicts = {letter: undecided(f"run on a stand-in: {', '.join(absent)} not found",
+                                      one.seeds, one.effect) for letter, one in verdicts.items()}
+    picture = sweep.out / f"{study.key}.png"
+    draw(study, results, picture, "quick setting" if quick else "")
+    record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
+              "quick": quick, "stand_ins": absent, "deviation": study.deviation,
+              "runs": len(results), "run_seconds": results.seconds, "figure": picture.name,
+              "environment": environment(),
+              "claims": [{"letter": letter, "claim": text, **asdict(verdicts[letter])}
+                         for letter, text in study.claims.items()]}
+    files.write_json(sweep.out / f"{study.key}.json", record)
+    return record
+
+
+def draw(study, results, path, note=""):
+    """Write the figure of a study."""
+    from matplotlib.figure import Figure  # here, so that listing studies does not wait for it
+
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    study.draw(results, figure)
+    if note:
+        figure.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=7, color="0.4")
+    files.write_figure(path, figure)
+
+
+@contextlib.contextmanager
+def processes(jobs):
+    """An executor of `jobs` processes, each with one BLAS thread; they end with the block.
+
+    Parameters
+    ----------
+    jobs : int
+        1 gives no executor: the runs are made in this process.
+    """
+    if whole_number(jobs, "jobs", 1) == 1:
+        yield None
+        return
+    context = multiprocessing.get_context("spawn")  # BLAS reads the number of threads when loaded
+    kept = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
+                                                    "MKL_NUM_THREADS")}
+    os.environ.update(dict.fromkeys(kept, "1"))
+    pool = concurrent.futures.ProcessPoolExecutor(jobs, context, initializer=_leave_signals)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        workers = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        raise
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _leave_signals():
+    """Ctrl-C reaches all processes of a terminal: the one that collects the results decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def duration(seconds):
+    """A time as a person says it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _told(arguments, names):
+    """The arguments by which a run differs from those beside it."""
+    return " ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                    for name, value in arguments.items() if name in names) or "one run"

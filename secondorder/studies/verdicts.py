@@ -1,0 +1,154 @@
+"""How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one claim.
+
+    Attributes
+    ----------
+    verdict : {"held", "did not hold", "undecided"}
+    effect : float or None
+        The number that decides, in the units of `measure`.
+    spread : (float, float) or None
+        Smallest and largest effect over the seeds, or an interval around the mean, as `measure`
+        says.
+    seeds : int
+        How many seeds had a say.
+    measure : str
+        What the effect is.
+    because : str
+        Where it is undecided: what would decide it; else whatever a reader should know.
+    """
+
+    verdict: str
+    effect: float | None = None
+    spread: tuple | None = None
+    seeds: int = 0
+    measure: str = ""
+    because: str = ""
+
+    def __post_init__(self):
+        if self.verdict not in (HELD, DID_NOT_HOLD, UNDECIDED):
+            raise ValueError(f"verdict must be {HELD!r}, {DID_NOT_HOLD!r} or {UNDECIDED!r}, got "
+                             f"{self.verdict!r}")
+
+    def with_note(self, note):
+        """The same with a note added to what a reader should know."""
+        because = "; ".join(text for text in (self.because, note) if text)
+        return Verdict(self.verdict, self.effect, self.spread, self.seeds, self.measure, because)
+
+
+def undecided(because, seeds=0, effect=None):
+    """A claim that these results cannot decide, and what would."""
+    return Verdict(UNDECIDED, effect, None, seeds, "", because)
+
+
+def paired(differences, measure="", margin=0.0):
+    """Whether a difference, paired by seed, is positive.
+
+    With the mean m and the standard deviation s of n differences and t the 97.5 % quantile of
+    Student's distribution with n - 1 degrees of freedom, the claim
+
+        held          if m - margin >  t s / sqrt(n)
+        did not hold  if m - margin < -t s / sqrt(n)
+
+    and is undecided otherwise, and where there are fewer than three seeds.
+
+    Parameters
+    ----------
+    differences : sequence of float
+        One a seed, positive in the claimed direction. NaN or infinite: a run that diverged.
+    measure : str
+        What the difference is.
+    margin : float
+        What the mean has to exceed.
+
+    Returns
+    -------
+    Verdict
+        Its effect is the mean, its spread the interval around it.
+    """
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 3:
+        known = len(values) and np.isfinite(values).all()
+        return undecided(f"{len(values)} seeds; it takes three at least", len(values),
+                         float(values.mean()) if known else None)
+    if not np.isfinite(values).all():
+        return undecided(f"{np.count_nonzero(~np.isfinite(values))} of {len(values)} differences "
+                         "are not finite: a run diverged", len(values))
+    mean, half = float(values.mean()), half_width(values)
+    verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
+               else UNDECIDED)
+    because = "" if verdict != UNDECIDED else "more seeds: the interval holds the margin"
+    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
+
+
+def alike(differences, margin, measure=""):
+    """Whether a difference, paired by seed, is smaller than `margin` in size.
+
+    Held if |m| + t s / sqrt(n) < margin, did not hold if |m| - t s / sqrt(n) > margin; see
+    `paired`.
+    """
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 3 or not np.isfinite(values).all():
+        return paired(values, measure)
+    mean, half = float(values.mean()), half_width(values)
+    verdict = (HELD if abs(mean) + half < margin else DID_NOT_HOLD if abs(mean) - half > margin
+               else UNDECIDED)
+    because = "" if verdict != UNDECIDED else "more seeds: the interval crosses the margin"
+    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
+
+
+def half_width(values):
+    """t s / sqrt(n) with t the 97.5 % quantile of Student's distribution."""
+    from scipy.stats import t  # here, so that the list of studies does not wait for it
+
+    n = len(values)
+    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+
+
+def counted(met, values=None, measure="", least=5):
+    """Whether something happened in nearly every seed.
+
+    Held if it did in four of five seeds or more, did not hold if in one of five or fewer, else
+    undecided; so is what fewer than `least` seeds say.
+
+    Parameters
+    ----------
+    met : sequence of bool
+        One a seed.
+    values : sequence of float, optional
+        The number behind each, of which the median and the range are told.
+    """
+    met, n = list(map(bool, met)), len(met)
+    finite = np.array([v for v in (values if values is not None else met)
+                       if v is not None and np.isfinite(v)], dtype=float)
+    effect = float(np.median(finite)) if len(finite) else None
+    spread = (float(finite.min()), float(finite.max())) if len(finite) else None
+    said = f"in {sum(met)} of {n} seeds"
+    if n < least:
+        return Verdict(UNDECIDED, effect, spread, n, measure, f"{said}; it takes {least} seeds")
+    verdict = HELD if 5 * sum(met) >= 4 * n else DID_NOT_HOLD if 5 * sum(met) <= n else UNDECIDED
+    return Verdict(verdict, effect, spread, n, measure, said)
+
+
+def exactly(condition, effect=None, measure="", because="", seeds=1):
+    """A claim that a count or one measurement decides."""
+    return Verdict(HELD if condition else DID_NOT_HOLD, None if effect is None else float(effect),
+                   None, seeds, measure, because)
+
+
+def both(*verdicts, because=""):
+    """All of them: held if all held, did not hold if one did not, else undecided."""
+    kinds = [one.verdict for one in verdicts]
+    kind = (DID_NOT_HOLD if DID_NOT_HOLD in kinds else UNDECIDED if UNDECIDED in kinds else HELD)
+    first = next(one for one in verdicts if one.verdict == kind)
+    return Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
+                   first.measure, because or first.because)

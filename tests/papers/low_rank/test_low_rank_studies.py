@@ -1,0 +1,184 @@
+"""The judges of the low-rank paper's studies, on made-up results: a clear yes, a clear no, too few
+seeds, and runs that diverged."""
+
+import numpy as np
+import pytest
+
+from secondorder.papers.low_rank.studies import plateau
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+
+NEVER = 10**6
+
+
+def training(leave=NEVER, before=1.0, after=1.0, end=0.1, wobble=0.0, upto=2000):
+    """A made-up run: flat up to `leave`, then falling to `end`; the rate steps from `before` to
+    `after` there, and wobbles by a share of itself."""
+    iterations = np.arange(upto)
+    looks = np.arange(0, upto + 1, plateau.EVERY)
+    rate = np.where(iterations < leave, before, after) * (1 + wobble * (-1.0) ** iterations)
+    loss = np.where(looks < leave, 2.3, np.maximum(end, 2.2 - 0.02 * (looks - leave)))
+    return {"loss": loss.tolist(), "rate": rate.tolist(), "batch_loss": [], "slope": [],
+            "curvature": [], "norm": [], "ascents": 0}
+
+
+def judged(key, make, seeds=None):
+    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
+    study = STUDIES.of("low-rank")[key]
+    settings = study.settings(seeds=seeds)
+    results = Results()
+    for run in study.runs(settings, results):
+        results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
+                               "seconds": 1.0})
+    found = study.judge(results, settings)
+    assert set(found) == set(study.claims)
+    return {letter: one.verdict for letter, one in found.items()}
+
+
+def verdicts(found):
+    return set(found.values())
+
+
+def test_the_numbers_read_off_a_run():
+    one = training(leave=400, before=5.0, after=0.05, end=0.2)
+    assert plateau.leave(one) == 400 and plateau.first_below(one, 2.0) == 420
+    assert plateau.end(one) == pytest.approx(0.2)
+    assert plateau.start_rate(one) == 5 and plateau.later_rate(one) == pytest.approx(0.05)
+    assert plateau.jump(one) == pytest.approx(100) and plateau.fall(one) == pytest.approx(100)
+    never = training()
+    assert plateau.leave(never) == 2001 and np.isnan(plateau.jump(never))
+    assert np.isnan(plateau.fall(never))
+
+
+def test_a_trailing_mean_is_a_mean_of_the_last():
+    values = np.random.default_rng(0).normal(size=30)
+    expected = [values[max(0, k - 6):k + 1].mean() for k in range(30)]
+    np.testing.assert_allclose(plateau.trailing_mean(values, 7), expected)
+
+
+def test_figure_1():
+    def alike(curvature, **_):
+        return training(leave=0, before=0.05, after=0.05, end=0.1)
+
+    def better(curvature, **_):
+        return training(leave=0, before=1, after=1, end=0.1 if curvature == "none" else 0.01)
+
+    assert verdicts(judged("figure-1", alike)) == {HELD}
+    found = judged("figure-1", better)
+    assert found["a-exact"] == found["c-printed"] == DID_NOT_HOLD and found["b-exact"] == HELD
+    assert verdicts(judged("figure-1", alike, seeds=3)) == {UNDECIDED}
+
+    def harm(curvature, **_):
+        return training(leave=0, before=0.05, after=0.05, end=0.1 if curvature == "none" else 0.2)
+
+    found = judged("figure-1", harm)
+    assert found["a-exact"] == HELD and found["b-exact"] == DID_NOT_HOLD
+
+
+def test_figure_2():
+    def as_reported(curvature, **_):
+        return (training(before=0.02, after=0.02) if curvature == "none"
+                else training(leave=400, before=5.0, after=0.05))
+
+    def opposite(curvature, decay=0.95, **_):
+        return (training(leave=100, before=0.02, after=0.02) if curvature == "none"
+                else training(leave=900, before=1.0, after=0.9))
+
+    assert verdicts(judged("figure-2", as_reported)) == {HELD}
+    assert verdicts(judged("figure-2", opposite)) == {DID_NOT_HOLD}
+    assert verdicts(judged("figure-2", as_reported, seeds=2)) == {UNDECIDED}
+
+
+def test_figure_2_when_every_cubic_run_diverges():
+    def diverging(curvature, **_):
+        found = training(leave=400, before=5.0, after=0.05)
+        return found if curvature == "none" else training(upto=15) | {"diverged": "iteration 15"}
+
+    found = judged("figure-2", diverging)
+    assert verdicts(found) == {DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("key", ["figure-3", "figure-4", "figure-5"])
+def test_figures_with_other_bases(key):
+    def as_reported(base, curvature, rate, sigma, **_):
+        if curvature == "none":
+            return training(before=rate, after=rate)
+        if base == "sgd" and key != "figure-3":
+            return training(leave=300, before=100 * rate, after=rate / 10)
+        found = training(leave=400, before=5 * rate, after=rate / 10)
+        if key == "figure-5":
+            found["rate"][300:400] = [rate / 20] * 100
+            found["rate"][700:] = [rate] * 1300
+            found["rate"][:300] = np.linspace(20 * rate, 5 * rate, 300).tolist()
+        return found
+
+    def opposite(base, curvature, rate, sigma, **_):
+        if curvature == "none":
+            return training(leave=50, before=rate, after=rate)
+        if base == "sgd" and key != "figure-3":
+            return training(leave=300, before=rate, after=rate)
+        return training(leave=900, before=1.2 * rate, after=rate)
+
+    found = judged(key, as_reported)
+    expected = {letter for letter in found if key != "figure-5" or letter[0] != "b"}
+    assert {found[letter] for letter in expected} == {HELD}
+    assert verdicts(judged(key, opposite)) == {DID_NOT_HOLD}
+
+
+def test_no_harm():
+    def ends(ratio):
+        return lambda curvature, **_: training(leave=0, end=0.1 if curvature == "none"
+                                               else 0.1 * ratio)
+
+    for ratio, verdict in ((1.4, HELD), (1.7, DID_NOT_HOLD), (0.7, HELD), (0.5, DID_NOT_HOLD)):
+        assert verdicts(judged("claim-no-harm", ends(ratio))) == {verdict}
+
+
+def test_sigma():
+    def as_reported(sigma, half_width, **_):
+        wobble = {1.0: 0.9, 10.0: 0.8, 100.0: 0.4, 1000.0: 0.05, 10000.0: 0.01}[sigma]
+        return training(leave=400, before=1, after=1, wobble=wobble)
+
+    def opposite(sigma, half_width, **_):
+        return training(leave=int(100 * np.log10(10 * sigma)), before=1 / sigma, after=1 / sigma,
+                        end=sigma / 10000, wobble=0.1 + sigma / 1e5)
+
+    assert verdicts(judged("claim-sigma", as_reported)) == {HELD}
+    assert verdicts(judged("claim-sigma", opposite)) == {DID_NOT_HOLD}
+
+
+def test_adam():
+    def as_reported(base, curvature, sigma, half_width, **_):
+        if base != "adam":
+            return training(leave=900)
+        if curvature == "none":
+            return training(leave=30 if half_width == 0.1 else 0, before=0.001, after=0.001)
+        late = 1300 if sigma == 1000 else 30
+        return training(leave=late if half_width == 0.1 else 0, before=1e-5, after=0.001)
+
+    def opposite(base, curvature, sigma, half_width, **_):
+        if base != "adam":
+            return training(leave=10)
+        return training(leave=900 if curvature == "none" else 20, before=0.01, after=0.01,
+                        end=0.5 if curvature == "none" else 0.01)
+
+    assert verdicts(judged("claim-adam", as_reported)) == {HELD}
+    found = judged("claim-adam", opposite)
+    assert verdicts(found) == {DID_NOT_HOLD}
+
+
+def test_which_formula():
+    def printed_is_nearer(curvature, half_width, **_):
+        after = 0.05 if curvature == "printed" else 0.005
+        return training(leave=400 if half_width == 0.1 else 0, before=100 * 0.05, after=after)
+
+    def corrected_is_nearer(curvature, half_width, **_):
+        return printed_is_nearer("printed" if curvature == "exact" else "exact", half_width)
+
+    assert verdicts(judged("claim-printed-formula", printed_is_nearer)) == {HELD}
+    assert verdicts(judged("claim-printed-formula", corrected_is_nearer)) == {DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("ratio, verdict", [(1.6, HELD), (2.5, DID_NOT_HOLD)])
+def test_step_cost(ratio, verdict):
+    found = judged("claim-step-cost", lambda **_: {"ratio": ratio, "smallest": 1, "largest": 3})
+    assert verdicts(found) == {verdict}

@@ -1,0 +1,43 @@
+"""Every study runs with its quick setting and draws a figure: the quickest of each paper every day,
+all of them in the slow tests and in the gate."""
+
+import pytest
+
+from secondorder import studies
+from secondorder.studies import STUDIES
+
+ALL = STUDIES.select()
+QUICKEST = {study.paper: min(STUDIES.of(study.paper).values(), key=lambda one: one.seconds[1])
+            for study in ALL}
+
+
+def ident(study):
+    return f"{study.paper}-{study.key}"
+
+
+def check(study, tmp_path):
+    record = studies.reproduce(study, studies.Sweep(tmp_path / "out", say=lambda line: None),
+                               quick=True)
+    assert (tmp_path / "out" / record["figure"]).stat().st_size > 5000
+    assert [claim["letter"] for claim in record["claims"]] == list(study.claims)
+    assert {claim["verdict"] for claim in record["claims"]} == {"undecided"}
+
+
+@pytest.mark.parametrize("study", QUICKEST.values(), ids=ident)
+def test_the_quickest_of_each_paper(study, tmp_path):
+    check(study, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ALL, ids=ident)
+def test_every_study(study, tmp_path):
+    check(study, tmp_path)
+
+
+@pytest.mark.parametrize("study", ALL, ids=ident)
+def test_what_is_registered_can_be_read(study):
+    assert study.shows and not study.shows.endswith(".")
+    assert len(study.settings()["seeds"]) >= 1 and study.seconds[1] <= 60
+    assert all(text and len(letter) <= 20 for letter, text in study.claims.items())
+    runs = study.runs(study.settings(), studies.Results())
+    assert runs and len({run.name for run in runs}) == len(runs), "a run is asked for twice"

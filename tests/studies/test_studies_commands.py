@@ -1,0 +1,76 @@
+"""`secondorder reproduce` and `secondorder claims`."""
+
+import json
+
+import pytest
+
+from secondorder import cli
+from secondorder.studies import STUDIES, records
+
+
+def test_the_list_tells_every_study(capsys):
+    assert cli.main(["reproduce", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["paper"], row["key"]) for row in rows] == [
+        (study.paper, study.key) for study in STUDIES.select()]
+    assert cli.main(["reproduce"]) == 0
+    assert "figure-2" in capsys.readouterr().out
+
+
+def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
+    out = str(tmp_path / "out")
+    command = ["reproduce", "low-rank", "claim-step-cost", "--quick", "--out", out]
+    assert cli.main([*command, "--json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["key"] == "claim-step-cost" and record["quick"]
+    assert {claim["verdict"] for claim in record["claims"]} == {"undecided"}
+    assert cli.main(command) == 2 and "--resume" in capsys.readouterr().err
+    assert cli.main([*command, "--resume"]) == 0
+    assert "undecided" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["low-rnak"], "low-rank"), (["low-rank", "figure2"], "figure-2"), (["all", "figure-2"], "KEY"),
+    (["low-rank", "--data", "nowhere"], "nowhere"), (["low-rank", "--jobs", "0"], "--jobs"),
+    (["low-rank", "figure-1", "--executor", "nothing:here"], "MODULE:FUNCTION"),
+    (["low-rank", "figure-1", "--out", "no/such/place"], "does not exist")])
+def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, words, expected):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = cli.main(["reproduce", *words])
+    except SystemExit as end:
+        status = end.code
+    said = capsys.readouterr().err
+    assert status == 2 and expected in said and "Traceback" not in said
+
+
+def test_claims_are_rows(capsys):
+    assert cli.main(["claims", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == sum(len(study.claims) for study in STUDIES.select())
+    assert {"paper", "key", "claim", "verdict", "effect", "spread", "seeds"} <= set(rows[0])
+    assert cli.main(["claims", "low-rank"]) == 0
+    assert "claim-sigma" in capsys.readouterr().out
+
+
+def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1}
+    (tmp_path / "toy.png").write_bytes(b"png")
+    records.keep(tmp_path, record)
+    assert records.recorded("low-rank", "toy")["runs"] == 1
+    assert records.picture("low-rank", "toy").read_bytes() == b"png"
+    with pytest.raises(ValueError, match="quick"):
+        records.keep(tmp_path, record | {"quick": True})
+    (tmp_path / "toy.png").write_bytes(b"p" * (records.LARGEST + 1))
+    with pytest.raises(ValueError, match="figure of toy"):
+        records.keep(tmp_path, record)
+
+
+@pytest.mark.parametrize("paper", STUDIES.papers)
+def test_the_page_of_claims_is_the_generated_one(paper):
+    if STUDIES.of(paper):
+        from secondorder.cli.reproduce import page_path
+
+        assert page_path(paper).read_text(encoding="utf-8") == records.page(paper), (
+            f"secondorder claims {paper} --markdown --write")

@@ -1,0 +1,241 @@
+"""Sweeps: one file a run, nothing repeated, nothing lost, nothing mixed."""
+
+import concurrent.futures
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from secondorder import studies
+from secondorder.studies import Run, Sweep, exactly, results, running
+from secondorder.studies.registry import Studies, Study
+
+CALLS = []
+
+
+def double(seed, factor=2):
+    CALLS.append(seed)
+    return {"value": factor * seed}
+
+
+def overflow(seed):
+    raise FloatingPointError(f"seed {seed} is too large")
+
+
+def fail(seed):
+    raise KeyError("a mistake in the run")
+
+
+def die(seed):
+    os._exit(9)
+
+
+class Toy:
+    """Doubles numbers, then runs on what the largest gave."""
+
+    def runs(self, settings, results):
+        first = [Run(double, {"seed": seed}) for seed in settings["seeds"]]
+        if any(run not in results for run in first):
+            return first
+        largest = max(one["value"] for one in results.of(factor=None))
+        return [*first, Run(double, {"seed": largest, "factor": 10})]
+
+    def judge(self, results, settings):
+        return {"a": exactly(results.of(factor=10)[0]["value"] == 80, 80)}
+
+    def draw(self, results, figure):
+        figure.subplots().plot([one["value"] for one in studies.finished(results.of())])
+
+
+def toy(**changes):
+    one = {"paper": "low-rank", "key": "toy", "shows": "a toy", "claims": {"a": "it is 80"},
+           "needs": (), "full": {"seeds": (1, 4)}, "quick": {"seeds": (4,)}, "seconds": (1, 1),
+           "deviation": "", "implementation": Toy()}
+    return Study(**(one | changes))
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    CALLS.clear()
+    return Sweep(tmp_path / "out", say=lambda line: None)
+
+
+def test_runs_follow_what_came_back_and_are_judged_and_drawn(sweep):
+    record = studies.reproduce(toy(), sweep)
+    assert CALLS == [1, 4, 8]
+    assert record["claims"] == [{"letter": "a", "claim": "it is 80", "verdict": "held",
+                                 "effect": 80.0, "spread": None, "seeds": 1, "measure": "",
+                                 "because": ""}]
+    assert json.loads((sweep.out / "toy.json").read_text())["runs"] == 3
+    assert (sweep.out / "toy.png").stat().st_size > 1000
+
+
+def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
+    studies.reproduce(toy(), sweep)
+    studies.reproduce(toy(), sweep)
+    assert CALLS == [1, 4, 8]
+    studies.reproduce(toy(full={"seeds": (2, 4)}), sweep)
+    assert CALLS == [1, 4, 8, 2] and len(list(sweep.folder.iterdir())) == 4
+
+
+def test_names_tell_functions_and_arguments_apart():
+    names = {Run(double, {"seed": 1}).name, Run(double, {"seed": 2}).name,
+             Run(double, {"seed": 1, "factor": 2}).name, Run(overflow, {"seed": 1}).name}
+    assert len(names) == 4
+    assert Run(double, {"seed": 1, "factor": 3}).name == Run(double, {"factor": 3, "seed": 1}).name
+
+
+def test_a_run_that_diverges_ends_itself_only(sweep):
+    class Diverging(Toy):
+        def runs(self, settings, found):
+            return [Run(overflow, {"seed": 1}), Run(double, {"seed": 4})]
+
+        def judge(self, found, settings):
+            assert [results.diverged(one) for one in found.of()] == [True, False]
+            assert found.by_seed()[1]["diverged"] == "seed 1 is too large"
+            return {"a": exactly(len(results.finished(found.of())) == 1)}
+
+    record = studies.reproduce(toy(implementation=Diverging()), sweep)
+    assert record["claims"][0]["verdict"] == "held"
+
+
+def test_a_mistake_in_a_run_is_not_hidden_and_what_is_done_is_kept(sweep):
+    class Failing(Toy):
+        def runs(self, settings, found):
+            return [Run(double, {"seed": 4}), Run(fail, {"seed": 1})]
+
+    with pytest.raises(KeyError, match="a mistake"):
+        studies.reproduce(toy(implementation=Failing()), sweep)
+    assert len(list(sweep.folder.iterdir())) == 1 and not (sweep.out / "toy.json").exists()
+
+
+def test_quick_decides_nothing(sweep):
+    record = studies.reproduce(toy(), sweep, quick=True)
+    assert record["claims"][0]["verdict"] == "undecided" and CALLS == [4, 8]
+
+
+def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
+    monkeypatch.setenv("SECONDORDER_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    record = studies.reproduce(toy(needs=("mnist",)), sweep)
+    assert record["stand_ins"] == ["mnist"]
+    assert record["claims"][0]["verdict"] == "undecided"
+    assert "stand-in" in record["claims"][0]["because"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"arguments": {}}'])
+def test_a_damaged_file_is_named(sweep, text):
+    studies.reproduce(toy(), sweep)
+    path = sorted(sweep.folder.iterdir())[0]
+    path.write_text(text)
+    with pytest.raises(ValueError, match=path.name):
+        studies.reproduce(toy(), sweep)
+
+
+def test_claims_and_verdicts_must_be_the_same(sweep):
+    with pytest.raises(RuntimeError, match="judged"):
+        studies.reproduce(toy(claims={"a": "one", "b": "two"}), sweep)
+
+
+def test_seeds_may_be_fewer_or_more():
+    one = toy()
+    assert one.settings(seeds=1)["seeds"] == (1,)
+    assert one.settings(seeds=4)["seeds"] == (1, 4, 5, 6)
+    assert one.settings(quick=True)["seeds"] == (4,)
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_processes_give_the_same_as_none(tmp_path, jobs):
+    found = []
+    for number in (1, jobs):
+        with running.processes(number) as executor:
+            sweep = Sweep(tmp_path / str(number), executor, say=lambda line: None)
+            found.append(sweep.complete(toy(), toy().settings()).of())
+    assert found[0] == found[1]
+
+
+def test_threads_will_do(tmp_path):
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
+        assert len(sweep.complete(toy(), toy().settings())) == 3
+
+
+def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path):
+    class Dying(Toy):
+        def runs(self, settings, found):
+            first = [Run(double, {"seed": 4})]
+            return first if first[0] not in found else [*first, Run(die, {"seed": 1})]
+
+    with pytest.raises(RuntimeError, match="a worker process ended.*--resume"):
+        with running.processes(2) as executor:
+            sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
+            sweep.complete(toy(implementation=Dying()), {"seeds": ()})
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
+
+
+SLOW_SWEEP = """
+import sys, time
+from secondorder.studies import Run, Sweep
+from secondorder.studies.registry import Study
+
+def wait(seed):
+    import numpy as np
+    time.sleep(0.15)
+    return {"value": np.random.default_rng(seed).normal(size=5).tolist()}
+
+class Slow:
+    def runs(self, settings, results):
+        return [Run(wait, {"seed": seed}) for seed in range(8)]
+
+study = Study("low-rank", "slow", "", {"a": ""}, (), {"seeds": ()}, {}, (1, 1), "", Slow())
+Sweep(sys.argv[1], say=print).complete(study, {})
+"""
+
+
+def test_killed_twice_and_resumed_gives_what_an_undisturbed_run_gives(tmp_path):
+    script = tmp_path / "slow_sweep.py"
+    script.write_text(textwrap.dedent(SLOW_SWEEP))
+
+    def begin(out):
+        package = str(Path(studies.__file__).parents[2])
+        return subprocess.Popen([sys.executable, str(script), str(out)], cwd=tmp_path,
+                                env={**os.environ, "PYTHONPATH": package},
+                                stdout=subprocess.DEVNULL)
+
+    def kept(out):
+        return {path.name: json.loads(path.read_text())["result"]
+                for path in sorted((out / "runs").glob("wait-*.json"))}
+
+    out, times = tmp_path / "killed", []
+    for wanted in (2, 4):
+        process = begin(out)
+        while len(list(out.glob("runs/wait-*"))) < wanted:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        times.append({path: path.stat().st_mtime_ns for path in out.glob("runs/wait-*.json")})
+    assert begin(out).wait() == 0
+    assert begin(tmp_path / "whole").wait() == 0
+    assert kept(out) == kept(tmp_path / "whole") and len(kept(out)) == 8
+    assert all(path.stat().st_mtime_ns == when for path, when in times[-1].items())
+    assert not [path for path in out.rglob("*") if ".secondorder-" in path.name]
+
+
+def test_registration_refuses(monkeypatch):
+    registry = Studies({"low-rank": "secondorder.papers.low_rank.equations"})
+    registry.add(toy())
+    with pytest.raises(ValueError, match="already registered"):
+        registry.add(toy())
+    with pytest.raises(TypeError, match="judge, draw missing"):
+        studies.study("low-rank", "x", "", {"a": ""}, {}, {}, (1, 1))(
+            type("Half", (), {"runs": None}))
+    with pytest.raises(ValueError, match="claims nothing"):
+        studies.study("low-rank", "x", "", {}, {}, {}, (1, 1))(Toy)
+    with pytest.raises(ValueError, match="figure-2"):
+        studies.STUDIES.select("low-rank", ["figure2"])

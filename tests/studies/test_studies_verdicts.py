@@ -1,0 +1,83 @@
+"""How claims are decided: against Student's distribution by hand, and at every edge."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted,
+                                 exactly, paired, undecided)
+
+T_2 = 4.302652729911275  # 97.5 % quantile, two degrees of freedom: from a printed table
+
+
+@pytest.mark.parametrize("shift, verdict", [(1, HELD), (-1, DID_NOT_HOLD), (0, UNDECIDED)])
+def test_paired_differences(shift, verdict):
+    values = np.array([-0.1, 0.0, 0.1]) + shift
+    found = paired(values)
+    half = T_2 * 0.1 / math.sqrt(3)
+    assert found.verdict == verdict and found.seeds == 3
+    assert found.effect == pytest.approx(shift, abs=1e-12)
+    assert found.spread == pytest.approx((shift - half, shift + half))
+
+
+def test_paired_is_students_test():
+    """Held exactly where a two-sided test at 5 % rejects with a positive mean."""
+    rng, seen = np.random.default_rng(0), set()
+    for _ in range(200):
+        values = rng.normal(rng.choice([-0.7, 0.0, 0.7]), 1, size=rng.integers(3, 9))
+        rejected = stats.ttest_1samp(values, 0).pvalue < 0.05
+        expected = (UNDECIDED if not rejected else HELD if values.mean() > 0 else DID_NOT_HOLD)
+        seen.add(paired(values).verdict)
+        assert paired(values).verdict == expected
+    assert seen == {HELD, DID_NOT_HOLD, UNDECIDED}
+
+
+def test_a_margin_has_to_be_exceeded():
+    values = [0.9, 1.0, 1.1]
+    assert paired(values, margin=0.5).verdict == HELD
+    assert paired(values, margin=1.0).verdict == UNDECIDED
+    assert paired(values, margin=1.5).verdict == DID_NOT_HOLD
+
+
+@pytest.mark.parametrize("decide", [paired, lambda values: alike(values, 1.0)])
+def test_too_few_seeds_and_runs_that_diverged_decide_nothing(decide):
+    assert decide([]).verdict == decide([5.0, 5.0]).verdict == UNDECIDED
+    found = decide([1.0, math.inf, 1.0])
+    assert found.verdict == UNDECIDED and "1 of 3" in found.because
+
+
+@pytest.mark.parametrize("centre, verdict", [(0, HELD), (3, DID_NOT_HOLD), (-3, DID_NOT_HOLD),
+                                             (1, UNDECIDED)])
+def test_alike(centre, verdict):
+    assert alike(np.array([-0.1, 0, 0.1]) + centre, 1.0).verdict == verdict
+
+
+@pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),
+                                              (2, 5, UNDECIDED), (1, 5, DID_NOT_HOLD),
+                                              (0, 5, DID_NOT_HOLD), (4, 4, UNDECIDED),
+                                              (8, 10, HELD), (7, 10, UNDECIDED)])
+def test_counted_seeds(met, of, verdict):
+    found = counted([True] * met + [False] * (of - met))
+    assert found.verdict == verdict and found.seeds == of and f"{met} of {of}" in found.because
+
+
+def test_counted_tells_median_and_range_of_what_is_finite():
+    found = counted([True] * 5, [1, 2, 9, math.inf, math.nan], "size")
+    assert (found.effect, found.spread, found.measure) == (2, (1, 9), "size")
+    assert counted([False] * 5, [math.nan] * 5).effect is None
+
+
+def test_all_of_several():
+    held, not_held, open_ = exactly(True, 1), exactly(False, 2), undecided("more seeds")
+    assert both(held, held).verdict == HELD
+    assert both(held, open_).verdict == UNDECIDED
+    assert both(open_, held, not_held).verdict == DID_NOT_HOLD
+    assert both(held, not_held).effect == 2
+
+
+def test_a_note_joins_what_is_said():
+    assert undecided("few").with_note("small images").because == "few; small images"
+    with pytest.raises(ValueError, match="verdict must be"):
+        Verdict("maybe")
