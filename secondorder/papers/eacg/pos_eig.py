@@ -34,7 +34,8 @@ def pos_diagonal(entries, gamma):
     return np.where(entries < 0, entries.dtype.type(gamma) * entries, entries)
 
 
-def pos_eig_of_columns(A, gamma=-1.0):
-    """Q^T diag Q as printed, misread: Q as `numpy.linalg.eigh` returns it, vectors in columns."""
-    eigenvalues, Q = np.linalg.eigh(A)
+def pos_eig_as_printed(Q, eigenvalues, gamma=-1.0):
+    """Q^T diag(lambda', ...) Q (n, n), the definition as it stands: the rows of Q (n, n) have to be
+    the eigenvectors, as in A = Q^T diag(lambda) Q.
+    """
     return Q.T @ np.diag(pos_diagonal(eigenvalues, gamma)) @ Q

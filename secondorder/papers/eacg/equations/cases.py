@@ -4,11 +4,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....nets import BoundedCriterion, SoftmaxCrossEntropy, mlp
+from ....nets import Activation, BoundedCriterion, Chain, Linear, Network, SoftmaxCrossEntropy
 from .. import hessians, layers
 
 LOSSES = {"softmax": SoftmaxCrossEntropy, "bounded": BoundedCriterion}
+ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin")
 SIZES = (3, 4, 3, 3)
+
+
+class Described(NamedTuple):
+    """A linear layer with the name of the activation behind it (None: there is none), and where its
+    entries stand in theta (None: they do not, the layer is frozen or has no bias).
+    """
+
+    layer: object
+    activation: str | None
+    weight: np.ndarray | None
+    bias: np.ndarray | None
 
 
 class Case(NamedTuple):
@@ -16,6 +28,7 @@ class Case(NamedTuple):
     saved).
     """
 
+    name: str
     activation: str
     loss: str
     sizes: tuple
@@ -25,6 +38,7 @@ class Case(NamedTuple):
     y: np.ndarray
     evaluation: object
     units: list
+    layers: list  # `Described`, t = 1..k
 
     def linear(self, t):
         """The linear layer t = 1..k."""
@@ -56,30 +70,65 @@ class Case(NamedTuple):
         return hessians.bias_hessians(self.units, self.top())
 
     @property
-    def name(self):
-        """Activation and loss."""
-        return f"{self.activation}, {self.loss}"
-
-    @property
     def depth(self):
         """k."""
         return len(self.sizes) - 1
 
 
-def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0):
-    """A random network with biases, evaluated on normal inputs and random labels."""
-    net = mlp(sizes, activation=activation, init=scale, rng=rng)
-    x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
+def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0, bias=True,
+         frozen=(), plain=(), nested=False, inputs=1.0, name=None):
+    """A random network, evaluated on normal inputs and random labels.
+
+    `frozen` and `plain` name the layers t that are not trained, and those without an activation;
+    `nested` puts them into chains of chains; `inputs` is the size of the inputs.
+    """
+    made, described, start = [], [], 0
+    for t, (m, n) in enumerate(zip(sizes[:-1], sizes[1:]), start=1):
+        follows = None if t in plain or t == len(sizes) - 1 else activation
+        layer = Linear(m, n, bias=bias, trainable=t not in frozen, init=scale, rng=rng)
+        made += [layer] if follows is None else [layer, Activation(follows)]
+        weight = places = None
+        if t not in frozen:
+            weight = start + np.arange(n * m).reshape(n, m)
+            places = start + n * m + np.arange(n) if bias else None
+            start += n * (m + bias)
+        described.append(Described(layer, follows, weight, places))
+    if nested:
+        made = [Chain(made[:1]), Chain([Chain(made[1:3]), *made[3:]])]
+    net = Network(made)
+    x = inputs * rng.normal(size=(samples, sizes[0]))
+    y = rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)
-    return Case(activation, loss, tuple(sizes), net, net.theta.copy(), x, y, evaluation,
-                layers.units(evaluation))
+    return Case(name or f"{activation}, {loss}", activation, loss, tuple(sizes), net,
+                net.theta.copy(), x, y, evaluation, layers.units(evaluation), described)
 
 
-def variety(rng, activations=("sigmoid", "tanh", "softplus", "sin"), losses=tuple(LOSSES),
-            **options):
+def variety(rng, activations=ACTIVATIONS, losses=tuple(LOSSES), **options):
     """A case for every activation, the losses taking turns."""
     return [case(rng, activation, losses[k % len(losses)], **options)
             for k, activation in enumerate(activations)]
+
+
+#: What else a network or a batch may be, by name: options of `case`.
+UNUSUAL = {
+    "first layer frozen": {"frozen": (1,)},
+    "middle layer frozen": {"frozen": (2,)},
+    "last layer frozen": {"frozen": (3,)},
+    "no biases": {"bias": False},
+    "chains in chains": {"nested": True},
+    "no activation after layer 1": {"plain": (1,)},
+    "no activation after layer 2": {"plain": (2,)},
+    "one instance": {"samples": 1},
+    "two instances": {"samples": 2},
+    "eleven instances": {"samples": 11},
+    "inputs of size 40": {"inputs": 40.0, "scale": 0.05},
+}
+
+
+def unusual(rng, names=tuple(UNUSUAL), **options):
+    """A case for each of these, activation and loss drawn."""
+    return [case(rng, rng.choice(ACTIVATIONS), rng.choice(list(LOSSES)), name=name,
+                 **(UNUSUAL[name] | options)) for name in names]
 
 
 def psd(rng, n, rank=None):

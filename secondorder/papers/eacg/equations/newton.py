@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 
 from ....exact.curvature import hessian_vector_product_at
 from ....exact.dense import hessian
-from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, Rate, equation
+from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, Property, Rate, equation)
 from ....nets import SquaredError, mlp
 from .. import PAPER, pos_eig
 from . import cases, reference
@@ -165,22 +165,21 @@ def property_1(rng):
     ]
 
 
+ROWS = Condition("eigenvectors in rows",
+                 "The rows of Q are the eigenvectors, A = Q^T diag(lambda) Q; the definition does "
+                 "not say so, and programs return them in columns.")
+
+
 @equation(
     PAPER,
     "pos-eig",
     where="below Property 1",
-    statement="Negative eigenvalues are multiplied by gamma <= 0; with eigenvectors in columns "
-    "the matrix is "
-    "put together as V diag V^T.",
-    formula=r"""\text{Pos-Eig}(A) = Q^T \operatorname{diag}(\gamma\lambda_1, \dots, \gamma\lambda_s,
-                  \lambda_{s+1}, \dots, \lambda_n) Q""",
-    corrected=r"""\text{Pos-Eig}(A) = V \operatorname{diag}(\gamma\lambda_1, \dots, \gamma\lambda_s,
-                    \lambda_{s+1}, \dots, \lambda_n) V^T, \quad A = V \Lambda V^T
-                    \quad (Q = V^T \text{ has the eigenvectors in its rows})""",
+    statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
+    formula=r"""FILL""",
     kind="definition",
-    verdict="erratum",
-    weight="misprint",
-    implements=(pos_eig.pos_eig, pos_eig.pos_diagonal),
+    verdict="conditional",
+    condition=ROWS,
+    implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed),
 )
 def pos_eig_(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
@@ -188,15 +187,18 @@ def pos_eig_(rng):
     for gamma, kept in ((-1.0, [2, 0.5, 0, 1, 3]),
                         (0.0, [0, 0, 0, 1, 3]),
                         (-0.3, [0.6, 0.15, 0, 1, 3])):
-        wanted = V @ np.diag(kept) @ V.T
+        wanted = sum(value * np.outer(v, v) for value, v in zip(kept, V.T))
+        options = {"case": f"gamma = {gamma:g}"}
         claims += [
-            Equal(f"gamma = {gamma:g}", pos_eig.pos_eig(A, gamma), wanted, 1e-13),
-            Equal(f"gamma = {gamma:g}, a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
-                  np.array(kept, dtype=float), 1e-15),
-            Equal(f"gamma = {gamma:g}: Q^T diag Q with eigenvectors in rows",
-                  V @ np.diag(kept) @ V.T, pos_eig.pos_eig(A, gamma), 1e-13),
-            Printed(Equal(f"gamma = {gamma:g}: the same with eigenvectors in columns",
-                          pos_eig.pos_eig_of_columns(A, gamma), wanted, 1e-13)),
+            Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma), wanted,
+                  1e-13, **options),
+            Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
+                  np.array(kept, dtype=float), 1e-15, **options),
+            Equal("Q^T diag Q, eigenvectors in the rows of Q",
+                  pos_eig.pos_eig_as_printed(V.T, eigenvalues, gamma), wanted, 1e-13, **options),
+            Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q",
+                                 pos_eig.pos_eig_as_printed(V, eigenvalues, gamma), wanted, 1e-13,
+                                 **options)),
         ]
     return [*claims,
             Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),

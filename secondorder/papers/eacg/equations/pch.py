@@ -68,19 +68,6 @@ def equation_8a(rng):
     return [*claims, Case(H=H, B=mine)]
 
 
-def step_by_loops(W, B, g, slope, curvature, gamma):
-    """(8b), corrected, instance by instance and entry by entry."""
-    S, m = slope.shape
-    out = np.zeros((m, m))
-    for u, v in np.ndindex(m, m):
-        out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
-    for u in range(m):
-        bend = (sum(curvature[s, u] * sum(W[r, u] * g[s, r] for r in range(len(W)))
-                    for s in range(S)) / S)
-        out[u, u] += bend if bend > 0 else gamma * bend
-    return out
-
-
 @equation(
     PAPER,
     "8b",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....exact.curvature import gradient as mean_gradient
-from ....ledger import Case, Equal, PrintedShape, Property, equation
+from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
 from ....nets import Activation, Linear
 from .. import PAPER, hessians
 from . import cases, reference
@@ -19,12 +19,12 @@ DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
           kind="definition", verdict="definition", implements=(mean_gradient,))
 def loss(rng):
     claims = []
-    for case in cases.variety(rng):
+    for case in [*cases.variety(rng), *cases.unusual(rng)]:
         places = np.arange(case.theta.size)
         total = reference.gradients(case, places).sum(axis=0)
         mean = mean_gradient(case.network, case.evaluation.loss_function, case.x, case.y)
-        claims.append(Equal(f"{case.name}: samples times the gradient against that of the sum",
-                            len(case.x) * mean, total, 1e-12))
+        claims.append(Equal("samples times the gradient against that of the sum",
+                            len(case.x) * mean, total, 1e-12, case=case.name))
     return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
 
 
@@ -50,12 +50,19 @@ def block(rng):
     ]
 
 
-def back_propagation(rng, t_of, claim):
-    """Claims for networks of several activations, `claim` made for each of them."""
+def back_propagation(rng, layers, claim):
+    """Claims ``claim(case, t)`` for networks of several activations and unusual ones, for each of
+    their layers t in `layers`.
+    """
     claims = []
-    for case in cases.variety(rng):
-        claims += claim(case, t_of(case))
+    for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
+        claims += [one for t in layers for one in claim(case, t)]
     return [*claims, Case(x=case.x, theta=case.theta)]
+
+
+#: Unusual cases in which a derivative of the layers may go wrong.
+HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation after layer 2",
+        "one instance", "eleven instances")
 
 
 @equation(
@@ -80,12 +87,14 @@ def backprop(rng):
         g, unit, name = (reference.bias_gradients(case, t),
                          case.linear(t),
                          f"{case.name}, layer {t}")
+        claims = [Equal("bias by complex steps", case.deltas(t), g, 1e-12, case=name)]
+        if case.layers[t - 1].weight is None:
+            return claims
         rows = unit.layer.parameter_gradients(unit.saved, unit.delta)[:, : unit.layer.weight.size]
-        outer = np.array([np.outer(g[s], case.inputs(t)[s]).ravel() for s in range(len(g))])
-        return [Equal(f"{name}: bias by complex steps", case.deltas(t), g, 1e-12),
-                Equal(f"{name}: weights against g h^T", rows, outer, 1e-12)]
+        outer = np.array([np.outer(a, b).ravel() for a, b in zip(g, reference.inputs(case, t))])
+        return [*claims, Equal("weights against g h^T", rows, outer, 1e-12, case=name)]
 
-    return [one for t in (1, 2, 3) for one in back_propagation(rng, lambda case: t, claim)]
+    return back_propagation(rng, (1, 2, 3), claim)
 
 
 @equation(
@@ -111,11 +120,17 @@ def b_ii(rng):
         W, above, slope = case.weights(3), reference.bias_gradients(case, 3), case.hidden(2).slope
         by_rows = [[slope[s, r] * (W.T[r] @ above[s]) for r in range(W.shape[1])]
                    for s in range(len(slope))]
-        claims.append(Equal(f"{case.name}: rows of W^T", case.deltas(2), by_rows, 1e-12))
+        claims.append(Equal("rows of W^T", case.deltas(2), by_rows, 1e-12, case=case.name))
     W = cases.case(rng, sizes=(3, 5, 2)).weights(2)
+    square = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 4))
+    above, slope = reference.bias_gradients(square, 2), reference.slopes(square, 1)[0]
+    by_columns = [[slope[s, r] * (square.weights(2).T[:, r] @ above[s]) for r in range(4)]
+                  for s in range(len(slope))]
     return [
         *claims,
         PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape, W[:, 0].shape),
+        Printed(Equal("layers of one width: columns of W^T", by_columns,
+                      reference.bias_gradients(square, 1), 1e-8)),
         Case(W=W),
     ]
 
@@ -125,9 +140,9 @@ def b_ii(rng):
           formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
           kind="identity", verdict="holds", implements=(hessians.output_hessians,))
 def equation_4a(rng):
-    return back_propagation(rng, lambda case: case.depth,
-                            lambda case, t: [Equal(f"{case.name}: differences in b^k", case.top(),
-                                                   reference.bias_hessians(case, t), DIFFERENCES)])
+    return back_propagation(rng, (3,), lambda case, t: [
+        Equal("differences in b^k", case.top(), reference.bias_hessians(case, t), DIFFERENCES,
+              case=case.name)])
 
 
 @equation(
@@ -153,15 +168,14 @@ def equation_4a(rng):
 def equation_4b(rng):
     def claim(case, t):
         exact, wanted = case.exact(), reference.bias_hessians(case, t - 1)
-        kept = case.hidden(t - 1)
-        literal = hessians.hidden_hessians(case.weights(t), exact[t - 1], case.deltas(t),
-                                           kept.slope, kept.curvature)
+        literal = hessians.hidden_hessians(case.weights(t), exact[t - 1],
+                                           reference.bias_gradients(case, t),
+                                           *reference.slopes(case, t - 1))
         name = f"{case.name}, layer {t - 1}"
-        return [Equal(f"{name}: as printed, by differences", literal, wanted, DIFFERENCES),
-                Equal(f"{name}: through the layers", exact[t - 2], wanted, DIFFERENCES)]
+        return [Equal("as printed, by differences", literal, wanted, DIFFERENCES, case=name),
+                Equal("through the layers", exact[t - 2], wanted, DIFFERENCES, case=name)]
 
-    return back_propagation(rng, lambda case: 3, claim) + back_propagation(rng, lambda case: 2,
-                                                                           claim)
+    return back_propagation(rng, (3, 2), claim)
 
 
 @equation(
@@ -181,19 +195,26 @@ def equation_4b(rng):
     implements=(hessians.hidden_hessians,),
 )
 def c_ii(rng):
-    case = cases.case(rng, "tanh", "bounded")
+    case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, g, kept, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
     mine = hessians.hidden_hessians(W, H, g, kept.slope, kept.curvature)
     S, m = kept.slope.shape
-    part_1, part_2 = np.zeros((S, m, m)), np.zeros((S, m, m))
+    part_1, printed, part_2 = (np.zeros((S, m, m)) for _ in range(3))
     for s, r in np.ndindex(S, m):
         part_1[s, r, r] = kept.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
+        printed[s, r, r] = kept.curvature[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
         part_2[s, r] = kept.slope[s] * (W.T @ H[s] @ (W[:, r] * kept.slope[s, r]))
+    below = reference.bias_hessians(case, 1)
+    bottom = cases.case(rng, "tanh", "bounded", sizes=(3, 4))
     return [
         Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
-        Equal("(4b) by differences", mine, reference.bias_hessians(case, 1), DIFFERENCES),
+        Equal("(4b) by differences", mine, below, DIFFERENCES),
+        Property("a network of one layer: the recursion ends there, no block belongs to b^0",
+                 len(bottom.exact()), 1),
         PrintedShape("an entry of W^T times the gradient, where a number is needed",
                      (W.T[0, 0] * g[0]).shape, ()),
+        Printed(Equal("layers of one width, s read as the index of the gradient, by differences",
+                      printed + part_2, below, 1e-6)),
         Case(W=W, g=g),
     ]
 
@@ -212,5 +233,6 @@ def equation_4c(rng):
         mine = hessians.weight_hessian(case.inputs(t)[0], case.exact()[t - 1][0])
         wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
                                    reference.weight_places(case, t))
-        claims.append(Equal(f"{case.name}, layer {t}: by differences", mine, wanted, DIFFERENCES))
+        claims.append(Equal("by differences", mine, wanted, DIFFERENCES,
+                            case=f"{case.name}, layer {t}"))
     return [*claims, Case(h=case.inputs(t)[0], H=case.exact()[t - 1][0])]

@@ -32,35 +32,40 @@ def one_minus_likelihood(p, y):
 CRITERIA = {"softmax": cross_entropy, "bounded": bounded}
 
 
-def outputs(case, s, theta):
-    """Outputs of instance s at the parameters `theta` (P,), which may be complex."""
-    h, start = case.x[s], 0
-    for k, (m, n) in enumerate(zip(case.sizes[:-1], case.sizes[1:])):
-        W = theta[start : start + n * m].reshape(n, m)
-        b = theta[start + n * m : start + n * m + n]
-        start += n * m + n
-        z = W @ h + b
-        h = z if k == len(case.sizes) - 2 else ACTIVATIONS[case.activation](z)
-    return h
+def forward(case, s, theta, at=None, shift=0.0):
+    """z^t and h^t of instance s, t = 0..k, at the parameters `theta` (P,), which may be complex.
+
+    `shift` (n,) is added to z of layer `at`: its derivatives are those in that layer's bias, also
+    where it has none.
+    """
+    z, h = [None], [case.x[s]]
+    for t, one in enumerate(case.layers, start=1):
+        W = one.layer.weight if one.weight is None else theta[one.weight]
+        b = one.layer.bias if one.bias is None else theta[one.bias]
+        below = W @ h[-1]
+        z.append(below + (0 if b is None else b) + (shift if t == at else 0))
+        h.append(z[-1] if one.activation is None else ACTIVATIONS[one.activation](z[-1]))
+    return z, h
 
 
-def loss(case, s, theta):
-    """Loss of instance s at `theta`."""
-    return CRITERIA[case.loss](outputs(case, s, theta), case.y[s])
+def outputs(case, s, theta, at=None, shift=0.0):
+    """Outputs of instance s; see `forward`."""
+    return forward(case, s, theta, at, shift)[1][-1]
+
+
+def loss(case, s, theta, at=None, shift=0.0):
+    """Loss of instance s; see `forward`."""
+    return CRITERIA[case.loss](outputs(case, s, theta, at, shift), case.y[s])
 
 
 def bias_places(case, t):
     """Where b^t stands in theta, t = 1..k."""
-    start = sum(n * (m + 1) for m, n in zip(case.sizes[: t - 1], case.sizes[1:t]))
-    m, n = case.sizes[t - 1 : t + 1]
-    return np.arange(start + n * m, start + n * m + n)
+    return case.layers[t - 1].bias
 
 
 def weight_places(case, t):
     """Where Vec(W^t), its columns one below the other, stands in theta."""
-    start = sum(n * (m + 1) for m, n in zip(case.sizes[: t - 1], case.sizes[1:t]))
-    m, n = case.sizes[t - 1 : t + 1]
-    return start + np.arange(n * m).reshape(n, m).ravel(order="F")
+    return case.layers[t - 1].weight.ravel(order="F")
 
 
 def gradient(f, theta, places):
@@ -99,19 +104,69 @@ def hessians(case, places):
                      for s in range(len(case.x))])
 
 
+def of_shifts(case, t, rule):
+    """`rule`, `gradient` or `hessian`, in the entries of a shift of z^t, instance by instance."""
+    n = case.sizes[t]
+    return np.array([rule(lambda shift: loss(case, s, case.theta, t, shift), np.zeros(n), range(n))
+                     for s in range(len(case.x))])
+
+
 def bias_hessians(case, t):
     """H_i^t (S, n_t, n_t) by differences."""
-    return hessians(case, bias_places(case, t))
+    return of_shifts(case, t, hessian)
 
 
 def bias_gradients(case, t):
     """g_i^t (S, n_t) by complex steps."""
-    return gradients(case, bias_places(case, t))
+    return of_shifts(case, t, gradient)
 
 
 def all_places(case, t):
     """Where Vec([W^t b^t]) stands in theta."""
     return np.concatenate([weight_places(case, t), bias_places(case, t)])
+
+
+def inputs(case, t):
+    """h_i^{t-1} (S, n_{t-1}), from this module's own forward pass."""
+    return np.array([forward(case, s, case.theta)[1][t - 1] for s in range(len(case.x))])
+
+
+def slopes(case, t):
+    """h' and h'' of layer t, (S, n_t) each: a complex step, and its fourth-order difference."""
+    name = case.layers[t - 1].activation
+    z = np.array([forward(case, s, case.theta)[0][t] for s in range(len(case.x))])
+    if name is None:
+        return np.ones_like(z), np.zeros_like(z)
+
+    def slope(z):
+        return ACTIVATIONS[name](z + 1j * TINY).imag / TINY
+
+    steps = ((1, 8), (-1, -8), (2, -1), (-2, 1))
+    return slope(z), sum(factor * slope(z + k * STEP) for k, factor in steps) / (12 * STEP)
+
+
+def step_down(W, B, g, slope, curvature, gamma):
+    """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
+    diagonal out, 1 leaves it as it is.
+    """
+    S, m = slope.shape
+    out = np.zeros((m, m))
+    for u, v in np.ndindex(m, m):
+        out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
+    for u in range(m if gamma is not None else 0):
+        bend = (sum(curvature[s, u] * sum(W[r, u] * g[s, r] for r in range(len(W)))
+                    for s in range(S)) / S)
+        out[u, u] += bend if bend > 0 else gamma * bend
+    return out
+
+
+def recursion(case, top, gamma):
+    """`step_down` from the top block of a case to its first layer."""
+    found = [top]
+    for t in range(case.depth, 1, -1):
+        found.append(step_down(case.layers[t - 1].layer.weight, found[-1], bias_gradients(case, t),
+                               *slopes(case, t - 1), gamma))
+    return found[::-1]
 
 
 def kron(A, B):
