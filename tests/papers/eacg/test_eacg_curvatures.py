@@ -364,12 +364,15 @@ def test_pos_eig_takes_absolute_values_unless_told_otherwise():
     np.testing.assert_allclose(pos_eig.pos_eig(A, 0), [[1, 1], [1, 1]], atol=1e-15)
 
 
-def test_pos_eig_with_eigenvectors_in_columns_is_the_print_misread():
+def test_pos_eig_as_printed_with_the_eigenvectors_of_numpy_in_rows():
     A = case(0)[0].layers[2].weight[:4, :4]
     A = A + A.T
     eigenvalues, Q = np.linalg.eigh(A)
-    wanted = Q.T @ np.diag(np.abs(eigenvalues)) @ Q
-    np.testing.assert_allclose(pos_eig.pos_eig_of_columns(A, -1.0), wanted, atol=1e-14)
+    np.testing.assert_allclose(pos_eig.pos_eig_as_printed(Q.T, eigenvalues), pos_eig.pos_eig(A),
+                               atol=1e-14)
+    wrong = Q.T @ np.diag(np.abs(eigenvalues)) @ Q
+    np.testing.assert_allclose(pos_eig.pos_eig_as_printed(Q, eigenvalues), wrong, atol=1e-14)
+    assert np.abs(wrong - pos_eig.pos_eig(A)).max() > 0.1
 
 
 @pytest.mark.parametrize("name", eacg.CURVATURES)

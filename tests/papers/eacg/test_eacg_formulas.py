@@ -54,11 +54,11 @@ def test_8b_as_printed(gamma):
     np.testing.assert_allclose(found, wanted, atol=1e-13)
 
 
-def test_pos_eig_with_the_prints_rows_taken_for_columns():
-    A = np.array([[1.0, 2.0], [2.0, -2.0]])  # eigenvalues 2 and -3
+@pytest.mark.parametrize("gamma", (-1.0, -0.5, 0.0))
+def test_pos_eig_as_printed_has_the_eigenvectors_in_rows(gamma):
+    A, eigenvalues = np.array([[1.0, 2.0], [2.0, -2.0]]), np.array([-3.0, 2.0])
     down, up = np.array([1.0, -2.0]) / np.sqrt(5), np.array([2.0, 1.0]) / np.sqrt(5)
-    Q = np.linalg.eigh(A)[1]
-    assert abs(abs(Q[:, 0] @ down) - 1) < 1e-15 and abs(abs(Q[:, 1] @ up) - 1) < 1e-15
-    for gamma in (-1.0, -0.5, 0.0):
-        wanted = -3 * gamma * np.outer(Q[0], Q[0]) + 2 * np.outer(Q[1], Q[1])
-        np.testing.assert_allclose(pos_eig.pos_eig_of_columns(A, gamma), wanted, atol=1e-14)
+    np.testing.assert_allclose(A, -3 * np.outer(down, down) + 2 * np.outer(up, up), atol=1e-15)
+    found = pos_eig.pos_eig_as_printed(np.array([down, up]), eigenvalues, gamma)
+    wanted = -3 * gamma * np.outer(down, down) + 2 * np.outer(up, up)
+    np.testing.assert_allclose(found, wanted, atol=1e-14)

@@ -126,9 +126,10 @@ UNUSUAL = {
 
 
 def unusual(rng, names=tuple(UNUSUAL), **options):
-    """A case for each of these, activation and loss drawn."""
-    return [case(rng, rng.choice(ACTIVATIONS), rng.choice(list(LOSSES)), name=name,
-                 **(UNUSUAL[name] | options)) for name in names]
+    """A case for each of these, activation and loss drawn unless they are given."""
+    return [case(rng, **{"activation": str(rng.choice(ACTIVATIONS)),
+                         "loss": str(rng.choice(list(LOSSES))), "name": name,
+                         **UNUSUAL[name], **options}) for name in names]
 
 
 def psd(rng, n, rank=None):

@@ -11,8 +11,9 @@ from . import reference
 @equation(PAPER, "14",
           statement="A criterion between 0 and 1: concave in the probability s of the true class "
                     "below epsilon, convex above.",
-          formula=r"C(\hat{\mathbf{y}}_i | \mathbf{y}_i) = \frac{1}{1 + e^{\delta(\mathbf{y}_i^T "
-                  r"\hat{\mathbf{y}}_i - \epsilon)}}, \quad \delta = 5, \quad \epsilon = 0.2",
+          formula=r"\begin{gathered} C(\hat{\mathbf{y}}_i | \mathbf{y}_i) = \frac{1}{1 + "
+                  r"e^{\delta(\mathbf{y}_i^T \hat{\mathbf{y}}_i - \epsilon)}} \\ \delta = 5 \\ "
+                  r"\epsilon = 0.2 \end{gathered}",
           kind="definition", verdict="holds",
           implements=(BoundedCriterion.value, BoundedCriterion.gradient, BoundedCriterion.hessian,
                       BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal))

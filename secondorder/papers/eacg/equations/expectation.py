@@ -28,10 +28,12 @@ def relative(left_out, whole):
     statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is not "
     "negligible in "
     "general, and zero where one of the two does not vary.",
-    formula=r"""\mathbb{E}_i[[\mathbf{h}_i \mathbf{h}_i^T]_{uv} [\mathbf{g}_i
-    \mathbf{g}_i^T]_{\mu\nu}] \approx
-                  \mathbb{E}_i[[\mathbf{h}_i \mathbf{h}_i^T]_{uv}] \cdot
-                  \mathbb{E}_i[[\mathbf{g}_i \mathbf{g}_i^T]_{\mu\nu}]""",
+    formula=r"\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes "
+            r"\mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes "
+            r"\nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx "
+            r"\mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot "
+            r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
+            r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
     kind="approximation",
     verdict="conditional",
     condition=ALIKE,
@@ -119,11 +121,14 @@ def second_line_of_6(W, B, g, slope, curvature):
     "6",
     statement="One step down with the mean Hessian above in the place of each instance's own; the "
     "diagonal term stays a mean over instances and is exact.",
-    formula=r"""\mathbb{E}_i[\nabla_{\mathbf{b}^{t-1}}^2 \xi_i] \approx (\mathbf{W}^{tT}
-                  \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot
-                  \text{EhhT}^{(t-1)'} +
-                  \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT}
-                  \nabla_{\mathbf{b}^t} \xi_i)]""",
+    formula=r"\begin{aligned} & \mathbb{E}_i[\nabla_{\mathbf{b}^{t-1}}^2 \xi_i] \\ & \approx "
+            r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
+            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
+            r"\text{diag}(\mathbf{h}_i^{(t-1)'}) \\ & \quad + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
+            r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = (\mathbf{W}^{tT} "
+            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot "
+            r"\text{EhhT}^{(t-1)'} \\ & \quad + \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)''}) "
+            r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)]. \end{aligned}",
     kind="approximation",
     verdict="conditional",
     condition=ALIKE,
@@ -202,8 +207,18 @@ def covariance_by_loops(X, Y):
     statement="The exact mean minus (6), fed with the exact mean above, is the element-wise "
     "covariance of what "
     "is carried down and the slopes' products; the diagonal terms cancel.",
-    formula=r"""\text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t,
-                  \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T})""",
+    formula=r"\begin{aligned} & \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
+            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + "
+            r"\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} "
+            r"\xi_i)] \\ & - \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
+            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
+            r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) \odot "
+            r"(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = \mathbb{E}_i[(\mathbf{W}^{tT} "
+            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t) \odot (\mathbf{h}_i^{(t-1)'} \otimes "
+            r"\mathbf{h}_i^{(t-1)'T})] - (\mathbf{W}^{tT} \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 "
+            r"\xi_i] \mathbf{W}^t) \odot \text{EhhT}^{(t-1)'} \\ & = "
+            r"\text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, "
+            r"\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}). \end{aligned}",
     kind="identity",
     verdict="holds",
     implements=(errors.expectation_error, errors.carried, hessians.ele_cov),
@@ -220,13 +235,12 @@ def equation_15(rng):
         mine = errors.expectation_error(W, H, slope)
         outer = np.array([np.outer(row, row) for row in slope])
         claims += [
-            Equal(f"{activation}: exact mean minus (6)", mine, difference, 1e-11,
-                  scale=np.abs(exact).max()),
-            Equal(f"{activation}: covariance by loops", mine,
-                  covariance_by_loops(errors.carried(W, H), outer), 1e-11,
-                  scale=np.abs(exact).max()),
-            Equal(f"{activation}: W^T H W by loops", errors.carried(W, H),
-                  np.array([W.T @ one @ W for one in H]), 1e-12),
+            Equal("exact mean minus (6)", mine, difference, 1e-11, scale=np.abs(exact).max(),
+                  case=activation),
+            Equal("covariance by loops", mine, covariance_by_loops(errors.carried(W, H), outer),
+                  1e-11, scale=np.abs(exact).max(), case=activation),
+            Equal("W^T H W by loops", errors.carried(W, H), np.array([W.T @ one @ W for one in H]),
+                  1e-12, case=activation),
         ]
     return [*claims, Case(W=W, H=H, slope=slope)]
 
@@ -237,9 +251,14 @@ def equation_15(rng):
     where="Supplement D",
     statement="Cauchy-Schwarz: a squared covariance is at most the product of the variances, "
     "entry by entry.",
-    formula=r"""\left\| \text{Ele-Cov} \right\|_F^2 \leq \sum_{\mu, \nu}
-                  \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu})
-                  \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu})""",
+    formula=r"\begin{aligned} & \left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 "
+            r"\xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) "
+            r"\right\|_F^2 \\ & = \sum_{\mu, \nu} \text{Cov}([\mathbf{W}^{tT} "
+            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu}, [\mathbf{h}_i^{(t-1)'} "
+            r"\otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu})^2 \\ & \leq \sum_{\mu, \nu} "
+            r"\text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu}) "
+            r"\text{Var}([\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu}). "
+            r"\end{aligned}",
     kind="inequality",
     verdict="holds",
     implements=(errors.covariance_bound, errors.variance),
@@ -252,12 +271,13 @@ def equation_16(rng):
         outer = np.array([np.outer(row, row) for row in slope])
         X = np.array([W.T @ one @ W for one in H])
         claims += [
-            Equal(f"{activation}: the right side by loops", bound,
-                  np.sum(covariance_by_loops(X, X) * covariance_by_loops(outer, outer)), 1e-10),
-            Equal(f"{activation}: variance of the slopes' products", errors.variance(outer),
-                  covariance_by_loops(outer, outer), 1e-10),
-            AtMost(f"{activation}: left against right side",
-                   np.sum(errors.expectation_error(W, H, slope) ** 2), bound),
+            Equal("the right side by loops", bound,
+                  np.sum(covariance_by_loops(X, X) * covariance_by_loops(outer, outer)), 1e-10,
+                  case=activation),
+            Equal("variance of the slopes' products", errors.variance(outer),
+                  covariance_by_loops(outer, outer), 1e-10, case=activation),
+            AtMost("left against right side", np.sum(errors.expectation_error(W, H, slope) ** 2),
+                   bound, case=activation),
         ]
     W, slope = (
         np.eye(3),
@@ -280,11 +300,14 @@ def equation_16(rng):
     statement="The variance of a product of slopes is at most L^4. The printed bracket squares "
     "each factor's "
     "mean; what is subtracted is the squared mean of the product.",
-    formula=r"""\begin{aligned} \text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu})
-                  &= \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
-                  \mathbb{E}_i[[\mathbf{h}']_{\mu}] [\mathbf{h}']_{\nu}]^2 \\
-                  &\leq \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] \leq L^4
-                  \end{aligned}""",
+    formula=r"\begin{aligned} \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
+            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}) & = \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
+            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}^2] - \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
+            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}]^2 \\ & = "
+            r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] - "
+            r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}] [\mathbf{h}_i^{(t-1)'}]_{\nu}]^2 \\ & "
+            r"\leq \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
+            r"\\ & \leq \mathbb{E}_i[L^2 L^2] = L^4. \end{aligned}",
     corrected=r"""\text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu}) =
                     \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
                     (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
@@ -303,10 +326,10 @@ def equation_17(rng):
         mean = np.einsum("su,sv->uv", slope, slope) / len(slope)
         misread = np.outer(slope.mean(axis=0), slope.mean(axis=0)) ** 2
         claims += [
-            Equal(f"{activation}: variance", mine, second - mean**2, 1e-10),
-            AtMost(f"{activation}: second moment against L^4", second, L**4),
-            AtMost(f"{activation}: variance against the second moment", mine, second),
-            Printed(Equal(f"{activation}: means of the factors", second - misread, mine, 1e-10)),
+            Equal("variance", mine, second - mean**2, 1e-10, case=activation),
+            AtMost("second moment against L^4", second, L**4, case=activation),
+            AtMost("variance against the second moment", mine, second, case=activation),
+            Printed(Equal("means of the factors", second - misread, mine, 1e-10, case=activation)),
         ]
     half = np.array([[1.0], [0.0]]) * np.ones(2)  # slopes 0 and L half the time: Var = L^4 / 4
     return [
@@ -344,15 +367,15 @@ def equation_7(rng):
         X = np.array([W.T @ one @ W for one in H])
         right = L**4 * np.sum(covariance_by_loops(X, X))
         left = np.sum(errors.expectation_error(W, H, slope) ** 2)
-        claims += [Equal(f"{activation}: right side by loops", errors.lipschitz_bound(W, H, L),
-                         right, 1e-10),
-                   AtMost(f"{activation}: left against right side", left, right)]
+        claims += [Equal("right side by loops", errors.lipschitz_bound(W, H, L), right, 1e-10,
+                         case=activation),
+                   AtMost("left against right side", left, right, case=activation)]
         if activation in MONOTONE:
             claims += [
-                AtMost(f"{activation}: and against a quarter", left,
-                       errors.monotone_bound(W, H, L)),
-                Equal(f"{activation}: which is a quarter", errors.monotone_bound(W, H, L),
-                      right / 4, 1e-10),
+                AtMost("and against a quarter", left, errors.monotone_bound(W, H, L),
+                       case=activation),
+                Equal("which is a quarter", errors.monotone_bound(W, H, L), right / 4, 1e-10,
+                      case=activation),
             ]
         claims += recursion_claims(rng, activation)
     slope = np.array([[1.0], [0.0]]) * np.ones(3)
@@ -391,7 +414,8 @@ def recursion_claims(rng, activation):
     by_hand = grows * off[1] + np.linalg.norm(errors.expectation_error(case.weights(2), exact[1],
                                                                        slope))
     return [
-        AtMost(f"{activation}: error of layers 1, 2 against the recursive bound", off[:2], bounds),
-        Equal(f"{activation}: layer 2, below the exact top: equality", off[1], bounds[1], 1e-9),
-        Equal(f"{activation}: the bound of layer 1 by hand", bounds[0], by_hand, 1e-10),
+        AtMost("error of layers 1, 2 against the recursive bound", off[:2], bounds,
+               case=activation),
+        Equal("layer 2, below the exact top: equality", off[1], bounds[1], 1e-9, case=activation),
+        Equal("the bound of layer 1 by hand", bounds[0], by_hand, 1e-10, case=activation),
     ]

@@ -109,9 +109,12 @@ def equation_3(rng):
     where="below (3)",
     statement="The minimiser of the quadratic model is the Newton direction; it is added times "
     "the step size.",
-    formula=r"""\mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla
-    f(\boldsymbol{\theta}^j), \quad
-                  \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + \eta \mathbf{d}^j""",
+    formula=r"\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) \approx "
+            r"f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T \mathbf{d} + "
+            r"\frac{1}{2} \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d} \\ "
+            r"\mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla "
+            r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + "
+            r"\eta \mathbf{d}^j \end{gathered}",
     kind="algorithm",
     verdict="holds",
     implements=(hessian,),
@@ -132,9 +135,10 @@ def newton(rng):
     "property-1",
     statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic model is "
     "concave.",
-    formula=r"""g(\mathbf{k}) = f + \nabla f^T \mathbf{v} + \tfrac{1}{2} \mathbf{v}^T \nabla^2 f
-    \mathbf{v},
-                  \quad \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s \mathbf{v}_s""",
+    formula=r"\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla "
+            r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
+            r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s "
+            r"\mathbf{v}_s \end{gathered}",
     kind="claim",
     verdict="holds",
     implements=(hessian,),
@@ -175,7 +179,9 @@ ROWS = Condition("eigenvectors in rows",
     "pos-eig",
     where="below Property 1",
     statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
-    formula=r"""FILL""",
+    formula=r"\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots & & & "
+            r"& \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & \ddots & \\ & "
+            r"& & & & \lambda_n \end{bmatrix} Q",
     kind="definition",
     verdict="conditional",
     condition=ROWS,

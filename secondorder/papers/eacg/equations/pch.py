@@ -9,13 +9,6 @@ from . import cases, reference
 GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
 
 
-def absolute(A, gamma=-1.0):
-    """Pos-Eig by a general eigen-decomposition."""
-    eigenvalues, V = np.linalg.eig(A)
-    corrected = np.where(eigenvalues.real < 0, gamma * eigenvalues, eigenvalues)
-    return (V @ np.diag(corrected) @ np.linalg.inv(V)).real
-
-
 @equation(PAPER, "u-convex", where="PCH Matrix",
           statement="The top block is positive semidefinite where the loss is convex in the "
                     "logits; a criterion that is convex in the probabilities is not enough.",
@@ -23,7 +16,8 @@ def absolute(A, gamma=-1.0):
                   r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
           corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
                     r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
-          kind="claim", verdict="erratum", weight="substance", implements=(curvatures.mean_top,))
+          kind="claim", ours=True, verdict="erratum", weight="substance",
+          implements=(curvatures.mean_top,))
 def convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
     mean = curvatures.mean_top(case.evaluation)
@@ -54,16 +48,17 @@ def equation_8a(rng):
         mine, mean = curvatures.pch_top(case.evaluation), H.mean(axis=0)
         tables = [curvatures.CURVATURES[name].make(case.evaluation, case.units, None)[-1]
                   for name in ("pch-1", "pch-2")]
-        each = np.mean([absolute(one) for one in H], axis=0)
+        each = np.mean([reference.absolute(one) for one in H], axis=0)
         claims += [
-            Equal(f"{case.activation}: top block", mine, absolute(mean), 1e-7),
-            Equal(f"{case.activation}: its mean, by differences",
-                  curvatures.mean_top(case.evaluation), mean, 1e-8),
-            AtMost(f"{case.activation}: 0 against its least eigenvalue", 0.0, reference.least(mine),
-                   scale=1.0),
-            Equal(f"{case.activation}: PCH-1 and PCH-2", tables[0], tables[1].copy(), 1e-15),
-            Property(f"{case.activation}: instance by instance is something else",
-                     bool(np.abs(each - mine).max() > 1e-3 * np.abs(mine).max())),
+            Equal("top block", mine, reference.absolute(mean), 1e-7, case=case.activation),
+            Equal("its mean, by differences", curvatures.mean_top(case.evaluation), mean, 1e-8,
+                  case=case.activation),
+            AtMost("0 against its least eigenvalue", 0.0, reference.least(mine), scale=1.0,
+                   case=case.activation),
+            Equal("PCH-1 and PCH-2", tables[0], tables[1].copy(), 1e-15, case=case.activation),
+            Property("instance by instance is something else",
+                     bool(np.abs(each - mine).max() > 1e-3 * np.abs(mine).max()),
+                     case=case.activation),
         ]
     return [*claims, Case(H=H, B=mine)]
 
@@ -102,45 +97,81 @@ def equation_8b(rng):
                                 for case in cases.variety(rng)):
         whole, B = (curvatures.pch(case.evaluation, case.units, gamma),
                     curvatures.pch_top(case.evaluation))
-        name = f"{name}, {case.name}"
         for t in (3, 2):
             kept = case.hidden(t - 1)
             arguments = (case.weights(t), B, case.deltas(t), kept.slope, kept.curvature, gamma)
-            B = step_by_loops(*arguments)
+            B, options = (reference.step_down(*arguments),
+                          {"case": f"{name}, {case.name}, layer {t - 1}"})
             claims += [
-                Equal(f"{name}, layer {t - 1}: as corrected, by loops",
-                      curvatures.pch_step(*arguments), B, 1e-12),
-                Equal(f"{name}, layer {t - 1}: through the layers", whole[t - 2], B, 1e-12),
-                AtMost(f"{name}, layer {t - 1}: 0 against its least eigenvalue", 0.0,
-                       reference.least(B), scale=1.0),
+                Equal("as corrected, by loops", curvatures.pch_step(*arguments), B, 1e-12,
+                      **options),
+                Equal("through the layers", whole[t - 2], B, 1e-12, **options),
+                AtMost("0 against its least eigenvalue", 0.0, reference.least(B), scale=1.0,
+                       **options),
             ]
             if gamma:  # with gamma = 0 both may come out as zero
-                claims.append(Printed(Equal(f"{name}, layer {t - 1}: means of h'' and of g apart",
-                                            curvatures.pch_step_as_printed(*arguments), B, 1e-12)))
-    negative = curvatures.pch_step(arguments[0], -cases.psd(rng, 3), *arguments[2:5], 0.0)
+                claims.append(Printed(Equal("means of h'' and of g apart",
+                                            curvatures.pch_step_as_printed(*arguments), B, 1e-12,
+                                            **options)))
     return [
         *claims,
-        Printed(AtMost("0 against the least eigenvalue, what comes from above being left "
-                       "uncorrected",
-                       0.0, reference.least(negative), scale=1.0)),
+        *unusual_networks(rng),
+        Printed(AtMost("0 against the least eigenvalue, the mean Hessian above left as it is",
+                       0.0, reference.least(without_hat(rng)[1]), scale=1.0)),
         Case(W=arguments[0], B=B),
     ]
 
 
+def unusual_networks(rng):
+    """(8b) down unusual networks and for unusual batches, both gammas."""
+    claims = []
+    for case in cases.unusual(rng):
+        top = reference.absolute(reference.bias_hessians(case, 3).mean(axis=0))
+        for name, gamma in GAMMAS.items():
+            mine = curvatures.pch(case.evaluation, case.units, gamma)
+            claims += [Equal("unusual networks and batches, by loops", B, wanted, 1e-6,
+                             case=f"{name}, {case.name}, layer {t}")
+                       for t, (B, wanted) in enumerate(zip(mine, reference.recursion(case, top,
+                                                                                     gamma)), 1)]
+    return claims
+
+
+def without_hat(rng):
+    """A network, and one step down from its indefinite mean top block as (8b) prints it."""
+    for _ in range(1000):
+        case = cases.case(rng, "sigmoid", "bounded", sizes=(3, 4, 6), scale=0.5, samples=3)
+        kept = case.hidden(1)
+        step = curvatures.pch_step(case.weights(2), curvatures.mean_top(case.evaluation),
+                                   case.deltas(2), kept.slope, kept.curvature, 0.0)
+        if reference.least(step) < -1e-3:
+            return case, step
+    raise RuntimeError("no network with an indefinite step")
+
+
 @equation(PAPER, "8c",
-          statement="The block of the weights: second moment of the inputs times the block of the "
-                    "bias; positive semidefinite if that is.",
+          statement="The block of the weights: second moment of the inputs times the corrected "
+                    "block of the bias (the text that was read has no hat there); positive "
+                    "semidefinite if that is.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
-                  r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
-          kind="definition", verdict="holds", implements=(curvatures.weight_block,))
+                  r"\otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
+          corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
+                    r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
+          kind="definition", verdict="erratum", weight="extraction",
+          implements=(curvatures.weight_block,))
 def equation_8c(rng):
     claims = []
-    for case in cases.variety(rng):
+    for case in [*cases.variety(rng), *cases.unusual(rng, ("one instance", "eleven instances",
+                                                           "inputs of size 40"))]:
         for t, B in enumerate(curvatures.pch(case.evaluation, case.units, 0.0), start=1):
-            h = case.inputs(t)
+            h, name = case.inputs(t), f"{case.name}, layer {t}"
             mine = curvatures.weight_block(h, B)
             by_loops = sum(reference.kron(np.outer(row, row), B) for row in h) / len(h)
-            claims += [Equal(f"{case.name}, layer {t}: by loops", mine, by_loops, 1e-12),
-                       AtMost(f"{case.name}, layer {t}: 0 against its least eigenvalue", 0.0,
-                              reference.least(mine), scale=1.0)]
-    return [*claims, Case(h=h, B=B)]
+            claims += [Equal("by loops", mine, by_loops, 1e-12, case=name),
+                       AtMost("0 against its least eigenvalue", 0.0, reference.least(mine),
+                              scale=1.0, case=name)]
+    unlikely, uncorrected = without_hat(rng)
+    printed = curvatures.weight_block(unlikely.inputs(1), uncorrected)
+    return [*claims,
+            Printed(AtMost("without the hat: 0 against the least eigenvalue", 0.0,
+                           reference.least(printed), scale=1.0)),
+            Case(h=h, B=B)]

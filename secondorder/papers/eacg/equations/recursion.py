@@ -33,6 +33,7 @@ def loss(rng):
                     "couples layers, or weights and bias of one layer, is dropped.",
           formula=r"\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
           kind="definition", verdict="definition", implements=(hessians.mean_weight_hessian,))
 def block(rng):
@@ -185,8 +186,9 @@ def equation_4b(rng):
     statement="The step (4b), entry by entry: its range ends at t = 2, as there is no bias below "
     "the first "
     "layer, and its diagonal has a row of W^T.",
-    formula=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{sr}
-                  \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 1""",
+    formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
+            r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t = k, "
+            r"\dots, 1 \end{gathered}",
     corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
                     \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
     kind="proof-step",

@@ -145,6 +145,13 @@ def slopes(case, t):
     return slope(z), sum(factor * slope(z + k * STEP) for k, factor in steps) / (12 * STEP)
 
 
+def absolute(A, gamma=-1.0):
+    """Pos-Eig by a general eigen-decomposition."""
+    eigenvalues, V = np.linalg.eig(A)
+    corrected = np.where(eigenvalues.real < 0, gamma * eigenvalues, eigenvalues)
+    return (V @ np.diag(corrected) @ np.linalg.inv(V)).real
+
+
 def step_down(W, B, g, slope, curvature, gamma):
     """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
     diagonal out, 1 leaves it as it is.
@@ -189,22 +196,26 @@ def least(A):
 
 
 class Counted(np.ndarray):
-    """An array that counts multiplications: of matrix products, and entry by entry."""
+    """An array that counts the multiplications of matrix products, and those entry by entry."""
 
-    count = 0
+    products = entries = 0
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         plain = [np.asarray(value) for value in inputs]
+        if "out" in kwargs:
+            kwargs["out"] = tuple(np.asarray(value) for value in kwargs["out"])
         result = getattr(ufunc, method)(*plain, **kwargs)
         if ufunc is np.matmul:
-            Counted.count += result.size * plain[0].shape[-1]
+            Counted.products += np.size(result) * plain[0].shape[-1]
         elif ufunc is np.multiply:
-            Counted.count += np.size(result)
+            Counted.entries += np.size(result)
         return np.asarray(result).view(Counted)
 
 
-def multiplications(work, *shapes):
-    """How many multiplications ``work(*arrays)`` makes for arrays of ones of these shapes."""
-    Counted.count = 0
+def multiplications(work, *shapes, entry_by_entry=False):
+    """How many multiplications the matrix products of ``work(*arrays)`` make for arrays of ones of
+    these shapes; with `entry_by_entry` also those of products of entries.
+    """
+    Counted.products = Counted.entries = 0
     work(*(np.ones(shape).view(Counted) for shape in shapes))
-    return Counted.count
+    return Counted.products + entry_by_entry * Counted.entries

@@ -4,16 +4,22 @@ import numpy as np
 
 from ....exact.dense import gauss_newton as whole_gauss_newton
 from ....exact.dense import hessian as whole_hessian
-from ....ledger import AtMost, Case, Condition, Counterexample, Equal, PrintedShape, equation
+from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, PrintedShape, Rate,
+                        equation)
 from ....nets import BoundedCriterion
 from .. import PAPER, curvatures, hessians, kronecker_inverse
+from ..direction import direction
 from . import cases, reference
+from .systems import CONSTANT
 
 ALPHA = 0.05
 WITHIN = Condition("within layers",
-                   "Only blocks within a layer are compared, and the exact mean of the "
-                   "Gauss-Newton matrix, not KFRA's recursion, which takes expectations on the "
-                   "way.")
+                   "Only blocks within a layer are compared, away from the kinks, and the "
+                   "Gauss-Newton matrix is each instance's own (or their exact mean), not KFRA's "
+                   "recursion, which takes expectations on the way.")
+LIGHT = Condition("light damping",
+                  "alpha is far below the eigenvalues of the Kronecker product: what is damped too "
+                  "much falls as the square root of alpha.")
 
 
 def vec_gradient(case, s, t):
@@ -40,14 +46,12 @@ def fisher(rng):
             h = {t: case.inputs(t)[0] for t in (mu, nu)}
             block = curvatures.fisher_block(h[mu], g[mu], h[nu], g[nu])
             wanted = np.outer(vec_gradient(case, 0, mu), vec_gradient(case, 0, nu))
-            claims.append(Equal(f"{case.activation}, block ({mu}, {nu}): outer product of "
-                                "gradients",
-                                block, wanted, 1e-12))
+            claims.append(Equal("outer product of gradients", block, wanted, 1e-12,
+                                case=f"{case.activation}, block ({mu}, {nu})"))
             printed = curvatures.fisher_block_as_printed(h[mu], g[nu])
             if mu == nu:
-                claims.append(Equal(f"{case.activation}, block ({mu}, {nu}): as printed it is "
-                                    "right",
-                                    printed, wanted, 1e-12))
+                claims.append(Equal("as printed it is right", printed, wanted, 1e-12,
+                                    case=f"{case.activation}, block ({mu}, {nu})"))
             else:
                 claims.append(PrintedShape(f"{case.activation}, block ({mu}, {nu})", printed.shape,
                                            wanted.shape))
@@ -58,9 +62,11 @@ def fisher(rng):
           statement="The Fisher matrix as printed has the gradients of the given targets "
                     "(empirical). Drawn from the model instead, its mean over draws is the exact "
                     "one, the mean Gauss-Newton block.",
-          formula=r"\mathbb{E}_i[\hat{F}_i^t] \approx \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes "
-                  r"\mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i "
-                  r"\otimes \nabla_{\mathbf{b}^t} \xi_i^T]",
+          formula=r"\begin{aligned} \mathbb{E}_i[\hat{F}_i^t] &= \mathbb{E}_i[(\mathbf{h}_i^{t-1} "
+                  r"\otimes \mathbf{h}_i^{(t-1)T}) \otimes (\nabla_{\mathbf{b}^t} \xi_i \otimes "
+                  r"\nabla_{\mathbf{b}^t} \xi_i^T)] \\ &\approx \mathbb{E}_i[\mathbf{h}_i^{t-1} "
+                  r"\otimes \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} "
+                  r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
           kind="definition", verdict="definition",
           implements=(curvatures.fisher, hessians.mean_outer))
 def fisher_labels(rng):
@@ -110,10 +116,13 @@ def by_hand(A, B):
           statement="The damped inverse is replaced by a Kronecker product of damped inverses: the "
                     "matrix inverted has two more terms, so that it always damps too much. With "
                     "pi^2 the ratio of mean eigenvalues the traces of these terms are least.",
-          formula=r"(\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx (\mathcal{H}^t)^{-1} "
-                  r"\otimes (\mathcal{G}^t)^{-1}, \quad \mathcal{H}^t = A + \pi_t \sqrt{\alpha} I, "
-                  r"\quad \mathcal{G}^t = B + \tfrac{\sqrt{\alpha}}{\pi_t} I",
-          kind="approximation", verdict="holds",
+          formula=r"\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx "
+                  r"(\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} = "
+                  r"(\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t "
+                  r"\sqrt{\alpha} I)^{-1} \\ (\mathcal{G}^t)^{-1} = "
+                  r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
+                  r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
+          kind="approximation", verdict="conditional", condition=LIGHT,
           implements=(kronecker_inverse.inverse, kronecker_inverse.factors,
                       kronecker_inverse.trace_norm_pi))
 def equation_12(rng):
@@ -141,15 +150,36 @@ def equation_12(rng):
                [traces(mine * f) for f in (0.3, 0.9, 1.1, 4.0)]),
         Equal("pi", mine, pi, 1e-13),
         AtMost("1 % against what diagonal factors mismatch by", 0.01, np.abs(off).max()),
+        *light_and_heavy(rng),
         Case(A=A, B=B),
     ]
+
+
+def light_and_heavy(rng):
+    """(12) for positive definite factors as alpha falls, and at an alpha that is not small."""
+    A, B = (Q @ np.diag(rng.uniform(0.5, 2, len(Q))) @ Q.T
+            for Q in (np.linalg.qr(rng.normal(size=(n, n)))[0] for n in (4, 3)))
+    alphas, product = 1e-4 * 4.0 ** -np.arange(6), reference.kron(A, B)
+
+    def sides(alpha):
+        return (kronecker_inverse.inverse(A, B, alpha),
+                np.linalg.inv(product + alpha * np.eye(12)))
+
+    missed = [np.linalg.norm(left - right) for left, right in map(sides, alphas)]
+    return [Rate("approximate minus exact inverse as alpha falls", alphas, missed, order=0.5,
+                 tolerance=0.05),
+            Counterexample(Equal("alpha = 0.5: approximate against exact inverse", *sides(0.5),
+                                 1e-3))]
 
 
 @equation(PAPER, "u-kfi", where="Related Works",
           statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
                     "product.",
-          formula=r"\hat{\mathbf{d}}_{\mathbf{W}^t} = -\text{Vec}((\mathcal{G}^t)^{-1} "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] (\mathcal{H}^t)^{-1})",
+          formula=r"\begin{aligned} \hat{\mathbf{d}}_{\mathbf{W}^t} &= -((\mathcal{H}^t)^{-1} "
+                  r"\otimes (\mathcal{G}^t)^{-1}) \cdot "
+                  r"\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &= "
+                  r"-\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] "
+                  r"(\mathcal{H}^t)^{-1}), \end{aligned}",
           kind="identity", verdict="holds", implements=(kronecker_inverse.direction,))
 def kfi(rng):
     _, B, G = factors(rng)
@@ -160,10 +190,11 @@ def kfi(rng):
         damped_A, damped_B, _ = by_hand(A, B)
         wanted = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
         claims += [
-            Equal(f"{S} instances: three matrices",
-                  reference.vec(kronecker_inverse.direction(A, B, G, ALPHA)), wanted, 1e-11),
-            Equal(f"{S} instances: from the inputs",
-                  reference.vec(kronecker_inverse.preconditioner(X, B, ALPHA)(-G)), wanted, 1e-11),
+            Equal("three matrices", reference.vec(kronecker_inverse.direction(A, B, G, ALPHA)),
+                  wanted, 1e-11, case=f"{S} instances"),
+            Equal("from the inputs",
+                  reference.vec(kronecker_inverse.preconditioner(X, B, ALPHA)(-G)), wanted, 1e-11,
+                  case=f"{S} instances"),
         ]
     solve = kronecker_inverse.inputs_solver(X, 0.3)
     return [*claims,
@@ -176,7 +207,7 @@ def kfi(rng):
                     "product of their mean, and inverted by the formula of Sherman and Morrison.",
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
-          kind="approximation", verdict="holds",
+          kind="approximation", verdict="conditional", condition=CONSTANT,
           implements=(kronecker_inverse.first_layer_factor, kronecker_inverse.first_layer_inverse,
                       kronecker_inverse.solution))
 def equation_13(rng):
@@ -189,13 +220,20 @@ def equation_13(rng):
                           B + np.sqrt(ALPHA) / pi * np.eye(3))
     made = kronecker_inverse.solution(system(X, B, G), rank_one=True)
     left_out = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
+    moment = np.mean([np.outer(h, h) for h in X], axis=0) + pi * np.sqrt(ALPHA) * np.eye(4)
+    same = np.outer(X[0], X[0]) + pi * np.sqrt(ALPHA) * np.eye(4)
     return [
         Equal("the factor", kronecker_inverse.first_layer_factor(mean, pi, ALPHA), damped_A, 1e-13),
         Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
               G @ np.linalg.inv(damped_A), 1e-12),
         Equal("the direction", made, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-11),
-        AtMost("0 against the least eigenvalue of what is left out, the inputs' covariance", 0.0,
-               reference.least(left_out), scale=1.0),
+        Equal("the factor minus that of (12), by the inputs' covariance",
+              kronecker_inverse.first_layer_factor(mean, pi, ALPHA), moment - left_out, 1e-13),
+        Equal("instances of one input: that of (12)",
+              kronecker_inverse.first_layer_factor(np.mean([X[0]] * 6, axis=0), pi, ALPHA), same,
+              1e-13),
+        Counterexample(Equal("inputs that vary: the direction of (12)", made,
+                             -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),
         Case(mean=mean, B=B),
     ]
 
@@ -207,25 +245,72 @@ def system(X, B, G):
     return System(B, X, np.zeros((len(X), len(B))), G, G, ALPHA, 0.0)
 
 
+def reaches_everything(case):
+    """Whether every instance has a live unit in every hidden layer, some unit is dead, and all are
+    away from their kinks.
+    """
+    kept = [case.hidden(t) for t in (1, 2)]
+    live = [one.slope > 0 for one in kept]
+    return (min(np.abs(one.input).min() for one in kept) > 0.05
+            and all(one.any(axis=1).all() and not one.all() for one in live)
+            and all((one.sum(axis=0) > 0).sum() > 1 for one in live))
+
+
 def relu_case(rng):
-    """A relu network with every unit away from its kink."""
-    for _ in range(100):
+    """A relu network that `reaches_everything`; one with a dead layer is drawn again."""
+    for _ in range(1000):
         case = cases.case(rng, "relu", "softmax")
-        if min(np.abs(case.units[k].saved.input).min() for k in (1, 3)) > 0.05:
+        if reaches_everything(case):
             return case
     raise RuntimeError("no network off the kinks")
 
 
-@equation(PAPER, "u-kfra", where="Related Works",
-          statement="Without the diagonal term the recursion gives the Gauss-Newton blocks, which "
-                    "are those of the Hessian where activations are piecewise linear.",
-          formula=r"\tilde{\mathbf{d}}_{\mathbf{W}^t} = -\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] (\mathcal{H}^t)^{-1}), \quad "
-                  r"\tilde{\mathcal{G}}^t = \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] "
-                  r"+ \tfrac{\sqrt{\alpha}}{\pi_t} I",
-          kind="claim", verdict="conditional", condition=WITHIN,
-          implements=(curvatures.gauss_newton, hessians.gauss_newton_step))
+@equation(PAPER, "u-kfra", where="Related Works; E_i[GN] by KFRA's own recursion",
+          statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place "
+                    "of the second moment of its gradients.",
+          formula=r"\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} = "
+                  r"-\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} "
+                  r"\xi_i] (\mathcal{H}^t)^{-1}) \\ (\tilde{\mathcal{G}}^t)^{-1} = "
+                  r"(\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + "
+                  r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction))
 def kfra(rng):
+    claims, bare = [], ("no biases", "middle layer frozen", "eleven instances",
+                        "no activation after layer 2")
+    for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
+                 *cases.unusual(rng, bare, loss="softmax")]:
+        top = reference.bias_hessians(case, 3).mean(axis=0)
+        wanted = reference.recursion(case, top, None)
+        found = curvatures.gauss_newton(case.evaluation, case.units)
+        step = direction(case.network, case.evaluation.loss_function, case.x, case.y,
+                         "gauss-newton", "kfi", ALPHA)
+        gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
+        for t, one in enumerate(case.layers, start=1):
+            name = f"{case.name}, layer {t}"
+            claims.append(Equal("the recursion, by loops", found[t - 1], wanted[t - 1], 1e-7,
+                                case=name))
+            if one.weight is None:
+                continue
+            A = np.mean([np.outer(h, h) for h in reference.inputs(case, t)], axis=0)
+            damped_A, damped_B, _ = by_hand(A, wanted[t - 1])
+            D = -np.linalg.inv(damped_B) @ gradient[one.weight] @ np.linalg.inv(damped_A)
+            claims += [
+                Equal("direction of the package", step[one.weight], D, 1e-6, case=name),
+                Equal("as printed, with two inverses",
+                      kronecker_inverse.direction(A, wanted[t - 1], gradient[one.weight], ALPHA), D,
+                      1e-9, case=name),
+            ]
+    return [*claims, Case(x=case.x, theta=case.theta)]
+
+
+@equation(PAPER, "u-kfra-hessian", where="Related Works", ours=True,
+          statement="For piecewise linear activations the diagonal term of (4b) disappears, and "
+                    "the Gauss-Newton matrix is the Hessian.",
+          formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
+          kind="claim", verdict="conditional", condition=WITHIN,
+          implements=(hessians.gauss_newton_step, hessians.mean_of_instances))
+def kfra_hessian(rng):
     case = relu_case(rng)
     loss, claims = case.evaluation.loss_function, []
     mean = hessians.mean_of_instances(case.evaluation, case.units, lambda p, y: loss.hessian(p, y),
@@ -233,21 +318,16 @@ def kfra(rng):
     unit, H = case.units[3], case.top()[:, :1, :1] * np.ones((3, 3))
     by_loops = [np.diag(row) @ one @ np.diag(row) for row, one in zip(unit.saved.slope, H)]
     claims.append(Equal("one activation", hessians.gauss_newton_step(unit, H), by_loops, 1e-13))
-    recursion, B = curvatures.gauss_newton(case.evaluation, case.units), case.top().mean(axis=0)
-    for t in (3, 2, 1):
-        claims += [Equal(f"layer {t}: mean Gauss-Newton block against the Hessian, by differences",
-                         mean[t - 1], reference.bias_hessians(case, t).mean(axis=0), 1e-8),
-                   Equal(f"layer {t}: the recursion by loops", recursion[t - 1], B, 1e-11)]
-        if t > 1:
-            slope = case.hidden(t - 1).slope
-            B = np.mean([np.diag(row) @ case.weights(t).T @ B @ case.weights(t) @ np.diag(row)
-                         for row in slope], axis=0)
+    claims += [Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
+                     reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
+               for t in (3, 2, 1)]
     arguments = (case.network, loss, case.x, case.y)
+    recursion = curvatures.gauss_newton(case.evaluation, case.units)
     return [
         *claims,
         Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
                              whole_hessian(*arguments), whole_gauss_newton(*arguments), 1e-8)),
-        Counterexample(Equal("layer 1: the recursion against the mean", recursion[0], mean[0],
+        Counterexample(Equal("layer 1: KFRA's recursion against the mean", recursion[0], mean[0],
                              1e-8)),
         Case(x=case.x, theta=case.theta),
     ]
@@ -261,7 +341,7 @@ UNLIKELY = Condition("unlikely classes",
           statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a corrected "
                     "top block mends it.",
           formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
-          kind="claim", verdict="conditional", condition=UNLIKELY,
+          kind="claim", ours=True, verdict="conditional", condition=UNLIKELY,
           implements=(curvatures.gauss_newton, BoundedCriterion.hessian))
 def gauss_newton(rng):
     claims = []
@@ -273,16 +353,15 @@ def gauss_newton(rng):
         whole = whole_gauss_newton(case.network, case.evaluation.loss_function, case.x, case.y)
         eigenvalues, V = np.linalg.eigh(by_differences)
         claims += [
-            AtMost(f"{activation}: least eigenvalue of the top block against -1 % of its largest "
-                   "entry",
-                   reference.least(uncorrected), -0.01),
-            AtMost(f"{activation}: least eigenvalue of the whole matrix against 0",
-                   reference.least(whole), 0.0),
-            Equal(f"{activation}: top block by differences", uncorrected, by_differences, 1e-8),
-            Equal(f"{activation}: corrected", corrected[-1], V @ np.diag(np.abs(eigenvalues)) @ V.T,
-                  1e-7),
-            AtMost(f"{activation}: 0 against the least eigenvalues once corrected",
-                   0.0, [reference.least(B) for B in corrected], scale=1.0),
+            AtMost("least eigenvalue of the top block against -1 % of its largest entry",
+                   reference.least(uncorrected), -0.01, case=activation),
+            AtMost("least eigenvalue of the whole matrix against 0", reference.least(whole), 0.0,
+                   case=activation),
+            Equal("top block by differences", uncorrected, by_differences, 1e-8, case=activation),
+            Equal("corrected", corrected[-1], V @ np.diag(np.abs(eigenvalues)) @ V.T, 1e-7,
+                  case=activation),
+            AtMost("0 against the least eigenvalues once corrected", 0.0,
+                   [reference.least(B) for B in corrected], scale=1.0, case=activation),
         ]
     likely = BoundedCriterion().hessian(np.array([[3.0, 0, 0]]), np.array([0]))[0]
     return [

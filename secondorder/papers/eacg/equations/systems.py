@@ -27,6 +27,48 @@ def by_columns(case, vector):
     return vector[np.concatenate(places)]
 
 
+def second_moment(h):
+    """E_i[h_i h_i^T] by loops."""
+    return sum(np.outer(row, row) for row in h) / len(h)
+
+
+def outer_of_mean(h):
+    """E_i[h_i] E_i[h_i]^T."""
+    mean = sum(h) / len(h)
+    return np.outer(mean, mean)
+
+
+def dense_direction(case, moment, alpha=ALPHA):
+    """Over theta, what (10a) and (10b) give for PCH-1: by this folder's own recursion, gradients
+    and dense solves; `moment` makes the inputs' factor.
+    """
+    top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
+    gradient = reference.gradients(case, np.arange(len(case.theta))).mean(axis=0)
+    found = np.empty_like(gradient)
+    for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), start=1):
+        if one.weight is None:
+            continue
+        solved = [(reference.weight_places(case, t),
+                   reference.kron(moment(reference.inputs(case, t)), B)), (one.bias, B)]
+        for places, block in solved[: 1 if one.bias is None else 2]:
+            matrix = (1 - alpha) * block + alpha * np.eye(len(block))
+            found[places] = np.linalg.solve(matrix, -gradient[places])
+    return found
+
+
+def unusual_directions(rng, moment, solvers):
+    """Claims on `direction` for unusual networks and batches."""
+    claims = []
+    for case in cases.unusual(rng):
+        wanted = dense_direction(case, moment)
+        for solver in solvers:
+            made = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
+                             solver, ALPHA, max_cg=400, tolerance=1e-13)
+            claims.append(Equal("unusual networks and batches, against dense solves", made, wanted,
+                                1e-6, case=f"{case.name}, {solver}"))
+    return claims
+
+
 def block_diagonal(matrices):
     ends = np.cumsum([0, *map(len, matrices)])
     out = np.zeros((ends[-1],) * 2)
@@ -38,9 +80,9 @@ def block_diagonal(matrices):
 @equation(PAPER, "9",
           statement="The Newton system with a weighted mean of the curvature and the identity is "
                     "positive definite, and its solution a descent direction.",
-          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] + \alpha I) "
-                  r"\mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i], \quad 0 < \alpha < "
-                  r"1",
+          formula=r"\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] "
+                  r"+ \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < "
+                  r"\alpha < 1 \end{gathered}",
           kind="definition", verdict="conditional", condition=POSITIVE,
           implements=(systems.damped, systems.block_diagonal_system, direction))
 def equation_9(rng):
@@ -55,16 +97,17 @@ def equation_9(rng):
                       ALPHA)
         name = case.name
         claims += [
-            Equal(f"{name}: matrix of the system", mine, wanted, 1e-13),
-            Equal(f"{name}: solution, layer by layer, against a dense solve", by_columns(case, d),
-                  np.linalg.solve(wanted, -by_columns(case, gradient)), 1e-11),
-            AtMost(f"{name}: alpha against the least eigenvalue", ALPHA,
-                   np.linalg.eigvalsh(mine)[0]),
-            AtMost(f"{name}: slope along the solution against 0", d @ gradient, 0.0),
+            Equal("matrix of the system", mine, wanted, 1e-13, case=name),
+            Equal("solution, layer by layer, against a dense solve", by_columns(case, d),
+                  np.linalg.solve(wanted, -by_columns(case, gradient)), 1e-11, case=name),
+            AtMost("alpha against the least eigenvalue", ALPHA, np.linalg.eigvalsh(mine)[0],
+                   case=name),
+            AtMost("slope along the solution against 0", d @ gradient, 0.0, case=name),
         ]
     negative = systems.damped(-0.2 * np.eye(3), ALPHA)
     return [
         *claims,
+        *unusual_directions(rng, second_moment, ("exact",)),
         Equal("a singular curvature: least eigenvalue is alpha",
               np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
         Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
@@ -96,11 +139,11 @@ def equation_10a(rng):
                                                                              ALPHA), -g, 50, 1e-12)
             name = f"{case.name}, layer {t}"
             claims += [
-                Equal(f"{name}: conjugate gradients", found.solution, wanted, 1e-9),
-                Equal(f"{name}: the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
-                      matrix @ g, 1e-13),
-                Equal(f"{name}: Cholesky", closed_forms.damped_solve(B, -g, 1 - ALPHA, ALPHA),
-                      wanted, 1e-11),
+                Equal("conjugate gradients", found.solution, wanted, 1e-9, case=name),
+                Equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA), matrix @ g,
+                      1e-13, case=name),
+                Equal("Cholesky", closed_forms.damped_solve(B, -g, 1 - ALPHA, ALPHA), wanted,
+                      1e-11, case=name),
             ]
     return [*claims, Case(B=B, g=g)]
 
@@ -124,10 +167,10 @@ def equation_10b(rng):
         mine, name = (systems.dense_solution(made), f"{case.name}, layer {t}, l2 = {l2:g}")
         by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(made.G), 300, 1e-13)
         claims += [
-            Equal(f"{name}: the matrix", systems.dense_system(made), matrix, 1e-13),
-            Equal(f"{name}: conjugate gradients on the Kronecker product", reference.vec(mine),
-                  by_cg.solution, 1e-8),
-            AtMost(f"{name}: slope along the solution against 0", np.sum(mine * made.G), 0.0),
+            Equal("the matrix", systems.dense_system(made), matrix, 1e-13, case=name),
+            Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
+                  by_cg.solution, 1e-8, case=name),
+            AtMost("slope along the solution against 0", np.sum(mine * made.G), 0.0, case=name),
         ]
     return [*claims, Case(A=A, G=made.G)]
 
@@ -158,7 +201,7 @@ def vec(rng):
                   r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P \cdot "
                   r"\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
           kind="identity", verdict="holds",
-          implements=(systems.kronecker_product, systems.batch_product))
+          implements=(systems.kronecker_product, systems.batch_product, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)
     A = np.mean([np.outer(h, h) for h in X], axis=0)
@@ -167,8 +210,14 @@ def equation_11a(rng):
         Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), wanted, 1e-13),
         Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), wanted,
               1e-13),
+        *unusual_directions(rng, second_moment, ("cg",)),
         Case(B=B, P=P, X=X),
     ]
+
+
+CONSTANT = Condition("inputs that hardly vary",
+                     "The covariance of the layer's inputs over the batch, which is what is left "
+                     "out, is small beside the outer product of their mean.")
 
 
 @equation(PAPER, "11b",
@@ -177,8 +226,8 @@ def equation_11a(rng):
           formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot "
                   r"P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
-          kind="approximation", verdict="holds",
-          implements=(systems.rank_one_product, systems.System.mean_input))
+          kind="approximation", verdict="conditional", condition=CONSTANT,
+          implements=(systems.rank_one_product, systems.System.mean_input, direction))
 def equation_11b(rng):
     B, P, X = factors(rng)
     mean = systems.System(B, X, X, P, P, ALPHA, 0.0).mean_input
@@ -186,6 +235,8 @@ def equation_11b(rng):
     mine = reference.vec(systems.rank_one_product(B, P, mean))
     left = reference.kron(np.mean([np.outer(h, h) for h in X], axis=0), B)
     rank_one = reference.kron(np.outer(mean, mean), B)
+    same = np.broadcast_to(X[0], X.shape)
+    at_same = systems.System(B, same, same, P, P, ALPHA, 0.0).mean_input
     return [
         Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
         Equal("mean input", mean, sum(X) / len(X), 1e-14),
@@ -193,7 +244,10 @@ def equation_11b(rng):
               reference.kron(covariance, B) @ reference.vec(P), 1e-12),
         AtMost("0 against the least eigenvalue of that difference", 0.0,
                reference.least(left - rank_one), scale=1.0),
-        AtMost("rank of (11b) against the number of outputs", np.linalg.matrix_rank(rank_one),
-               len(B)),
+        Equal("instances of one input: (11a)",
+              reference.vec(systems.rank_one_product(B, P, at_same)),
+              reference.kron(second_moment(same), B) @ reference.vec(P), 1e-12),
+        Counterexample(Equal("inputs that vary: (11a)", mine, left @ reference.vec(P), 1e-3)),
+        *unusual_directions(rng, outer_of_mean, ("ea-cg", "ea-closed")),
         Case(B=B, P=P, X=X),
     ]

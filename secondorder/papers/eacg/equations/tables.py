@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.linalg import polar
 
-from ....ledger import AtMost, Case, Equal, Property, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, equation
 from .. import PAPER, curvatures, errors
-from . import cases
+from . import cases, reference
 
 PRINTED = 5e-5  # half a unit of the last printed digit
 
@@ -50,10 +50,10 @@ def metric(rng):
         by_roots = [np.sqrt(np.sum((B - polar(H)[1]) ** 2)) for B, H in zip(approximate, exact)]
         mine, name = errors.layer_errors(approximate, exact), case.name
         claims += [
-            Equal(f"{name}: |H| as a polar factor", mine, by_roots, 1e-11),
-            Equal(f"{name}: total", errors.total_error(mine), np.linalg.norm(by_roots), 1e-11),
-            Equal(f"{name}: one layer", errors.layer_error(approximate[0], exact[0]), by_roots[0],
-                  1e-11),
+            Equal("|H| as a polar factor", mine, by_roots, 1e-11, case=name),
+            Equal("total", errors.total_error(mine), np.linalg.norm(by_roots), 1e-11, case=name),
+            Equal("one layer", errors.layer_error(approximate[0], exact[0]), by_roots[0], 1e-11,
+                  case=name),
         ]
     return [*claims, Case(exact=exact[0], approximate=approximate[0])]
 
@@ -121,3 +121,50 @@ def table_5(rng):
     return [*arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)}),
             AtMost("Fisher against PCH-1 and PCH-2, the last layer left out", hidden["Fisher"],
                    [hidden["PCH-1"], hidden["PCH-2"]])]
+
+
+@equation(PAPER, "u-accumulate", where="Comparison with the True Hessian; Supplement A", ours=True,
+          statement="Errors are not accumulated with layers: what (6) is fed with may be off, and "
+                    "one step down it is off by less.",
+          formula=r"\| (\mathbf{W}^T \Delta \mathbf{W}) \odot \mathbb{E}_i[\mathbf{h}_i' "
+                  r"\otimes \mathbf{h}_i'^T] \|_F \leq \max_r \mathbb{E}_i[\mathbf{h}_{i, r}'^2] "
+                  r"\, \|\mathbf{W}\|_2^2 \, \|\Delta\|_F",
+          kind="claim", verdict="conditional",
+          condition="In every layer the largest mean square of a slope times the square of the "
+                    "largest singular value of W is below 1. (For sigmoids it is enough that the "
+                    "latter is below 4.)",
+          implements=(errors.recursive_bound, curvatures.expectation_step))
+def accumulation(rng):
+    claims = []
+    for scale in (0.1, 3.0):
+        case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11)
+        W, g, kept = case.weights(2), case.deltas(2), case.hidden(1)
+        H = reference.bias_hessians(case, 2)
+        if scale == 3.0:  # the slopes of a case far from saturation, so that W decides
+            kept = kept._replace(slope=np.full_like(kept.slope, 0.25))
+            W = 8 * W / np.linalg.norm(W, 2)
+        left, size, right = np.linalg.svd(W)
+        off = 1e-3 * np.outer(left[:, 0], left[:, 0])
+        B = H.mean(axis=0)
+        one, two = (curvatures.expectation_step(W, matrix, g, kept.slope, kept.curvature)
+                    for matrix in (B, B + off))
+        moved = np.linalg.norm(two - one)
+        bound = (errors.recursive_bound(1e-3, W, H, kept.slope)
+                 - errors.recursive_bound(0.0, W, H, kept.slope))
+        second = max(sum(kept.slope[:, r] ** 2) / 11 for r in range(5))
+        claims += [
+            Equal("the bound's share, by loops", bound, 1e-3 * second * size[0] ** 2, 1e-9,
+                  case="large weights" if scale == 3.0 else "small weights"),
+            Equal("what an error above changes below, by loops", two - one,
+                  reference.step_down(W, off, g, kept.slope, kept.curvature, None), 1e-9,
+                  case="large weights" if scale == 3.0 else "small weights"),
+            AtMost("error below against the bound", moved, bound, 1e-9,
+                   case="large weights" if scale == 3.0 else "small weights"),
+        ]
+        below = AtMost("error below against error above", moved, 1e-3, 1e-9)
+        claims.append(Counterexample(below) if scale == 3.0 else below)
+    for number, table in TABLES.items():
+        peaks = tuple(name for name, rows in table.items() if rows[0] >= max(rows[1:]))
+        claims.append(Property(f"Table {number}: approximations that are worst in layer 1", peaks,
+                               ()))
+    return [*claims, Case(W=W, off=off)]

@@ -1,0 +1,84 @@
+"""What is shown as a paper's formula is the paper's, but for a list of exceptions with reasons."""
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from harness import displays
+from secondorder.ledger.registry import REGISTRY
+
+KEPT = tomllib.loads(displays.KEPT.read_text(encoding="utf-8"))
+PAPERS = tuple(paper for paper, kept in KEPT["digests"].items() if kept)
+TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
+         "reversible-gauss-newton": "gauss_newton_revmlp.md"}
+
+
+def text_of(paper):
+    """The paper's text: in $SECONDORDER_PAPERS, or in `papers` beside $SECONDORDER_DATA."""
+    folder = os.environ.get("SECONDORDER_PAPERS")
+    if folder is None and "SECONDORDER_DATA" in os.environ:
+        folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
+    path = None if folder is None else Path(folder) / TEXTS[paper]
+    if path is None or not path.is_file():
+        pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_formulas_are_those_of_the_text(paper):
+    digests, explained = KEPT["digests"][paper], KEPT["explained"][paper]
+    for entry in REGISTRY.select(paper):
+        label = entry.labels[0]
+        if entry.ours:
+            assert label not in digests and label not in explained, f"{label} is ours"
+        elif label in explained:
+            assert explained[label].strip()
+            assert displays.digest(entry.formula) != digests.get(label), f"{label} is the text's"
+        else:
+            assert displays.digest(entry.formula) == digests.get(label), label
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_exception_is_left_over(paper):
+    labels = {entry.labels[0] for entry in REGISTRY.select(paper)}
+    assert {*KEPT["digests"][paper], *KEPT["explained"][paper]} <= labels
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_digests_are_those_of_the_text(paper):
+    found = displays.of_registrations(paper, displays.sources(paper, text_of(paper)))
+    assert found == KEPT["digests"][paper]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_nothing_is_left_out(paper):
+    """No registration shows dots of its own: the text has as many."""
+    text = text_of(paper)
+    found = displays.sources(paper, text)
+    for entry in REGISTRY.select(paper):
+        wanted = None if entry.ours else displays.expected(entry.labels, found)
+        if wanted is not None:
+            dots = displays.normal(entry.formula).count("ldots")
+            assert dots <= displays.normal(wanted).count("ldots"), entry.labels
+
+
+@pytest.mark.parametrize("one, other, same", [
+    (r"a_i \, b", "a_{i}b", True),
+    (r"\begin{aligned} a &= b \\\\ &= c. \end{aligned} \tag{3}", "a = b = c", True),
+    (r"\left( a \right)^{T}, \quad (4b)", "(a)^T", True),
+    (r"{W}^T \tfrac12", r"W^{T} \frac{1}{2}", True),
+    ("a_{ij}", "a_i j", False),
+    (r"\frac{ab}{c}", r"\frac{a}{bc}", False),
+    (r"\begin{pmatrix} a \end{pmatrix}", r"\begin{bmatrix} a \end{bmatrix}", False),
+    (r"\hat{a}", "a", False),
+])
+def test_what_counts(one, other, same):
+    assert (displays.digest(one) == displays.digest(other)) is same
+
+
+def test_numbers_of_displays():
+    assert displays.numbers(r"a = b. \quad (12)") == ["12"]
+    assert displays.numbers(r"a \tag{3}") == ["3"]
+    assert displays.lines_of(r"a = b \tag{1} c = d \tag{2}") == {"1": "a = b ", "2": " c = d "}
