@@ -13,6 +13,7 @@ import numpy as np
 from .. import checks, files
 
 FORMAT = 3
+OLDER = 2  # without a recipe; of the data it has the digest alone, which `_difference` knows
 
 _MISSING = object()
 NUMBERS = "numbers"  # the entry that no reader can tell apart: a hash
@@ -61,9 +62,9 @@ def read_checkpoint(path):
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         record = json.loads(arrays.pop("text").item())
-        if record["format"] != FORMAT:
+        if record["format"] not in (FORMAT, OLDER):
             raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}")
-        return _unpacked(record["content"], arrays)
+        return {"recipe": {}} | _unpacked(record["content"], arrays)
     except FileNotFoundError:
         raise FileNotFoundError(f"no such checkpoint: {path}") from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
@@ -140,6 +141,9 @@ def _difference(now, then):
             inner = _difference(mine, written)
             if inner is not None:
                 return f"{name}'s {inner[0]}", *inner[1:]
+        elif isinstance(mine, dict) and NUMBERS in mine and isinstance(written, str):
+            if mine[NUMBERS] != written:  # of the older format
+                return name, "other than these", "these"
         elif mine is _MISSING or written is _MISSING or mine != written:
             if name == NUMBERS and _MISSING not in (mine, written):
                 return name, "other than these", "these"

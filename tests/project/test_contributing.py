@@ -1,0 +1,161 @@
+"""CONTRIBUTING.md: its examples run, its checks pass, and they need no more names than it says."""
+
+import ast
+import importlib
+import re
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.ledger import registry
+
+TEXT = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
+EXAMPLES = {name: re.findall(r"```python\n(.*?)```", text, re.S) for name, text in SECTIONS.items()}
+MOST = {"layer": 12, "method": 5, "equation": 8}
+
+
+@pytest.fixture
+def papers(monkeypatch):
+    """A registry with room for the papers of a test, in place of the package's own."""
+    def with_papers(**modules):
+        papers = {name.replace("_", "-"): module for name, module in modules.items()}
+        monkeypatch.setattr(registry, "REGISTRY", registry.Registry(papers))
+    return with_papers
+
+
+def run(example, name="example"):
+    module = types.ModuleType(name)
+    exec(compile(example, f"CONTRIBUTING.md, {name}", "exec"), vars(module))
+    return module
+
+
+def test_every_section_has_its_example():
+    sections = ("A layer", "A method", "An equation", "A paper")
+    assert [len(EXAMPLES[name]) for name in sections] == [1, 1, 1, 3]
+
+
+@pytest.mark.parametrize("wrong", [None, "+ 2 * mixed", "a_bar + (y_bar", "a[:, None] * H_y"])
+def test_the_layer_passes_and_its_check_can_fail(wrong):
+    (example,) = EXAMPLES["A layer"]
+    if wrong is None:
+        run(example)
+        return
+    assert example.count(wrong) == 1
+    with pytest.raises(AssertionError, match="Scale"):
+        run(example.replace(wrong, wrong.replace("+", "-") if "+" in wrong else "-" + wrong))
+
+
+def test_the_method_trains_and_goes_on_bit_for_bit(tmp_path):
+    RMSProp = run(EXAMPLES["A method"][0]).RMSProp
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 4)), rng.integers(0, 3, 30)
+
+    def made(rho=0.9):
+        return RMSProp(so.mlp([4, 5, 3], rng=0), so.SoftmaxCrossEntropy(), rho=rho)
+
+    whole, first, rest = made(), made(), made()
+    so.train(whole, x, y, epochs=4, rng=1)
+    so.train(first, x, y, epochs=2, rng=1, checkpoint=tmp_path / "kept")
+    with pytest.raises(ValueError, match="rho 0.9, not 0.5"):
+        so.train(made(0.5), x, y, epochs=4, rng=1, checkpoint=tmp_path / "kept", resume=True)
+    so.train(rest, x, y, epochs=4, rng=1, checkpoint=tmp_path / "kept", resume=True)
+    assert np.array_equal(whole.network.theta, rest.network.theta)
+    before = rest.state_dict()
+    with pytest.raises(FloatingPointError, match="RMSProp"):
+        rest.learning_rate = 1e308
+        rest.step(1e3 * x, y)
+    assert np.array_equal(rest.state_dict()["mean_square"], before["mean_square"])
+
+
+def test_the_equation_holds_and_its_check_can_fail(papers):
+    for wrong in (None, "np.sum(g**2 / c) / 2"):
+        papers(my_paper=None)
+        (example,) = EXAMPLES["An equation"]
+        run(example if wrong is None else example.replace(wrong, "np.sum(g**2 / c)"), "example")
+        (result,) = so.verify.run("my-paper", "7")
+        assert result.ok == (wrong is None), result.message
+
+
+def test_the_room_is_found_verified_and_trains(papers, tmp_path, monkeypatch):
+    room = tmp_path / "my_room"
+    room.mkdir()
+    named = re.findall(r"^`(\w+\.py)` .*?```python\n(.*?)```", SECTIONS["A paper"], re.M | re.S)
+    assert [name for name, _ in named] == ["__init__.py", "optimizer.py", "equations.py"]
+    for name, example in named:
+        (room / name).write_text(example, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    papers(my_paper="my_room.equations")
+    try:
+        (result,) = so.verify.run("my-paper")
+        assert result.ok and result.labels == ("1",)
+        KnownMinimum = importlib.import_module("my_room.optimizer").KnownMinimum
+        rng = np.random.default_rng(0)
+        optimizer = KnownMinimum(so.SGD(so.mlp([3, 5, 2], rng=0), so.SquaredError()))
+        x = rng.normal(size=(20, 3))
+        y = so.mlp([3, 5, 2], rng=1)(x)  # so that the least value is 0
+        losses = [optimizer.step(x, y)["loss"] for _ in range(300)]
+        assert losses[-1] < 0.01 * losses[0]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "my_room"]:
+            del sys.modules[name]
+
+
+# -- how much of the package an example has to know ------------------------------------------------
+
+
+def names_of_the_package(example):
+    """What an example imports, overrides or is given of the package.
+
+    Those are: what it imports from it or reaches as ``so.<...>.name``; what a class of it defines
+    or uses of itself that its base class has (`__init__` left out, as every class has one);
+    attributes of what its functions are given; names of arguments of what it imports; and `rng`,
+    which a check is called with.
+    """
+    tree, module = ast.parse(example), run(example)
+    found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             and node.module.startswith("secondorder") for alias in node.names}
+    imported = set(found)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (
+                node.func.id in imported):
+            found |= {keyword.arg for keyword in node.keywords}
+        if isinstance(node, ast.FunctionDef) and any(isinstance(d, ast.Call)
+                                                     for d in node.decorator_list):
+            found |= {argument.arg for argument in node.args.args}
+        if isinstance(node, ast.ClassDef):
+            found |= _of_a_class(node, getattr(module, node.name).__mro__[1])
+    return found
+
+
+def _of_a_class(tree, base):
+    found, inherited = {base.__name__}, dir(base) + ["parameters"]
+    for statement in tree.body:
+        targets = getattr(statement, "targets", [])
+        names = [target.id for target in targets] or [getattr(statement, "name", "")]
+        found |= {name for name in names if name in inherited and name != "__init__"}
+    for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
+        given = {argument.arg for argument in function.args.args} - {"self"}
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Attribute):
+                continue
+            owner = ast.unparse(node.value)
+            if owner in given or (owner == "self" and node.attr in inherited):
+                found.add(node.attr)
+            if owner.startswith("so."):
+                found.add(node.attr)
+    return found
+
+
+@pytest.mark.parametrize("what, section", [("layer", "A layer"), ("method", "A method"),
+                                           ("equation", "An equation")])
+def test_an_example_needs_no_more_names_than_it_lists(what, section, papers):
+    papers(my_paper=None)
+    (listed,) = re.findall(rf"<!-- names: {what} -->(.*?)<!-- end -->", SECTIONS[section], re.S)
+    needed = names_of_the_package(EXAMPLES[section][0])
+    assert needed == set(re.findall(r"`(\w+)`", listed))
+    assert len(needed) <= MOST[what]
