@@ -30,8 +30,8 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
   secondorder show residual-partitioning Theorem 1 --seed 3
   secondorder show residual-partitioning 9 --json   the same as one object
-  secondorder show residual-partitioning 22 --verbose
-                                                    with entries of both sides of every claim
+  secondorder show residual-partitioning 22 --more  all code, the live case, every claim
+  secondorder show residual-partitioning 22 --tex   formulas in LaTeX
 
 Labels in any spelling: 39, (39), eq. 39, theorem-1, Theorem 1.
 """
@@ -67,8 +67,9 @@ def add(commands):
                              "Theorem 1; without it the labels are listed")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="draws another live case (default: 0)")
-    parser.add_argument("--verbose", action="store_true",
-                        help="entries of both sides, and every case")
+    parser.add_argument("--more", action="store_true",
+                        help="all that implements it, the code of the check, every claim")
+    parser.add_argument("--tex", action="store_true", help="formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
                         help="print one object: what verify --json says, and the formulas")
     parser.set_defaults(run=show)
@@ -137,12 +138,13 @@ def show(options):
     from secondorder.ledger.registry import REGISTRY
 
     if options.json:
-        if not options.label or options.verbose:
+        if not options.label or options.more or options.tex:
             raise ValueError("--json is about one equation: it goes with PAPER and LABEL, and "
-                             "without --verbose")
+                             "without --more and --tex")
         print(files.to_json(_as_object(options)))
     elif options.label:
-        print(ledger.show(options.paper, " ".join(options.label), options.seed, options.verbose))
+        print(ledger.show(options.paper, " ".join(options.label), options.seed, options.more,
+                          options.tex))
     elif options.paper:
         for equation in REGISTRY.select(options.paper):
             print(f"{', '.join(equation.labels):<25} {equation.verdict:<12} {equation.statement}")

@@ -91,7 +91,7 @@ class Comparison:
     error, tolerance, scale : float
         The error is relative to the scale.
     left, right : ndarray
-        Copies of both sides, for the reader (`secondorder show --verbose`).
+        Copies of both sides, for the reader (`secondorder show --more`).
     """
 
     relation = "="

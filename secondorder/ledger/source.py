@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -27,6 +28,22 @@ def code_of(implementation, name):
     if len(kept) > _LONGEST:
         shown.append(f"       ... {len(kept) - _LONGEST} more lines")
     return [f"{name}  ({place}:{max(first, 1)})", *shown]
+
+
+def doc_lines(implementation, longest=5):
+    """The docstring's own words before its sections: what it computes, formula included.
+
+    Of several paragraphs those after the first are kept while they fit.
+    """
+    text = inspect.getdoc(inspect.unwrap(underlying(implementation))) or ""
+    text = re.split(r"\n+[A-Z][a-z]+\n-{3,}", text)[0].strip()
+    lines = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        found = [line.rstrip() for line in paragraph.splitlines() if line.strip()]
+        if lines and len(lines) + len(found) > longest:
+            break
+        lines += found
+    return lines[:longest]
 
 
 def numbered_code(lines, first):

@@ -399,7 +399,8 @@ OWN = {
     "eacg.EACG.literal": FLAG["literal"], "eacg.direction.literal": FLAG["literal"],
     "eacg.EACG.rank": RANK, "eacg.direction.rank": RANK,
     "eacg.EACG.preconditioner": PRECONDITIONER, "eacg.direction.preconditioner": PRECONDITIONER,
-    "ledger.show.verbose": [("no", TypeError, "verbose")],
+    "ledger.show.more": [("no", TypeError, "more")],
+    "ledger.show.tex": [("no", TypeError, "tex")],
     **{f"ledger.{name}.what": [("", REFUSED, "say what"), (3, REFUSED, "say what")]
        for name in ("Equal", "AtMost", "Rate", "Property", "PrintedShape")},
     **{f"ledger.{name}.case": [("", REFUSED, "say what"), (3, REFUSED, "say what")]

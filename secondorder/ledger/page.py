@@ -1,0 +1,257 @@
+"""One equation on one screen: formula, literal code, both sides' numbers, verdict.
+
+What does not fit stands behind `more`: all that implements it, the check's own code, the live case
+and every claim.
+"""
+
+import inspect
+import textwrap
+
+import numpy as np
+
+from ..checks import boolean, whole_number
+from . import changes, folding, registry, sides, tally, terminal
+from .claims import Case, Counterexample, Printed, PrintedShape, Property
+from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
+from .equations import run_equation
+from .labels import heading
+from .mismatch import entry_line
+from .registry import qualified_name
+from .report import short_name
+from .source import code_of, doc_lines, reference_code
+
+_WIDTH = 80
+#: Lines that a page keeps to where its formulas and numbers leave room for code.
+SCREEN = 50
+_LEAST_CODE = 8
+
+
+def show(paper, label, seed=0, more=False, tex=False):
+    """One equation for a reader, on one screen.
+
+    Parameters
+    ----------
+    paper, label : str
+        In any spelling.
+    seed : int >= 0
+        Draws the live case.
+    more : bool
+        Everything else too: all implementations, the code of the check, the arrays of the live
+        case, every claim with entries of both sides.
+    tex : bool
+        Formulas in LaTeX as they are registered.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Unknown paper or label (with the close match).
+    """
+    entry = registry.REGISTRY.select(paper, label)[0]
+    more, tex = boolean(more, "more"), boolean(tex, "tex")
+    result = run_equation(entry, whole_number(seed, "seed", 0))
+    head = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), "",
+            *_formulas(entry, tex)]
+    numbers = ["", *_numbers(result, seed)]
+    command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
+    if more:
+        body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
+    else:
+        lead = _lead(entry)
+        room = SCREEN - len(head) - len(numbers) - 5
+        code = ["", *_cut(lead, max(room, _LEAST_CODE))]
+        left = SCREEN - len(head) - len(numbers) - len(code) - 2
+        body = [*head, *code, *numbers, "", *_claims(result.claims, left), f"more: {command}"]
+    if not result.ok:
+        body += ["", result.message]
+    return "\n".join(body)
+
+
+def _shell(label):
+    return f'"{label}"' if " " in label else label
+
+
+def _paragraph(text, indent=""):
+    return textwrap.wrap(" ".join(text.split()), _WIDTH, subsequent_indent=indent)
+
+
+def _head(entry, result):
+    """Label, verdict with its weight, error and tolerance, and what is not the paper's."""
+    outcome = "as it should be" if result.ok else "NOT as it should be"
+    verdict = f"{tally.verdict_of(entry)}, {entry.kind}: {outcome}"
+    if result.error is not None:
+        verdict += f"; error {result.error:.1e}, allowed {result.tolerance:.1e}"
+    if result.printed_failure:
+        verdict += "; as printed the shapes differ"
+    elif result.printed_error is not None:
+        verdict += f"; as printed {result.printed_error:.1e}"
+    return [f"[{entry.paper}] {heading(entry.labels)}", *_paragraph(verdict, "  "),
+            *tally.marks(entry)]
+
+
+def _facts(entry):
+    lines = []
+    if entry.where:
+        lines += _paragraph(f"where: {entry.where}", "  ")
+    for condition in entry.conditions:
+        lines += _paragraph(f"condition: {condition}", "  ")
+    return lines
+
+
+def _formulas(entry, tex):
+    if tex:
+        pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
+        pairs += [("corrected:", entry.corrected)] if entry.corrected else []
+        return [line for caption, text in pairs
+                for line in (caption, *_indented(inspect.cleandoc(text).splitlines()))]
+    if not entry.corrected:
+        return ["formula:", *_indented(terminal.draw(entry.formula))]
+    (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
+    return ["as printed:", *_indented(terminal.draw(printed)),
+            "corrected (^ what changed):" if marked else "corrected:",
+            *_indented(terminal.draw(corrected))]
+
+
+def _indented(lines):
+    return ["    " + line for line in lines]
+
+
+# -- code ------------------------------------------------------------------------------------------
+
+def _lead(entry):
+    """Lines of the literal form: its place, its formula as the docstring has it, its code."""
+    if not entry.implements:
+        return code_of(entry.check, f"the check {entry.check.__name__}")
+    return _implementation(entry, entry.implements[0])
+
+
+def _implementation(entry, value):
+    first, *code = code_of(value, short_name(entry.paper, qualified_name(value)))
+    return [first, *("       " + line for line in doc_lines(value)), *code]
+
+
+def _cut(lines, room):
+    if len(lines) <= room:
+        return lines
+    return [*lines[:room - 1], f"       ... {len(lines) - room + 1} more lines of this code"]
+
+
+def _all_code(entry):
+    lines = []
+    for value in entry.implements:
+        lines += [*_implementation(entry, value), ""]
+    return [*lines, "the other side, in the check:", *reference_code(entry.check)]
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+def _numbers(result, seed):
+    """Both sides of the comparison that tells most, and of the form that must fail."""
+    lines = []
+    claim = sides.featured(result.claims)
+    if claim is not None:
+        lines += _paragraph(f"both sides (seed {seed}): {sides.title(claim)}", "  ")
+        lines += _indented(sides.table(claim))
+    for kind, name in ((Printed, "as printed, fails as it should"),
+                       (Counterexample, "outside the condition, fails as it should")):
+        failure = sides.featured_failure(result.claims, kind)
+        if failure is not None:
+            lines += _paragraph(f"{name}: {sides.title(failure)}", "  ")
+            names = ("printed" if kind is Printed else "outside", "check")
+            lines += _indented(sides.table(failure, names, 2))
+    for claim in result.claims:
+        if isinstance(claim, PrintedShape):
+            lines += _paragraph(f"as printed, {claim.what}: {claim.left_shape} against "
+                                f"{claim.right_shape}", "  ")
+            break
+    return lines
+
+
+# -- claims ----------------------------------------------------------------------------------------
+
+def _claims(claims, room):
+    """One line that counts the claims, and as many of them as there is room for."""
+    groups = folding.folded(claims)
+    count = sum(len(same) for _, same in groups)
+    failed = sum(not claim.ok for _, same in groups for claim in same)
+    text = f"{count} claim{'s' * (count != 1)}" + (
+        f", {failed} of them NOT as they should be" if failed else ", all as they should be")
+    groups.sort(key=lambda group: group[1][0].ok)  # failures first, else as they stand
+    lines = [line for _, same in groups for line in _claim_lines(same)]
+    if len(groups) > 1 and len(lines) < room or failed:
+        return [text + ":", *lines]
+    return [text + "."]
+
+
+def claim_table(claims, more=False):
+    """One line a claim with its relation; the worst of those that differ only in their case."""
+    if more:
+        groups = [[claim] for claim in claims if not isinstance(claim, Case)]
+    else:
+        groups = [same for _, same in folding.folded(claims)]
+    return [line for same in groups for line in _claim_lines(same, more)]
+
+
+def _claim_lines(same, more=False):
+    worst = same[0]
+    lines = _claim_line(worst, len(same))
+    return lines + (entries(worst) if more or not worst.ok else [])
+
+
+def _claim_line(claim, count):
+    """Outcome, relation, error, tolerance in columns, then the claim, wrapped under itself."""
+    error, tolerance = "", ""
+    if not isinstance(claim, (Property, PrintedShape)):
+        error, tolerance = f"{claim.error:.1e}", f"{claim.tolerance:.1e}"
+    head = f"{'ok' if claim.ok else 'FAIL':<4} {claim.relation:<5} {error:<7} {tolerance:<7}  "
+    lines = textwrap.wrap(_claim_text(claim, count), _WIDTH - len(head), break_long_words=False)
+    return [head + lines[0], *(" " * len(head) + line for line in lines[1:])]
+
+
+def _claim_text(claim, count):
+    text, case = folding.split_case(claim.what)[0], folding.case_of(claim)
+    if isinstance(claim, (Counterexample, Printed)):
+        text = f"{claim.label}, {'fails as it should' if claim.ok else 'must fail'}: {text}"
+    elif isinstance(claim, PrintedShape):
+        text = f"as printed, {text}: {claim.left_shape} against {claim.right_shape}"
+    elif isinstance(claim, Property) and (claim.expected is not True or not claim.ok):
+        text = claim.outcome()
+    if count > 1:
+        return f"{text} ({count} cases" + (f", worst: {case})" if case else ")")
+    return f"{text} ({case})" if case and not isinstance(claim, Property) else text
+
+
+def entries(claim, limit=4):
+    """A few entries of both sides: where tightest, where worst on failure, else the largest."""
+    if isinstance(claim, (Property, PrintedShape)):
+        return []
+    claim = claim if isinstance(claim, Comparison) else claim.claim
+    if isinstance(claim, Rate):
+        pairs = zip(claim.steps[:limit], claim.remainders[:limit])
+        return [f"       step {step:.3g}: remainder {remainder:.6g}" for step, remainder in pairs]
+    names = ("smaller", "larger") if isinstance(claim, AtMost) else ("left", "right")
+    if isinstance(claim, AtMost):
+        weight = claim.left - claim.right
+    elif claim.holds:
+        weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
+    else:
+        weight = np.abs(claim.left - claim.right)
+    lines = []
+    for flat in np.argsort(-weight, axis=None, kind="stable")[:limit]:
+        index = tuple(int(i) for i in np.unravel_index(flat, weight.shape))
+        lines.append("       " + entry_line(index, claim.left[index], claim.right[index], names))
+    if claim.left.size > limit:
+        lines.append(f"       ... {claim.left.size} entries, shape {claim.left.shape}")
+    return lines
+
+
+def _rest(entry, result, seed):
+    """The live case and all claims."""
+    lines = [line for claim in result.claims if isinstance(claim, Case) for line in claim.lines()]
+    if lines:
+        lines = [f"the live case (seed {seed})", *("  " + line for line in lines), ""]
+    return [*lines, "     claim error   allowed", *claim_table(result.claims, True), "",
+            *_paragraph(RELATIVE_TO)]

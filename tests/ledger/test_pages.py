@@ -1,0 +1,219 @@
+"""One equation on one screen: formula, literal code, numbers of both sides, verdict."""
+
+import numpy as np
+import pytest
+
+from harness import page_counts
+from secondorder import ledger
+from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
+                                Property, Rate, folding, page, registry, sides)
+
+from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
+                         toys)  # noqa: F401
+
+
+def tripled(x):
+    """Toy: t(x) = x + x + x, Eq. (3).
+
+    Parameters
+    ----------
+    x : float
+    """
+    return x + x + x
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+def test_page_has_formula_code_values_and_claims(toys):
+    register("8a", "8b", where="Section 2", implements=(tripled, double))
+    text = ledger.show("toy", "eq. (8B)", seed=2)
+    for expected in ("[toy] Equations (8a), (8b)\nholds, identity: as it should be; error 0.0e+00, "
+                     "allowed 1.0e-14\n", "Doubling adds", "\nwhere: Section 2",
+                     "formula:\n    d(x) = x + x\n", "Toy: t(x) = x + x + x, Eq. (3).",
+                     "return x + x + x", "both sides (seed 2): doubling against adding\n",
+                     "code", "check", "difference",
+                     "3 of 4 entries, shape (4,); error 0.0e+00 of", "1 claim, all as they",
+                     "more: secondorder show toy 8a --more"):
+        assert expected in text, expected
+    assert "return 2 * x" not in text and "Parameters" not in text, "the literal form only"
+    assert text != ledger.show("toy", "8b", seed=3)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_numbers_of_both_sides_are_those_of_the_claim(toys):
+    register("1")
+    claim = ledger.run("toy", "1", 5)[0].claims[0]
+    largest = int(np.argmax(np.abs(claim.left)))
+    text = ledger.show("toy", "1", seed=5)
+    row = next(line for line in text.splitlines() if f"[{largest}]" in line).split()
+    assert row == [f"[{largest}]", f"{claim.left[largest]:.8g}", f"{claim.right[largest]:.8g}",
+                   "0.0e+00"]
+
+
+def test_more_shows_everything(toys):
+    register("8a", implements=(tripled, double))
+    text = ledger.show("toy", "8a", seed=2, more=True)
+    for expected in ("return x + x + x", "return 2 * x", "the other side, in the check:\ngood  (",
+                     'Equal("doubling against adding", double(x), x + x', "the live case (seed 2)",
+                     "x  shape (4,)", "factor = 2", "ratio 1", "divided by the largest"):
+        assert expected in text, expected
+    x = next(line for line in text.splitlines() if line.startswith("      ["))
+    values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims
+                  if isinstance(claim, Case)).arrays["x"]
+    np.testing.assert_allclose([float(v) for v in x.strip(" []").split()], values, atol=1e-3)
+
+
+def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
+    register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))],
+             **{**ERRATUM, "corrected": "d(x) = x + 2 x"})
+    text = ledger.show("toy", "9")
+    for expected in ("erratum (misprint), identity: as it should be; error",
+                     "as printed:\n    d(x) = x + x\n",
+                     "corrected (^ what changed):\n    d(x) = x + 2x\n               ^\n",
+                     "as printed the shapes differ", "as printed, fails as it should: unequal",
+                     "printed  check  difference", "[1]          2    2.5     5.0e-01",
+                     "error 2.0e-01 of 2.5, allowed 1.0e-12", "as printed, a: (1,) against (2,)"):
+        assert expected in text, expected
+
+
+def test_a_condition_is_shown_with_what_happens_outside(toys):
+    register("2", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
+    text = ledger.show("toy", "2")
+    assert "\ncondition: x is positive" in text
+    assert "outside the condition, fails as it should: unequal\n" in text
+    assert "outside  check  difference" in text
+
+
+def test_a_failing_check_says_so_and_gives_entries(toys):
+    register("1", check=lambda rng: [EQUAL, UNEQUAL])
+    text = ledger.show("toy", "1")
+    assert "1 of them NOT as they should be" in text and "identity: NOT as it should be" in text
+    assert "FAIL =     2.0e-01 1.0e-12  unequal" in text
+    assert "left 2, right 2.5, ratio 0.8" in text
+
+
+def test_latex_on_demand(toys):
+    register("1", formula=r"\frac{a}{b}")
+    assert "    a/b\n" in ledger.show("toy", "1")
+    assert "    \\frac{a}{b}\n" in ledger.show("toy", "1", tex=True)
+    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
+    assert "corrected:\n    d(x) = 2 x\n" in ledger.show("toy", "2", tex=True)
+
+
+def test_long_code_is_cut_where_the_screen_ends_and_whole_behind_more(toys):
+    register("1", implements=(page_counts.main,))
+    text = ledger.show("toy", "1")
+    assert len(text.splitlines()) <= page.SCREEN
+    assert "more lines of this code" not in ledger.show("toy", "1", more=True)
+    register("2", implements=(registry.equation,))
+    text = ledger.show("toy", "2")
+    assert len(text.splitlines()) <= page.SCREEN
+
+
+def test_without_an_implementation_the_check_is_the_code(toys):
+    register("1", kind="definition", implements=())
+    assert "the check good  (test_ledger.py:" in ledger.show("toy", "1")
+
+
+def test_show_refuses_unknown_labels(toys):
+    register("1")
+    with pytest.raises(ValueError, match="no label"):
+        ledger.show("toy", "2")
+
+
+# -- sides -----------------------------------------------------------------------------------------
+
+def test_the_first_equality_that_is_not_zero_is_shown():
+    zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
+    bound = AtMost("bound", [1.0], [2.0])
+    assert sides.featured([bound, zero, EQUAL]) is EQUAL
+    assert sides.featured([bound, zero]) is zero and sides.featured([bound]) is bound
+    assert sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
+
+
+def test_tables_of_inequalities_rates_and_complex_numbers():
+    lines = sides.table(AtMost("a", [[1.0, 5.0]], [[3.0, 5.5]]), limit=1)
+    assert lines[0].split() == ["entry", "smaller", "larger", "margin"]
+    assert lines[1].split() == ["[0,", "1]", "5", "5.5", "5.0e-01"], "where it is tightest"
+    assert lines[2].startswith("1 of 2 entries, shape (1, 2); broken by 0.0e+00 of 5.5, allowed")
+    steps = np.array([0.1, 0.05, 0.025])
+    lines = sides.table(Rate("cubic", steps, 7 * steps**3, order=3))
+    assert lines[0].split("  ")[-1] == "remainder / step^3"
+    assert lines[1].split() == ["0.1", "0.007", "7"]
+    assert lines[-1] == "slope 3.000, expected 3 to 0.1"
+    assert "1+2j" in "".join(sides.table(Equal("a", [1 + 2j], [1 + 2j], 1e-9)))
+    assert sides.table(Equal("a", 2, 2.0, 1e-9))[1].split() == ["2", "2", "0.0e+00"]
+
+
+# -- folding ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, what, case", [
+    ("PCH-1, sigmoid, softmax, layer 2: as corrected, by loops", "as corrected, by loops",
+     "PCH-1, sigmoid, softmax, layer 2"),
+    ("tanh: slope", "slope", "tanh"),
+    ("relu, all pairs of layers, against jets", "against jets", "relu, all pairs of layers"),
+    ("ReLU, strides 3 and 1: against jets", "against jets", "ReLU, strides 3 and 1"),
+    ("relu, l2 = 0.0: slopes against dense Hessians", "slopes against dense Hessians",
+     "relu, l2 = 0.0"),
+    ("sigmoid, block (2, 2): outer product of gradients", "outer product of gradients",
+     "sigmoid, block (2, 2)"),
+    ("factor of the inputs", "factor of the inputs", ""),
+    ("equal inputs: both sides of the second step", "equal inputs: both sides of the second step",
+     ""),
+    ("(20): sum over i", "(20): sum over i", ""),
+    ("weights, layer 1", "weights, layer 1", ""),
+    ("k < l: zero", "k < l: zero", "")])
+def test_parts_of_a_text_that_say_on_which_case(text, what, case):
+    assert folding.split_case(text) == (what, case)
+
+
+def test_claims_that_differ_in_their_case_only_are_one(toys):
+    claims = [Equal("doubled", [float(k)], [k + 1e-9 * k**2], 1e-7, case=f"case {k}")
+              for k in (1, 3, 2)]
+    claims += [Counterexample(Equal(f"layer {k}: halved", [1.0], [2.0 + k], 1e-3))
+               for k in (0, 1)]
+    claims += [Property("relu: width", 3, 3), Property("tanh: width", 4, 4), Case(x=1.0)]
+    groups = folding.folded(claims)
+    assert [(what, len(same)) for what, same in groups] == [
+        ("doubled", 3), ("halved", 2), ("width", 1), ("width", 1)], "other widths, other claims"
+    assert folding.case_of(groups[0][1][0]) == "case 3"
+    assert folding.case_of(groups[1][1][0]) == "layer 0", "the one that fails by least"
+    register("1", check=lambda rng: claims, **CONDITIONAL)
+    text = ledger.show("toy", "1")
+    assert "doubled (3 cases, worst: case 3)" in text and "8 claims" not in text
+    assert "(2 cases, worst: layer 0)" in " ".join(text.split())
+    everything = ledger.show("toy", "1", more=True)
+    assert all(f"doubled (case {k})" in everything for k in (1, 2, 3))
+
+
+# -- what is counted over all labels ---------------------------------------------------------------
+
+def buffered(x, out=None):
+    """Toy: d(x) = x + x, Eq. (1)."""
+    return np.add(x, x, out=out)
+
+
+@pytest.mark.parametrize("implements, leads", [
+    ((tripled, double), True), ((double, tripled), False), ((double,), False), ((), True),
+    ((buffered, tripled), False), ((tripled, buffered), False), ((Doubler,), False)])
+def test_what_counts_as_the_literal_form_in_front(toys, implements, leads):
+    register("3", "1", kind="claim", implements=implements)
+    if implements == (tripled, buffered):
+        registry.REGISTRY._equations["toy"].clear()
+        register("1", kind="claim", implements=implements)
+    entry, = registry.REGISTRY.select("toy")
+    assert page_counts.literal_leads(entry) is leads
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return [page_counts.counted(entry) for entry in registry.REGISTRY.select()]
+
+
+def test_nine_pages_in_ten_fit_one_screen(counts):
+    assert page_counts.figures(counts)["one screen"] >= 0.97
+
+
+def test_every_page_shows_both_sides_of_what_it_compares(counts):
+    missing = [(one.paper, one.labels) for one in counts if one.compares and not one.both_sides]
+    assert not missing
