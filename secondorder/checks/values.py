@@ -151,6 +151,20 @@ def instance_with(value, methods, expected):
     return value
 
 
+def executor(value, batch_size):
+    """Return an executor, or None; TypeError unless it has ``submit``, ValueError if there is no
+    batch size that says what to hand it."""
+    if value is None:
+        return None
+    if isinstance(value, type) or not callable(getattr(value, "submit", None)):
+        raise TypeError("executor must be a concurrent.futures.Executor, or have its submit(), got "
+                        f"{value!r}")
+    if batch_size is None:
+        raise ValueError("executor needs batch_size, the number of samples that it is handed at a "
+                         "time")
+    return value
+
+
 def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):

@@ -1,7 +1,8 @@
 """Exact first- and second-order derivatives of the objective, mean loss plus (l2/2)|theta|^2.
 
 Every function takes a network, a loss, inputs x (S, *input_shape), targets y, and ``l2``. Shapes:
-P parameters, C outputs.
+P parameters, C outputs. With ``batch_size`` the samples are worked through in chunks, in the memory
+of one, and by an ``executor`` where one is given (see :mod:`secondorder.exact.chunks`).
 """
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from ..checks import check_l2, finite, instance_of, own_array, require_bytes
 from ..nets import Network, Workspace
 from ..nets.workspace import call, fresh
+from .chunks import Chunks
+from .columns import hessian_rows
 
 
 def check_vector(network, v, name="v"):
@@ -29,13 +32,23 @@ def evaluate(network, loss, x, y):
     return network.evaluate(loss, x, y)
 
 
+def product_sum(network, loss, x, y, rows_of, rows, *others):
+    """What ``rows_of(evaluation, rows, *others)`` gives, (K, P): a task for :class:`Chunks`."""
+    return rows_of(evaluate_once(network, loss, x, y), rows, *others)
+
+
+def outputs_of(network, loss, x, y):
+    """The network's outputs (S, C): a task for :class:`Chunks`."""
+    return network.forward(x)[0]
+
+
 def evaluate_once(network, loss, x, y):
     """As `evaluate`, for a caller who alone sees it and drops it: nothing is copied or compared."""
     check_network(network)
     return network.evaluate(loss, x, y, Workspace())
 
 
-def gradient(network, loss, x, y, l2=0.0):
+def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
     """Gradient of the objective, (P,), by back-propagation.
 
     Parameters
@@ -47,6 +60,10 @@ def gradient(network, loss, x, y, l2=0.0):
         (S, C) numbers, or (S,) integer labels for losses of classes.
     l2 : float
         Penalty (l2/2)|theta|^2.
+    batch_size : int, optional
+        Work through the samples in chunks of so many, in the memory of one chunk.
+    executor : concurrent.futures.Executor, optional
+        Who works the chunks out; the result is the same bit for bit.
 
     Raises
     ------
@@ -55,19 +72,31 @@ def gradient(network, loss, x, y, l2=0.0):
         parameters.
     FloatingPointError
         Outputs, losses or gradient not finite.
+    RuntimeError
+        The executor failed.
     """
     l2 = check_l2(l2)
-    evaluation = evaluate_once(network, loss, x, y)
-    return _mean(evaluation, evaluation.gradient_sum, network.theta, l2, "the gradient")
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    total = chunks.total(gradient_sum, shape=(network.size,))
+    return mean_of(network, total, chunks.samples, network.theta, l2, "the gradient")
+
+
+def gradient_sum(network, loss, x, y):
+    """Gradient of the sum of the losses, (P,)."""
+    return evaluate_once(network, loss, x, y).gradient_sum
+
+
+def mean_of(network, total, samples, penalised, l2, what, new=fresh):
+    """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total *= total.dtype.type(1) / samples
+        if l2:
+            total += np.multiply(penalised, l2, out=new("l2", total.shape, total.dtype))
+    return network.require_finite(total, what)
 
 
 def _mean(evaluation, total, penalised, l2, what, new=fresh):
-    """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total *= total.dtype.type(1) / evaluation.samples
-        if l2:
-            total += np.multiply(penalised, l2, out=new("l2", total.shape, total.dtype))
-    return evaluation.network.require_finite(total, what)
+    return mean_of(evaluation.network, total, evaluation.samples, penalised, l2, what, new)
 
 
 def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh, out=None):
@@ -112,7 +141,7 @@ def _keep(own, found):
         own[...] = found
 
 
-def hessian_vector_product(network, loss, x, y, v, l2=0.0):
+def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
     """Exact Hessian of the objective times the vector v (P,): (P,).
 
     Parameters
@@ -124,31 +153,50 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0):
         (S, C) numbers, or (S,) integer labels for losses of classes.
     v : (P,) array
     l2 : float
+    batch_size, executor
+        As for :func:`gradient`.
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, RuntimeError
         As :func:`gradient`, and if v has another shape or dtype.
     """
     l2 = check_l2(l2)
     v = check_vector(network, v)
-    return hessian_vector_product_at(evaluate_once(network, loss, x, y), v, l2)
+    if batch_size is None and executor is None:
+        return hessian_vector_product_at(evaluate_once(network, loss, x, y), v, l2)
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    total = chunks.total(product_sum, hessian_rows, v[None], shape=(1, v.size))[0]
+    return mean_of(network, total, chunks.samples, v, l2, "the Hessian-vector product")
 
 
 def two_jet_at(evaluation, v, l2=0.0):
     """Value, slope and curvature along v (P,), at an evaluation; see :func:`two_jet`."""
     evaluation.require_current()
+    return _penalised_jet(evaluation.network, jet_sums(evaluation, v), evaluation.samples, v, l2)
+
+
+def jet_sums(evaluation, v):
+    """Value, slope and curvature along v of the sum of the losses, (3,) in float64 at least: these
+    sums cancel."""
     network, loss = evaluation.network, evaluation.loss_function
     p, y = evaluation.outputs, evaluation.y
     p_tangent = network.chain.tangent(evaluation.saved, None, v)
     p_second = network.chain.second_tangent(evaluation.saved, None, None, v)
     first = loss.gradient(p, y)
-    wide = np.result_type(p.dtype, np.float64)  # these sums cancel, so they are taken in float64
-    slope = np.sum(first * p_tangent, dtype=wide) / evaluation.samples
     bends = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
-    bend = np.sum(bends, dtype=wide) / evaluation.samples
-    theta = network.theta
-    value = evaluation.loss + l2 / 2 * np.sum(theta * theta, dtype=wide)
+    terms, wide = (evaluation.losses, first * p_tangent, bends), _wide(network)
+    return np.array([np.sum(term, dtype=wide) for term in terms])
+
+
+def _wide(network):
+    return np.result_type(network.dtype, np.float64)
+
+
+def _penalised_jet(network, sums, samples, v, l2):
+    theta, wide = network.theta, _wide(network)
+    value, slope, bend = sums / samples
+    value = value + l2 / 2 * np.sum(theta * theta, dtype=wide)
     slope = slope + l2 * np.sum(theta * v, dtype=wide)
     jet = value.item(), slope.item(), (bend + l2 * np.sum(v * v, dtype=wide)).item()
     if not np.isfinite(jet).all():
@@ -156,7 +204,7 @@ def two_jet_at(evaluation, v, l2=0.0):
     return jet
 
 
-def two_jet(network, loss, x, y, v, l2=0.0):
+def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
     """Objective, v . gradient and v^T Hessian v, from forward passes only.
 
     Parameters
@@ -168,6 +216,8 @@ def two_jet(network, loss, x, y, v, l2=0.0):
         (S, C) numbers, or (S,) integer labels for losses of classes.
     v : (P,) array
     l2 : float
+    batch_size, executor
+        As for :func:`gradient`.
 
     Returns
     -------
@@ -175,17 +225,24 @@ def two_jet(network, loss, x, y, v, l2=0.0):
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, RuntimeError
         As :func:`hessian_vector_product`.
     FloatingPointError
         If one of the three is not finite.
     """
     l2 = check_l2(l2)
     v = check_vector(network, v)
-    return two_jet_at(evaluate_once(network, loss, x, y), v, l2)
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    sums = chunks.total(_jet_of_chunk, v, shape=(3,), dtype=_wide(network))
+    return _penalised_jet(network, sums, chunks.samples, v, l2)
 
 
-def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
+def _jet_of_chunk(network, loss, x, y, v):
+    return jet_sums(evaluate_once(network, loss, x, y), v)
+
+
+def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, batch_size=None,
+                     executor=None):
     """Gradient of every sample's own objective, its loss plus (l2/2)|theta|^2.
 
     Their mean is :func:`gradient`.
@@ -202,6 +259,8 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
         is there already can take half the time of making a new one.
     max_bytes : int
         Limit of a new array.
+    batch_size, executor
+        As for :func:`gradient`.
 
     Returns
     -------
@@ -215,19 +274,33 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30):
         As :func:`gradient`, and for an `out` of another shape or dtype.
     """
     l2 = check_l2(l2)
-    evaluation = evaluate_once(network, loss, x, y)
-    shape = evaluation.samples, network.size
-    if out is None:
-        require_bytes("the gradients of all samples", shape, network.dtype, max_bytes)
-        out = np.empty(shape, dtype=network.dtype)
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    if chunks.is_whole:
+        evaluation = evaluate_once(network, loss, x, y)
+        out = _rows_for(evaluation.samples, network, out, max_bytes)
+        rows = network.chain.parameter_gradients_from(
+            evaluation.saved, evaluation.deltas, fresh.lending(theta_bars=out))
+        _keep(out, rows)
     else:
-        out = own_array(out, shape, network.dtype, "out")
-    rows = network.chain.parameter_gradients_from(
-        evaluation.saved, evaluation.deltas, fresh.lending(theta_bars=out))
-    _keep(out, rows)
+        out = chunks.put(gradient_rows, _rows_for(chunks.samples, network, out, max_bytes))
     if l2:
         out += l2 * network.theta
     return network.require_finite(out, "the gradient of a sample")
+
+
+def _rows_for(samples, network, out, max_bytes):
+    """`out`, or a new array, (S, P)."""
+    shape = samples, network.size
+    if out is not None:
+        return own_array(out, shape, network.dtype, "out")
+    require_bytes("the gradients of all samples", shape, network.dtype, max_bytes)
+    return np.empty(shape, dtype=network.dtype)
+
+
+def gradient_rows(network, loss, x, y):
+    """Gradient of every sample's loss, (S, P)."""
+    evaluation = evaluate_once(network, loss, x, y)
+    return network.chain.parameter_gradients_from(evaluation.saved, evaluation.deltas)
 
 
 def output_jacobian_at(saved, network, outputs):
@@ -242,7 +315,7 @@ def output_jacobian_at(saved, network, outputs):
     return jacobian
 
 
-def jacobian(network, x, max_bytes=2**30):
+def jacobian(network, x, max_bytes=2**30, batch_size=None, executor=None):
     """Jacobian of the outputs with respect to the parameters, (S, C, P).
 
     Parameters
@@ -250,6 +323,8 @@ def jacobian(network, x, max_bytes=2**30):
     network : Network
     x : (S, *input_shape) array
     max_bytes : int
+    batch_size, executor
+        As for :func:`gradient`.
 
     Raises
     ------
@@ -264,5 +339,12 @@ def jacobian(network, x, max_bytes=2**30):
     x = network.check_input(x)
     shape = len(x), *network.output_shape, network.size
     require_bytes("the Jacobian", shape, network.dtype, max_bytes)
+    chunks = Chunks(network, None, x, None, batch_size, executor)
+    if chunks.is_whole:
+        return _jacobian_rows(network, None, x, None)
+    return chunks.put(_jacobian_rows, np.empty(shape, dtype=network.dtype))
+
+
+def _jacobian_rows(network, loss, x, y):
     outputs, saved = network.forward(x)
     return network.require_finite(output_jacobian_at(saved, network, outputs), "the Jacobian")

@@ -4,13 +4,16 @@ import numpy as np
 
 from ..checks import check_l2, lookup, one_of, require_bytes, whole_number
 from ..checks.randomness import generator
+from ..nets import Evaluation
 from . import blocks
-from .curvature import (check_network, evaluate_once, hessian_vector_product_at, output_jacobian_at,
-                        two_jet_at)
+from .chunks import Chunks
+from .columns import hessian_rows
+from .curvature import (check_network, evaluate_once, output_jacobian_at, outputs_of, two_jet_at)
 from .symmetric import slices, symmetric_sum
 
 
-def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
+def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_size=None,
+            executor=None):
     """Exact Hessian of the objective, (P, P).
 
     Parameters
@@ -23,7 +26,9 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
     l2 : float
     max_bytes : int
         Refuse, with `MemoryError`, a matrix larger than this. The peak is about twice the matrix,
-        and a few MiB at least.
+        and a few MiB at least; with `batch_size`, three times.
+    batch_size, executor
+        As for :func:`gradient`: one matrix a chunk, and their sum.
 
     Returns
     -------
@@ -48,7 +53,27 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30):
                         f"{unsupported!r}; use method='products'")
     if compute is None:
         compute = blocks.hessian if unsupported is None else _products
-    return _with_penalty(network, compute(evaluate_once(network, loss, x, y)), l2, "the Hessian")
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    return _with_penalty(network, _mean_matrix(chunks, compute), l2, "the Hessian")
+
+
+def _mean_matrix(chunks, compute, *others):
+    """``compute(evaluation, *others)``, a mean over samples, (P, P), over all chunks; `others` have
+    a row for each sample."""
+    if chunks.is_whole:
+        evaluation = evaluate_once(chunks.network, chunks.loss, chunks.x, chunks.y)
+        return compute(evaluation, *others)
+    size = chunks.network.size
+    matrix = chunks.total(_matrix_sum, compute, shape=(size, size), rows=others)
+    matrix *= matrix.dtype.type(1) / chunks.samples
+    return matrix
+
+
+def _matrix_sum(network, loss, x, y, compute, *others):
+    evaluation = evaluate_once(network, loss, x, y)
+    matrix = compute(evaluation, *others)
+    matrix *= evaluation.samples
+    return matrix
 
 
 def _with_penalty(network, matrix, l2, what):
@@ -60,13 +85,14 @@ def _with_penalty(network, matrix, l2, what):
 
 
 def _products(evaluation):
+    """Row i is the product with the i-th unit vector; in one pass there are several."""
     size = evaluation.network.size
     H = np.empty((size, size), dtype=evaluation.network.dtype)
-    for i in range(size):
-        v = np.zeros(size, dtype=H.dtype)
-        v[i] = 1
-        H[:, i] = hessian_vector_product_at(evaluation, v)
-    return H
+    for rows in slices(size, ROWS):
+        units = np.eye(rows.stop - rows.start, size, rows.start, dtype=H.dtype)
+        H[rows] = hessian_rows(evaluation, units)
+    H *= H.dtype.type(1) / evaluation.samples
+    return evaluation.network.require_finite(H, "the Hessian")
 
 
 def _polarisation(evaluation):
@@ -86,7 +112,7 @@ METHODS = {"auto": None, "blocks": blocks.hessian, "products": _products,
            "polarisation": _polarisation}
 
 
-def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
+def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, executor=None):
     """Generalised Gauss-Newton matrix: mean over samples of J^T H_loss J, plus l2 I, (P, P).
 
     Positive semidefinite where the loss is convex in the outputs; for other losses it may be
@@ -101,6 +127,8 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
     l2 : float
     max_bytes : int
         Refuse, with `MemoryError`, a matrix larger than this.
+    batch_size, executor
+        As for :func:`gradient`.
 
     Returns
     -------
@@ -112,16 +140,22 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30):
         As :func:`hessian`.
     """
     l2 = check_l2(l2)
-    evaluation = _with_room(network, loss, x, y, max_bytes)
-    what = "the Gauss-Newton matrix"
-    G = _congruence(evaluation, lambda part: loss.hessian(part.outputs, part.y), what)
-    return _with_penalty(network, G, l2, what)
+    chunks = _with_room(network, loss, x, y, max_bytes, batch_size, executor)
+    G = _mean_matrix(chunks, _gauss_newton)
+    return _with_penalty(network, G, l2, "the Gauss-Newton matrix")
 
 
-def _with_room(network, loss, x, y, max_bytes):
+def _gauss_newton(evaluation):
+    def middle(part):
+        return part.loss_function.hessian(part.outputs, part.y)
+
+    return _congruence(evaluation, middle, "the Gauss-Newton matrix")
+
+
+def _with_room(network, loss, x, y, max_bytes, batch_size, executor):
     check_network(network)
     require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
-    return evaluate_once(network, loss, x, y)
+    return Chunks(network, loss, x, y, batch_size, executor)
 
 
 ROWS = 128  # rows of a matrix that are computed at a time
@@ -148,7 +182,8 @@ def _gram(left, right):
 FISHER_KINDS = ("exact", "empirical", "sampled")
 
 
-def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_bytes=2**30):
+def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_bytes=2**30,
+           batch_size=None, executor=None):
     """Fisher matrix: mean of E[g g^T], g the gradient of one sample's loss, plus l2 I, (P, P).
 
     Parameters
@@ -161,6 +196,9 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
         For ``"sampled"``.
     draws : int
         Number of targets per sample, for ``"sampled"``.
+    batch_size, executor
+        As for :func:`gradient`. The targets are drawn here, before the chunks are worked out, and
+        are the same for all batch sizes.
 
     Notes
     -----
@@ -186,13 +224,22 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
     """
     l2 = check_l2(l2)
     one_of(FISHER_KINDS, kind, "kind")
-    evaluation = _with_room(network, loss, x, y, max_bytes)
-    what = "the Fisher matrix"
-    if kind == "exact":
-        F = _congruence(evaluation, lambda part: loss.fisher(part.outputs), what)
-    else:
-        F = _second_moment(evaluation, fisher_scores(evaluation, kind, rng, draws), what)
-    return _with_penalty(network, F, l2, what)
+    chunks, others = _with_room(network, loss, x, y, max_bytes, batch_size, executor), ()
+    if kind == "sampled":
+        others = drawn_scores(chunks, rng, draws)
+    compute = _exact_fisher if kind == "exact" else _score_fisher
+    return _with_penalty(network, _mean_matrix(chunks, compute, *others), l2, "the Fisher matrix")
+
+
+def _exact_fisher(evaluation):
+    return _congruence(evaluation, lambda part: part.loss_function.fisher(part.outputs),
+                       "the Fisher matrix")
+
+
+def _score_fisher(evaluation, *scores):
+    """From scores (S, C); without them, from the gradients of the loss with the given targets."""
+    scores = scores or fisher_scores(evaluation, "empirical")
+    return _second_moment(evaluation, scores, "the Fisher matrix")
 
 
 def _second_moment(evaluation, scores, what):
@@ -212,5 +259,22 @@ def fisher_scores(evaluation, kind, rng=None, draws=1):
     loss, p = evaluation.loss_function, evaluation.outputs
     if kind == "empirical":
         return [loss.gradient(p, evaluation.y)]
+    return _drawn(loss, p, rng, draws)
+
+
+def drawn_scores(batch, rng, draws):
+    """The same for targets drawn from the model, of an evaluation or of `Chunks`."""
+    if isinstance(batch, Evaluation):
+        return _drawn(batch.loss_function, batch.outputs, rng, draws)
+    network = batch.network
+    if batch.is_whole:
+        p = network.forward(batch.x)[0]
+    else:
+        p = np.empty((batch.samples, *network.output_shape), dtype=network.dtype)
+        batch.put(outputs_of, p)
+    return _drawn(batch.loss, p, rng, draws)
+
+
+def _drawn(loss, p, rng, draws):
     draws, rng = whole_number(draws, "draws", 1), generator(rng)
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

@@ -3,18 +3,25 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import check_l2, instance_of, one_of, whole_number
+from ..checks import check_l2, fitting, finite, instance_of, one_of, require_bytes, unchanged
 from ..nets import Evaluation
-from .curvature import (check_network, check_vector, evaluate, gauss_newton_product_at,
-                        hessian_vector_product_at)
-from .dense import FISHER_KINDS, fisher_scores
+from ..nets.overriding import Follows
+from .chunks import Chunks
+from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
+from .curvature import (check_network, evaluate, gauss_newton_product_at,
+                        hessian_vector_product_at, mean_of, product_sum)
+from .dense import FISHER_KINDS, drawn_scores
+from .places import place
+
+BLOCK = 64  # columns of a dense matrix that are made at a time
 
 
-class CurvatureOperator(LinearOperator):
-    """A symmetric (P, P) operator at one evaluation of a network.
+class CurvatureOperator(Follows, LinearOperator):
+    """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
-    products raise RuntimeError. Products keep nothing behind, so that threads may share it.
+    products raise RuntimeError. Products keep nothing behind, so that threads may share it. Several
+    vectors at once, ``operator @ V`` with V (P, K), go through the network in one pass.
 
     Parameters
     ----------
@@ -22,36 +29,111 @@ class CurvatureOperator(LinearOperator):
         As for :func:`~secondorder.exact.gradient`.
     l2 : float
         Adds l2 * I.
+    layer : int or Layer, optional
+        Only the block of this layer: rows and columns of its parameters. A number counts
+        ``network.layers``, activations included.
+    parameter : str, optional
+        Only the block of this parameter of the layer, ``"weight"`` or ``"bias"``.
+    batch_size : int, optional
+        Work through the samples in chunks of so many: a product needs the memory of one chunk, and
+        makes its forward pass anew. Without it one forward pass is made and kept.
+    executor : concurrent.futures.Executor, optional
+        Who works the chunks out, with the same result bit for bit.
+
+    Attributes
+    ----------
+    place : slice
+        Where the block's parameters stand in ``network.theta``.
+    evaluation : Evaluation or None
+        The forward pass that is kept; None with `batch_size`.
     """
 
-    def __init__(self, network, loss, x, y, l2=0.0):
-        self._set(evaluate(network, loss, x, y), check_l2(l2))
+    follows = {"_products": ("_product",)}
+
+    def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
+                 executor=None):
+        l2 = check_l2(l2)
+        chunks = Chunks(network, loss, x, y, batch_size, executor, own=True)
+        evaluation = evaluate(network, loss, x, y) if chunks.is_whole else None
+        self._set(network, evaluation, chunks, l2, layer, parameter)
 
     @classmethod
-    def at(cls, evaluation, l2=0.0):
+    def at(cls, evaluation, l2=0.0, layer=None, parameter=None):
         """The operator at an evaluation that was made before."""
         check_network(instance_of(evaluation, Evaluation, "evaluation").network)
         operator = cls.__new__(cls)
-        operator._set(evaluation, check_l2(l2))
+        operator._set(evaluation.network, evaluation, None, check_l2(l2), layer, parameter)
         return operator
 
-    def _set(self, evaluation, l2):
-        self.evaluation, self.l2 = evaluation, l2
-        super().__init__(dtype=evaluation.network.dtype, shape=2 * (evaluation.network.size,))
+    def _set(self, network, evaluation, chunks, l2, layer, parameter):
+        self.network, self.l2, self.place = network, l2, place(network, layer, parameter)
+        self.evaluation, self.chunks, self._others = evaluation, chunks, ()
+        self._point = None if evaluation else [a.copy() for a in self._parameters()]
+        size = self.place.stop - self.place.start
+        super().__init__(dtype=network.dtype, shape=(size, size))
+
+    def _parameters(self):
+        return [self.network.theta, *self.network.fixed_parameters()]
+
+    # -- products ----------------------------------------------------------------------------------
 
     def _product(self, v):
-        """Product with v (P,), a new array."""
+        """Product of the whole matrix with v (P,), a new array."""
         raise TypeError(f"{type(self).__name__} does not define _product(v)")
 
+    def _products(self, rows):
+        """Products of the whole matrix with every row of `rows` (K, P): (K, P)."""
+        return np.stack([self._product(row) for row in rows])
+
+    def _mean_products(self, rows):
+        """``self.rows_of(evaluation, rows)``, a sum over samples, as a mean with the penalty."""
+        if self.evaluation is not None:
+            total = self.rows_of(self.evaluation, rows, *self._others)
+            samples = self.evaluation.samples
+        else:
+            unchanged(self._point, self._parameters())
+            total = self.chunks.total(product_sum, self.rows_of, rows, shape=rows.shape,
+                                      rows=self._others)
+            samples = self.chunks.samples
+        return mean_of(self.network, total, samples, rows, self.l2, "the product")
+
     def _matvec(self, v):
-        return self._product(check_vector(self.evaluation.network, np.asarray(v).reshape(-1)))
+        v = self._embedded(np.asarray(v).reshape(1, -1))[0]
+        return self._product(v)[self.place]
 
     def _matmat(self, V):
-        products = [self._matvec(column) for column in V.T]
-        return np.stack(products, axis=1) if products else np.empty(V.shape, dtype=self.dtype)
+        if V.shape[1] == 0:
+            return np.empty(V.shape, dtype=self.dtype)
+        return self._products(self._embedded(np.asarray(V).T))[:, self.place].T
+
+    def _embedded(self, rows):
+        """Rows (K, block) as rows (K, P) that are zero outside the block."""
+        network, place = self.network, self.place
+        target = np.broadcast_to(network.theta[place], (len(rows), self.shape[0]))
+        rows = finite(fitting(rows, target, "v"), "v")
+        if rows.shape[1] == network.size:
+            return np.ascontiguousarray(rows, dtype=self.dtype)
+        whole = np.zeros((len(rows), network.size), dtype=self.dtype)
+        whole[:, place] = rows
+        return whole
 
     def _adjoint(self):
         return self
+
+    def dense(self, max_bytes=2**30):
+        """The matrix as an array, from products with the unit vectors.
+
+        Raises
+        ------
+        MemoryError
+            If it needs more than `max_bytes`.
+        """
+        require_bytes("the matrix", self.shape, self.dtype, max_bytes)
+        matrix = np.empty(self.shape, dtype=self.dtype)
+        for start in range(0, len(matrix), BLOCK):
+            units = np.eye(len(matrix), min(BLOCK, len(matrix) - start), -start, dtype=self.dtype)
+            matrix[:, start : start + BLOCK] = self.matmat(units)
+        return matrix
 
 
 class HessianOperator(CurvatureOperator):
@@ -68,19 +150,48 @@ class HessianOperator(CurvatureOperator):
     >>> moments = np.hstack([x, ones]).T @ np.hstack([x, ones]) / 50
     >>> bool(np.isclose(eigsh(H, k=1)[0][0], np.linalg.eigvalsh(moments)[-1]))
     True
+
+    *Generalised eigenpairs.* Where the Hessian is largest in units of the Gauss-Newton matrix G,
+    H v = mu G v, SciPy's `lobpcg` finds by products alone. G must be positive definite; a penalty
+    sees to that.
+
+    >>> from scipy.linalg import eigh
+    >>> from scipy.sparse.linalg import lobpcg
+    >>> net = so.mlp([3, 4, 2], rng=0)
+    >>> problem = net, so.SquaredError(), x, np.ones((50, 2))
+    >>> H = so.exact.HessianOperator(*problem)
+    >>> G = so.exact.GaussNewtonOperator(*problem, l2=0.1)
+    >>> start = np.random.default_rng(2).normal(size=(net.size, 3))
+    >>> values, vectors = lobpcg(H, start, B=G, maxiter=200, tol=1e-8)
+    >>> bool(np.allclose(values, eigh(H.dense(), G.dense())[0][:-4:-1], atol=1e-6))
+    True
     """
 
+    rows_of = staticmethod(hessian_rows)
+
     def _product(self, v):
+        if self.evaluation is None:
+            return self._mean_products(v[None])[0]
         return hessian_vector_product_at(self.evaluation, v, self.l2)
+
+    def _products(self, rows):
+        return self._mean_products(rows)
 
 
 class GaussNewtonOperator(CurvatureOperator):
     """Generalised Gauss-Newton matrix, mean of J^T H_loss J."""
 
+    rows_of = staticmethod(gauss_newton_rows)
+
     def _product(self, v):
+        if self.evaluation is None:
+            return self._mean_products(v[None])[0]
         e = self.evaluation
         return gauss_newton_product_at(
             e, v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t), self.l2)
+
+    def _products(self, rows):
+        return self._mean_products(rows)
 
 
 class FisherOperator(CurvatureOperator):
@@ -89,29 +200,33 @@ class FisherOperator(CurvatureOperator):
     The targets of ``kind="sampled"`` are drawn once, when the operator is made.
     """
 
-    def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0):
-        super().__init__(network, loss, x, y, l2=l2)
+    def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
+                 parameter=None, batch_size=None, executor=None):
+        super().__init__(network, loss, x, y, l2, layer, parameter, batch_size, executor)
         self._draw(kind, rng, draws)
 
     @classmethod
-    def at(cls, evaluation, kind="exact", rng=None, draws=1, l2=0.0):
-        operator = super().at(evaluation, l2=l2)
+    def at(cls, evaluation, kind="exact", rng=None, draws=1, l2=0.0, layer=None, parameter=None):
+        operator = super().at(evaluation, l2, layer, parameter)
         operator._draw(kind, rng, draws)
         return operator
 
     def _draw(self, kind, rng, draws):
-        self.kind, draws = one_of(FISHER_KINDS, kind, "kind"), whole_number(draws, "draws", 1)
-        e = self.evaluation
-        if kind == "exact":
-            self._F, self._scores = e.loss_function.fisher(e.outputs), []
-        else:
-            self._F, self._scores = None, fisher_scores(e, kind, rng, draws)
-
-    def _middle(self, t):
-        if self.kind == "exact":
-            return np.einsum("sij,sj->si", self._F, t)
-        moved = (score * np.sum(score * t, axis=1, keepdims=True) for score in self._scores)
-        return sum(moved) / len(self._scores)
+        self.kind = one_of(FISHER_KINDS, kind, "kind")
+        self.rows_of = ROWS_OF[kind]
+        if kind == "sampled":
+            self._others = drawn_scores(self.evaluation or self.chunks, rng, draws)
+        elif self.evaluation is not None:  # made once for all products
+            e = self.evaluation
+            self._others = (MIDDLES[kind](e.loss_function, e.outputs, e.y),)
 
     def _product(self, v):
-        return gauss_newton_product_at(self.evaluation, v, self._middle, self.l2)
+        return self._mean_products(v[None])[0]
+
+    def _products(self, rows):
+        return self._mean_products(rows)
+
+
+ROWS_OF = {"exact": fisher_rows, "empirical": score_rows, "sampled": score_rows}
+MIDDLES = {"exact": lambda loss, p, y: loss.fisher(p),
+           "empirical": lambda loss, p, y: loss.gradient(p, y)}

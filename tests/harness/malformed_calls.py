@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import struct
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -80,6 +81,13 @@ BAD = {
               ([3, 2.5], TypeError, "")],
     "layers": [(3, TypeError, "layers"), ([], ValueError, "layer"), ([3], TypeError, "layers"),
                ([so.Linear(3, 2), so.Linear(3, 2)], ValueError, "")],
+    "batch_size": [(0, ValueError, "batch_size"), (-1, ValueError, "batch_size"),
+                   (2.5, TypeError, "batch_size"), (True, TypeError, "batch_size")],
+    "executor": [(3, TypeError, "executor"), (ThreadPoolExecutor, TypeError, "executor"),
+                 (ThreadPoolExecutor(1), ValueError, "batch_size")],
+    "layer": [("first", TypeError, "layer"), (5, ValueError, "layer"), (1, ValueError, "trainable"),
+              (True, TypeError, "layer"), (so.Linear(3, 2), ValueError, "network")],
+    "parameter": [("weight", ValueError, "layer")],
     "input_shape": [((0,), ValueError, "input_shape"), ((-3,), ValueError, "input_shape"),
                     ((1.5,), TypeError, "input_shape"), ("ab", TypeError, "input_shape")],
     "tolerance": [(-1, ValueError, "tolerance"), ("a", (TypeError, ValueError), "tolerance"),

@@ -1,0 +1,175 @@
+"""Sums over a batch in chunks, worked out here or by an executor, added in one order."""
+
+import numpy as np
+
+from .. import checks
+from ..nets import Network
+
+
+class Chunks:
+    """A batch that is worked through in chunks of `batch_size` samples, the last one shorter.
+
+    The loss is a sum over samples, and so is everything here that is derived from it: a *task*, a
+    function of the module that takes ``network, loss, x, y`` and whatever it needs besides, gives
+    the sum over one chunk, and the sums are added from the first chunk to the last. The result
+    depends on `batch_size` in its last digits, and not at all on who works the chunks out.
+
+    Parameters
+    ----------
+    network, loss, x, y
+        As for :func:`~secondorder.exact.gradient`; loss and y may both be None for tasks that do
+        without.
+    batch_size : int, optional
+        None: all samples at once.
+    executor : concurrent.futures.Executor, optional
+        Who works the chunks out: anything with ``submit`` that returns futures, such as a pool of
+        processes or ``dask.distributed``'s ``client.get_executor()``. It is left running.
+    own : bool
+        Whether to keep copies of x and y, so that later changes of the caller's arrays change
+        nothing here.
+
+    Attributes
+    ----------
+    samples : int
+    slices : list of slice
+        The chunks, first to last.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad arguments, of any chunk, before any work; an executor without a batch size.
+    """
+
+    def __init__(self, network, loss, x, y, batch_size=None, executor=None, own=False):
+        checks.instance_of(network, Network, "network").require_parameters()
+        self.network, self.loss = network, None if loss is None else checks.check_loss(loss)
+        self.executor = checks.executor(executor, batch_size)
+        self.is_whole = batch_size is None
+        if self.is_whole:
+            self.x, self.y, self.slices = x, y, [slice(None)]
+            return
+        length = checks.whole_number(batch_size, "batch_size", 1)
+        self.x = network.check_input(x)
+        self.y = None if loss is None else checks.plain_array(y, "targets")
+        self.slices = [slice(start, min(start + length, len(self.x)))
+                       for start in range(0, len(self.x), length)]
+        if loss is not None:
+            self._check_targets()
+        if own:
+            self.x, self.y = self.x.copy(), self.y.copy()
+
+    @property
+    def samples(self):
+        return len(self.x)
+
+    def _check_targets(self):
+        """Refuse bad targets of any chunk; only one chunk of prepared ones is held at a time."""
+        width = self.network.output_shape[-1]
+
+        def prepare(targets, samples):
+            self.loss.prepare_target(targets, (samples, width), self.network.dtype)
+
+        if len(np.atleast_1d(self.y)) != self.samples:
+            prepare(self.y, self.samples)
+            raise ValueError(f"targets have shape {self.y.shape}, expected one row for each of the "
+                             f"{self.samples} samples")
+        try:
+            for where in self.slices:
+                prepare(self.y[where], where.stop - where.start)
+        except (TypeError, ValueError):
+            prepare(self.y, self.samples)  # the message then counts the samples of the whole batch
+            raise
+
+    def total(self, task, *arguments, shape, dtype=None, rows=()):
+        """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``, a new array.
+
+        Parameters
+        ----------
+        task : callable
+            A function of a module, so that processes can be told its name.
+        shape, dtype
+            Of the sum; the dtype is the network's unless another is given.
+        rows : sequence of (S, ...) arrays
+            What has a row for every sample, and is cut like x and y.
+
+        Raises
+        ------
+        RuntimeError
+            If the executor fails, or brings something of another shape. The error of a task comes
+            as it is, with a note of the chunk.
+        """
+        dtype, total = self.network.dtype if dtype is None else np.dtype(dtype), None
+        for where, part in self.results(task, *arguments, rows=rows):
+            self._require_like(part, where, shape, dtype)
+            if total is not None:
+                total += part
+            else:
+                total = part if part.flags.writeable else part.copy()
+            del part
+        return total
+
+    def put(self, task, out, *arguments):
+        """Write what a task makes of every chunk, a row for each sample, into `out` (S, ...)."""
+        for where, part in self.results(task, *arguments):
+            self._require_like(part, where, out[where].shape, out.dtype)
+            out[where] = part
+        return out
+
+    def results(self, task, *arguments, rows=()):
+        """Yield every chunk's slice and what the task makes of it, first to last."""
+        calls = (self._call(task, where, arguments, rows) for where in self.slices)
+        attempts = (_attempt(*call) for call in calls)
+        outcomes = attempts if self.executor is None else self._outcomes(calls)
+        for where, outcome in zip(self.slices, outcomes):
+            result, error = outcome
+            if error is not None:
+                if not self.is_whole:
+                    error.add_note(f"in {self._name(where)}, whose samples are counted from 0")
+                raise error
+            del outcome  # so that the next chunk finds its room free
+            yield where, result
+            del result
+
+    def _call(self, task, where, arguments, rows):
+        if self.is_whole:
+            return task, self.network, self.loss, self.x, self.y, *arguments, *rows
+        y = None if self.y is None else self.y[where]
+        return (task, self.network, self.loss, self.x[where], y, *arguments,
+                *(row[where] for row in rows))
+
+    def _outcomes(self, calls):
+        """What `_attempt` returns for every call, by the executor; nothing is left waiting."""
+        futures, where = [], None
+        try:
+            for where, call in zip(self.slices, calls):
+                futures.append(self.executor.submit(_attempt, *call))
+            for where in self.slices:
+                outcome = futures.pop(0).result()
+                if not (isinstance(outcome, tuple) and len(outcome) == 2):
+                    raise TypeError(f"{outcome!r} is not what its task returned")
+                yield outcome
+        except Exception as error:  # whatever an executor raises
+            raise RuntimeError(f"the executor failed at {self._name(where)}: "
+                               f"{type(error).__name__}: {error}") from error
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _name(self, where):
+        return (f"chunk {self.slices.index(where) + 1} of {len(self.slices)} (samples "
+                f"{where.start} to {where.stop - 1})")
+
+    def _require_like(self, part, where, shape, dtype):
+        found = (part.shape, part.dtype) if isinstance(part, np.ndarray) else type(part).__name__
+        if found != (tuple(shape), dtype):
+            raise RuntimeError(f"{self._name(where)} came back as {found}, expected an array of "
+                               f"shape {tuple(shape)} and {dtype}")
+
+
+def _attempt(task, *arguments):
+    """What the task returns and None, or None and its error: an executor's own errors are told
+    from those."""
+    try:
+        return task(*arguments), None
+    except Exception as error:
+        return None, error

@@ -1,0 +1,285 @@
+"""Sums over chunks of the batch: the same as over the whole, and the same bits whoever adds."""
+
+import multiprocessing
+import tracemalloc
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness import chunked
+from harness.cases import relative
+from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, problem
+from secondorder.exact.chunks import Chunks
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("batch_size", [1, 5, 22, 23, 1000])
+@pytest.mark.parametrize("name", CALLS)
+def test_chunks_give_the_whole(name, batch_size):
+    given = problem()
+    assert relative(CALLS[name](*given, batch_size=batch_size), CALLS[name](*given)) < 1e-12
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_bits_whoever_adds(name, processes):
+    given = problem()
+    here = CALLS[name](*given, batch_size=4)
+    with ThreadPoolExecutor(3) as threads:
+        assert np.array_equal(CALLS[name](*given, batch_size=4, executor=threads), here)
+    assert np.array_equal(CALLS[name](*given, batch_size=4, executor=processes), here)
+    assert not np.array_equal(here, np.zeros_like(here))
+
+
+def test_one_chunk_at_a_time_and_in_order(monkeypatch):
+    net, loss, x, y = problem(11)
+    seen, evaluate = [], so.Network.evaluate
+    monkeypatch.setattr(so.Network, "evaluate", lambda self, loss, x, *rest: (
+        seen.append(x) or evaluate(self, loss, x, *rest)))
+    so.exact.gradient(net, loss, x, y, batch_size=4)
+    assert [len(part) for part in seen] == [4, 4, 3]
+    assert np.array_equal(np.concatenate(seen), x)
+    seen.clear()
+    H = so.exact.HessianOperator(net, loss, x, y, batch_size=4)
+    assert not seen, "nothing is worked out before a product is asked for"
+    for _ in range(2):
+        H @ np.ones(net.size)
+    assert len(seen) == 6 and H.evaluation is None
+
+
+def test_single_precision_and_lists():
+    net, loss, x, y = problem(9)
+    small = net.astype("float32")
+    g = so.exact.gradient(small, loss, x.tolist(), y.tolist(), batch_size=4)
+    assert g.dtype == np.float32
+    assert relative(g, so.exact.gradient(net, loss, x, y)) < 1e-6
+
+
+def test_rows_go_where_they_are_asked():
+    net, loss, x, y = problem()
+    out = np.full((len(x), net.size), np.nan)
+    assert so.exact.sample_gradients(net, loss, x, y, out=out, batch_size=4) is out
+    assert relative(out, so.exact.sample_gradients(net, loss, x, y)) < 1e-14
+
+
+def test_data_that_change_after_a_chunked_operator_was_made():
+    net, loss, x, y = problem()
+    H, v = so.exact.HessianOperator(net, loss, x, y, batch_size=5), np.ones(net.size)
+    before = H @ v
+    x[...], y[...] = 100.0, 0
+    assert np.array_equal(H @ v, before)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_chunked_operator_is_refused_when_stale(fixed):
+    net = so.Network([so.Linear(3, 4, trainable=False, rng=0), so.Linear(4, 3, rng=0)])
+    H = so.exact.HessianOperator(net, *problem()[1:], batch_size=5)
+    if fixed:
+        net.layers[0].weight[0, 0] += 1
+    else:
+        net.theta += 1
+    for product in (lambda: H @ np.ones(net.size), lambda: H @ np.ones((net.size, 2))):
+        with pytest.raises(RuntimeError, match="parameters have changed"):
+            product()
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def peak(compute):
+    tracemalloc.start()
+    try:
+        compute()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
+def test_memory_of_one_chunk(operator):
+    """A product over 20,000 samples against one over 500, beside the data."""
+    net, loss, x, y = problem(20_000, (20, 100, 10))
+    v = np.ones(net.size)
+    make = getattr(so.exact, operator)
+    whole, one = (make(net, loss, x[:n], y[:n], batch_size=500) for n in (20_000, 500))
+    whole @ v, one @ v
+    of_one = peak(lambda: one @ v)
+    assert of_one > 8 * 500 * 100
+    assert peak(lambda: whole @ v) < 1.3 * of_one
+    assert peak(lambda: whole @ np.ones((net.size, 4))) < 1.3 * peak(
+        lambda: one @ np.ones((net.size, 4)))
+
+
+def test_memory_of_a_gradient():
+    net, loss, x, y = problem(20_000, (20, 100, 10))
+    of_one = peak(lambda: so.exact.gradient(net, loss, x[:500], y[:500], batch_size=500))
+    assert peak(lambda: so.exact.gradient(net, loss, x, y, batch_size=500)) < 1.3 * of_one
+
+
+# -- what goes wrong -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, error, words", [
+    ({"batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
+    ({"batch_size": -5}, ValueError, "batch_size must be at least 1, got -5"),
+    ({"batch_size": 2.0}, TypeError, "batch_size must be a whole number, got 2.0"),
+    ({"batch_size": True}, TypeError, "batch_size must be a whole number, got True"),
+    ({"executor": 3, "batch_size": 2}, TypeError, r"executor must be .* have its submit\(\), got"),
+    ({"executor": Here, "batch_size": 2}, TypeError, "executor must be"),
+    ({"executor": Here()}, ValueError, "executor needs batch_size")])
+@pytest.mark.parametrize("name", CALLS)
+def test_bad_options(name, options, error, words):
+    with pytest.raises(error, match=words):
+        CALLS[name](*problem(), **options)
+
+
+@pytest.mark.parametrize("change, error, words", [
+    (lambda x, y: (x[:, :2], y), ValueError, "x has shape"),
+    (lambda x, y: (x[:0], y[:0]), ValueError, "empty"),
+    (lambda x, y: (x, y[:-1]), ValueError, r"labels have shape \(22,\), expected \(23,\)"),
+    (lambda x, y: (x, np.where(np.arange(23) == 17, 3, y)), ValueError,
+     "label 3 of sample 17 is out of range"),
+    (lambda x, y: (x, y * 1.0), TypeError, "labels must be integers"),
+    (lambda x, y: (x, None), (TypeError, ValueError), "targets|labels"),
+    (lambda x, y: (np.where(np.arange(23)[:, None] == 17, np.nan, x), y), ValueError, "NaN")])
+def test_bad_data_of_any_chunk_are_refused_before_any_work(change, error, words):
+    """And samples are counted over the whole batch."""
+    net, loss, x, y = problem()
+    executor = Here()
+    for make in (so.exact.gradient, so.exact.HessianOperator):
+        with pytest.raises(error, match=words):
+            make(net, loss, *change(x, y), batch_size=5, executor=executor)
+    assert executor.submitted == 0
+
+
+class AnyTargets(so.SquaredError):
+    """A loss that does not look at its targets when they are prepared."""
+
+    def prepare_target(self, target, shape, dtype):
+        return np.resize(np.asarray(target, float), shape)
+
+
+def test_targets_of_another_length():
+    """Even where a loss would take them: chunks of x and y must be of the same samples."""
+    net, _, x, _ = problem()
+    with pytest.raises(ValueError, match=r"targets have shape \(20, 3\), expected one row for each "
+                                         "of the 23 samples"):
+        so.exact.gradient(net, AnyTargets(), x, np.zeros((20, 3)), batch_size=5)
+
+
+def unchanged_after(raises, loss=None, y=None, batch_size=5, **options):
+    """The message of what is raised; the network is what it was."""
+    net, plain, x, labels = problem()
+    y = labels if y is None else y
+    before = net.theta.copy()
+    with pytest.raises(raises) as caught:
+        so.exact.gradient(net, loss or plain, x, y, batch_size=batch_size, **options)
+    assert np.array_equal(net.theta, before)
+    return caught.value
+
+
+def test_an_executor_that_takes_no_more():
+    executor = Waiting(fails_at=2)
+    error = unchanged_after(RuntimeError, executor=executor)
+    assert str(error) == ("the executor failed at chunk 3 of 5 (samples 10 to 14): RuntimeError: "
+                          "no room for more")
+    assert len(executor.futures) == 2 and all(f.cancelled() for f in executor.futures)
+    assert isinstance(error.__cause__, RuntimeError)
+
+
+def test_an_executor_that_fails_later():
+    executor = Waiting(fails_at=None)
+    error = unchanged_after(RuntimeError, executor=executor)
+    assert "chunk 1 of 5 (samples 0 to 4): OSError: the line is cut" in str(error)
+    assert len(executor.futures) == 5 and all(f.cancelled() for f in executor.futures[1:])
+
+
+def test_an_executor_that_was_shut_down():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    error = unchanged_after(RuntimeError, executor=pool)
+    assert "the executor failed at chunk 1 of 5 (samples 0 to 4)" in str(error)
+
+
+@pytest.mark.parametrize("spoilt, words", [
+    (lambda outcome: (outcome[0][:-1], None), r"\(\(23,\), dtype\('float64'\)\), expected an array "
+                                              r"of shape \(24,\) and float64"),
+    (lambda outcome: (outcome[0].astype("f4"), None), "float32.*expected"),
+    (lambda outcome: (3.0, None), "came back as float, expected an array"),
+    (lambda outcome: 3.0, "TypeError: 3.0 is not what its task returned"),
+    (lambda outcome: None, "None is not what its task returned")])
+def test_a_chunk_of_the_wrong_shape(spoilt, words):
+    executor = Here(lambda number, outcome: spoilt(outcome) if number == 5 else outcome)
+    error = unchanged_after(RuntimeError, executor=executor)
+    assert "chunk 5 of 5 (samples 20 to 22)" in str(error)
+    with pytest.raises(RuntimeError, match=words):
+        raise error
+
+
+def test_rows_of_the_wrong_shape():
+    net, loss, x, y = problem()
+    executor = Here(lambda number, outcome: (outcome[0][:2], None) if number == 2 else outcome)
+    with pytest.raises(RuntimeError, match=r"chunk 2 of 5 \(samples 5 to 9\) came back as"):
+        so.exact.sample_gradients(net, loss, x, y, batch_size=5, executor=executor)
+
+
+def test_a_read_only_chunk_is_no_trouble():
+    def frozen(number, outcome):
+        outcome[0].flags.writeable = False
+        return outcome
+
+    given = problem()
+    assert np.array_equal(so.exact.gradient(*given, batch_size=5, executor=Here(frozen)),
+                          so.exact.gradient(*given, batch_size=5))
+
+
+def large_target():
+    y = np.random.default_rng(1).normal(size=(23, 3))
+    y[12, 1] = 1e7
+    return y
+
+
+@pytest.mark.parametrize("kind", ["here", "threads", "processes"])
+def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
+    """With a note that says which chunk it was."""
+    with ThreadPoolExecutor(2) as threads:
+        executor = {"here": None, "threads": threads, "processes": processes}[kind]
+        error = unchanged_after(FloatingPointError, Infinite(), large_target(), executor=executor)
+    assert "the loss of sample 2 is inf" in str(error)
+    assert error.__notes__ == ["in chunk 3 of 5 (samples 10 to 14), whose samples are counted from "
+                               "0"]
+
+
+def test_a_worker_that_dies():
+    """A clear error, the network unchanged and no process left behind."""
+    before = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        error = unchanged_after(RuntimeError, Deadly(), large_target(), executor=pool)
+    assert "the executor failed at chunk" in str(error) and "BrokenProcessPool" in str(error)
+    assert set(multiprocessing.active_children()) == before
+
+
+def test_a_loss_that_cannot_be_sent(processes):
+    class Local(so.SquaredError):
+        pass
+
+    error = unchanged_after(RuntimeError, Local(), np.zeros((23, 3)), executor=processes)
+    assert "the executor failed at chunk 1 of 5" in str(error) and "Local" in str(error)
+    given = problem()
+    assert np.array_equal(so.exact.gradient(*given, batch_size=5, executor=processes),
+                          so.exact.gradient(*given, batch_size=5)), "the pool is of use still"
+
+
+def test_results_that_nobody_asks_for_are_called_off():
+    executor = Waiting(fails_at=99, first=(np.ones(3), None))
+    results = Chunks(*problem(), batch_size=5, executor=executor).results(chunked.problem)
+    assert next(results)[0] == slice(0, 5)
+    results.close()
+    assert len(executor.futures) == 5 and all(f.cancelled() for f in executor.futures[1:])

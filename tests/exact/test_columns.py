@@ -1,0 +1,190 @@
+"""Several vectors in one pass, and the block of a layer or a parameter, against dense matrices."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import LOSSES, MIDDLE, network, relative, targets
+from secondorder.exact import columns
+
+MATRICES = {
+    "HessianOperator": lambda *problem, **options: so.exact.hessian(
+        *problem, method="polarisation", **options),
+    "GaussNewtonOperator": so.exact.gauss_newton,
+    "FisherOperator": so.exact.fisher,
+}
+FISHER = [("exact", 1), ("empirical", 1), ("sampled", 3)]
+
+
+def draw(middle, loss="softmax", samples=4, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    net, loss = network(middle, rng, **options), LOSSES[loss]()
+    return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
+
+
+@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
+@pytest.mark.parametrize("middle", MIDDLE)
+def test_all_columns_at_once(middle, operator):
+    """Every layer in the middle; 7 directions, one of them zero."""
+    problem = draw(middle, "bounded" if operator == "HessianOperator" else "softmax")
+    A = getattr(so.exact, operator)(*problem, l2=0.2)
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 7))
+    V[:, 3] = 0
+    assert relative(A @ V, MATRICES[operator](*problem, l2=0.2) @ V) < 1e-12
+
+
+@pytest.mark.parametrize("kind, draws", FISHER)
+@pytest.mark.parametrize("batch_size", [None, 3])
+def test_columns_of_fisher_matrices(kind, draws, batch_size):
+    problem, options = draw("skip-frozen"), {"kind": kind, "rng": 5, "draws": draws}
+    F = so.exact.FisherOperator(*problem, batch_size=batch_size, **options)
+    expected = so.exact.fisher(*problem, **options)
+    assert relative(F @ np.eye(len(expected)), expected) < 1e-13
+    assert relative(F @ expected[0], expected @ expected[0]) < 1e-13
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
+    """In one pass, in passes of two directions and of one, and vector by vector."""
+    A = getattr(so.exact, operator)(*draw("skip-nested", samples=5))
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 5))
+    whole = A @ V
+    assert relative(whole, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
+    of_one = sum(kept.output.size for kept in A.evaluation.saved)
+    passes = []
+    forward = columns.input_tangents
+    monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
+        passes.append(len(rows)) if chain is A.network.chain else None)
+        or forward(chain, saved, t, rows))
+    for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, 5 * [1])):
+        monkeypatch.setattr(columns, "NUMBERS", numbers)
+        passes.clear()
+        assert relative(A @ V, whole) < 1e-14 and passes == expected
+
+
+def test_no_columns_and_bad_ones():
+    A = so.exact.HessianOperator(*draw("linear"))
+    assert (A @ np.empty((A.shape[0], 0))).shape == (A.shape[0], 0)
+    V = np.ones((A.shape[0], 2))
+    V[3, 1] = np.nan
+    with pytest.raises(ValueError, match="v holds NaN"):
+        A @ V
+    with pytest.raises(TypeError, match="v must hold float64, got complex128"):
+        A @ (V * 1j)
+
+
+def test_single_precision_stays():
+    net, loss, x, y = draw("skip", dtype="float32")
+    for name in MATRICES:
+        A = getattr(so.exact, name)(net, loss, x, y)
+        V = np.random.default_rng(1).normal(size=(A.shape[0], 3)).astype("float32")
+        assert (A @ V).dtype == (A @ V[:, 0]).dtype == np.float32
+        wide = net.astype("float64")
+        assert relative(A @ V, getattr(so.exact, name)(wide, loss, x, y) @ V) < 1e-5
+
+
+def test_whoever_overrides_the_product_is_heard():
+    class Twice(so.exact.HessianOperator):
+        def _product(self, v):
+            return 2 * super()._product(v)
+
+    problem = draw("linear")
+    V = np.ones((problem[0].size, 2))
+    np.testing.assert_allclose(Twice(*problem) @ V, 2 * (so.exact.HessianOperator(*problem) @ V),
+                               atol=1e-15)
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+def test_dense_form(operator, monkeypatch):
+    problem = draw("chain")
+    A = getattr(so.exact, operator)(*problem, l2=0.1)
+    expected = MATRICES[operator](*problem, l2=0.1)
+    assert relative(A.dense(), expected) < 1e-12
+    monkeypatch.setattr(so.exact.operators, "BLOCK", 5)
+    assert relative(A.dense(), expected) < 1e-12
+    with pytest.raises(MemoryError, match="max_bytes=100"):
+        A.dense(max_bytes=100)
+
+
+# -- blocks of layers ------------------------------------------------------------------------------
+
+
+def parameters(net):
+    """Every trained parameter of every layer, with its place in theta found by changing it."""
+    for layer in net.chain.sublayers():
+        for name, value in layer.parameters.items():
+            if layer.trainable:
+                before = net.theta.copy()
+                value += 1
+                where = np.flatnonzero(net.theta != before)
+                value -= 1
+                net.theta = before
+                yield layer, name, where
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+@pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "chain-image"])
+def test_block_of_every_parameter(middle, operator):
+    problem = draw(middle)
+    net, matrix = problem[0], MATRICES[operator](*problem, l2=0.3)
+    found = 0
+    for layer, name, where in parameters(net):
+        for batch_size in (None, 3):
+            block = getattr(so.exact, operator)(*problem, l2=0.3, layer=layer, parameter=name,
+                                                batch_size=batch_size)
+            assert relative(block.dense(), matrix[np.ix_(where, where)]) < 1e-12
+            v = np.arange(1.0, 1 + len(where))
+            assert relative(block @ v, matrix[np.ix_(where, where)] @ v) < 1e-12
+        found += len(where)
+    assert found == net.size
+
+
+def test_block_of_a_layer_by_number_or_itself():
+    net, *data = draw("skip")
+    matrix = so.exact.hessian(net, *data)
+    for number, layer in enumerate(net.layers):
+        if layer.size:
+            where = net.slices[number]
+            for named in (number, number - len(net.layers), layer, np.int64(number)):
+                H = so.exact.HessianOperator(net, *data, layer=named)
+                assert H.place == where
+                assert relative(H.dense(), matrix[where, where]) < 1e-12
+    evaluation = net.evaluate(*data)
+    G = so.exact.GaussNewtonOperator.at(evaluation, layer=0, parameter="bias")
+    expected = so.exact.gauss_newton(net, *data)[8:12, 8:12]
+    assert relative(G.dense(), expected) < 1e-12
+    F = so.exact.FisherOperator.at(evaluation, kind="empirical", layer=0, parameter="bias")
+    assert relative(F.dense(), so.exact.fisher(net, *data, kind="empirical")[8:12, 8:12]) < 1e-12
+
+
+@pytest.mark.parametrize("layer, parameter, error, words", [
+    (9, None, ValueError, "layer 9 is out of range: the network has 5 layers"),
+    (-6, None, ValueError, "layer -6 is out of range"),
+    (1, None, ValueError, "has no trainable parameters"),
+    ("weight", None, TypeError, "layer must be a whole number or a Layer, got 'weight'"),
+    (True, None, TypeError, "layer must be a whole number"),
+    (so.Linear(2, 3), None, ValueError, "is not in this network"),
+    (0, "wieght", ValueError, "unknown parameter 'wieght': did you mean 'weight'"),
+    (0, 3, TypeError, "parameter must be a string"),
+    (None, "weight", ValueError, "parameter='weight' needs layer")])
+def test_places_that_do_not_exist(layer, parameter, error, words):
+    with pytest.raises(error, match=words):
+        so.exact.HessianOperator(*draw("linear"), layer=layer, parameter=parameter)
+
+
+def test_a_fixed_parameter_has_no_block():
+    """Also of a layer whose inner layers are trained."""
+    class Scaled(so.Chain):
+        def __init__(self, layers):
+            super().__init__(layers)
+            self.trainable = False
+            self.declare("scale", np.ones(1))
+
+    net = so.Network([Scaled([so.Linear(2, 3, rng=0)]), so.Linear(3, 3, trainable=False, rng=0)])
+    _, *data = draw("linear")
+    with pytest.raises(ValueError, match="the scale of .* is not trained"):
+        so.exact.HessianOperator(net, *data, layer=0, parameter="scale")
+    with pytest.raises(ValueError, match="no trainable parameters"):
+        so.exact.HessianOperator(net, *data, layer=1)
+    block = so.exact.HessianOperator(net, *data, layer=net.layers[0].layers[0], parameter="bias")
+    assert block.place == slice(6, 9)

@@ -1,0 +1,120 @@
+"""Calls that take `batch_size` and `executor`, executors that fail, and losses that spoil a chunk.
+
+It is a module so that other processes can import what is in it.
+"""
+
+import os
+import signal
+from concurrent.futures import Executor, Future
+
+import numpy as np
+
+import secondorder as so
+
+
+def problem(samples=23, sizes=(3, 3, 3), seed=0):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
+    return so.mlp(sizes, rng=seed), so.SoftmaxCrossEntropy(), x, y
+
+
+def vectors(size):
+    return np.random.default_rng(7).normal(size=(size, 3))
+
+
+def product(operator, **own):
+    def call(*problem, **options):
+        A = getattr(so.exact, operator)(*problem, l2=0.1, **own, **options)
+        V = vectors(A.shape[0])
+        return np.concatenate([A @ V, (A @ V[:, 0])[:, None]], axis=1)
+    return call
+
+
+def function(name, *of_v, **own):
+    def call(net, *data, **options):
+        v = [vectors(net.size)[:, 0]] * len(of_v)
+        return np.array(getattr(so.exact, name)(net, *data, *v, l2=0.1, **own, **options))
+    return call
+
+
+CALLS = {
+    "gradient": function("gradient"),
+    "Hessian-vector product": function("hessian_vector_product", "v"),
+    "two-jet": function("two_jet", "v"),
+    "sample gradients": function("sample_gradients"),
+    "Jacobian": lambda net, loss, x, y, **options: so.exact.jacobian(net, x, **options),
+    **{f"Hessian by {method}": function("hessian", method=method)
+       for method in ("blocks", "products", "polarisation")},
+    "Gauss-Newton": function("gauss_newton"),
+    **{f"Fisher, {kind}": function("fisher", kind=kind, rng=3, draws=2)
+       for kind in ("exact", "empirical", "sampled")},
+    "HessianOperator": product("HessianOperator"),
+    "block of the Hessian": product("HessianOperator", layer=2, parameter="weight"),
+    "GaussNewtonOperator": product("GaussNewtonOperator"),
+    **{f"FisherOperator, {kind}": product("FisherOperator", kind=kind, rng=3, draws=2)
+       for kind in ("exact", "empirical", "sampled")},
+}
+
+
+class Here(Executor):
+    """Works everything out at once, in the same thread; what it returns may be `spoilt`."""
+
+    def __init__(self, spoilt=lambda number, outcome: outcome):
+        self.spoilt, self.submitted, self.futures = spoilt, 0, []
+
+    def submit(self, function, /, *arguments, **options):
+        future, self.submitted = Future(), self.submitted + 1
+        self.futures.append(future)
+        try:
+            future.set_result(self.spoilt(self.submitted, function(*arguments, **options)))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Waiting(Executor):
+    """Begins nothing. Submission number `fails_at` fails, or, if that is None, the first result;
+    else the first result is `first`."""
+
+    def __init__(self, fails_at, first=None):
+        self.futures, self.fails_at, self.first = [], fails_at, first
+
+    def submit(self, function, /, *arguments, **options):
+        if len(self.futures) == self.fails_at:
+            raise RuntimeError("no room for more")
+        self.futures.append(Future())
+        if len(self.futures) == 1 and self.fails_at is None:
+            self.futures[0].set_exception(OSError("the line is cut"))
+        elif len(self.futures) == 1 and self.first is not None:
+            self.futures[0].set_result(self.first)
+        return self.futures[-1]
+
+
+class Deadly(so.SquaredError):
+    """A loss whose process dies as soon as it meets a target above 1e6."""
+
+    def value(self, p, target):
+        if (target > 1e6).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().value(p, target)
+
+
+class Infinite(so.SquaredError):
+    """A loss that is not finite for targets above 1e6."""
+
+    def value(self, p, target):
+        return np.where((target > 1e6).any(axis=1), np.inf, super().value(p, target))
+
+
+class KilledOnce(so.SquaredError):
+    """As `Deadly`, but only as long as its file does not exist."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def value(self, p, target):
+        if (target > 1e6).any() and not os.path.exists(self.file):
+            with open(self.file, "w") as file:
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().value(p, target)
