@@ -33,6 +33,7 @@ _NAMES = {"nets": ("Activation", "ActivationFunction", "BoundedCriterion", "Chai
           "low_rank": ("CubicRegularization",),
           "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
           "eacg": ("EACG",),
+          "comparison": ("compare",),
           "residual_partitioning": ("ResidualPartitioning",),
           "reversible_gauss_newton": ("GaussNewton",),
           "training": ("train",)}

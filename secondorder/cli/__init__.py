@@ -21,6 +21,7 @@ Start here:
   secondorder verify                            execute every equation of every paper
   secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
   secondorder train --data wine --optimizer adam
+  secondorder compare                           all curvatures of one network side by side
   secondorder reproduce low-rank figure-2 --quick   a figure again, and what became of its claims
   secondorder bench "dense Hessian"             what curvature and steps cost, as ratios
 Each command explains itself: secondorder COMMAND --help
@@ -133,6 +134,7 @@ def parser():
 
     from . import (  # they import NumPy, which reads the number of threads
         bench,
+        compare,
         data,
         equations,
         parsing,
@@ -147,6 +149,6 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, reproduce, train, data, bench):
+    for command in (tour, equations, reproduce, train, compare, data, bench):
         command.add(commands)
     return top

@@ -1,0 +1,90 @@
+"""`secondorder compare`: all curvatures of one small network on one page."""
+
+from pathlib import Path
+
+from secondorder import files
+
+from .parsing import natural, positive, positive_number
+
+EXAMPLES = """\
+  secondorder compare                          a 16-3-3-10 network on digits, after three epochs
+  secondorder compare --out curvatures         the table as JSON and the page as a picture
+  secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
+"""
+
+
+def add(commands):
+    """Add the parser of this command."""
+    parser = commands.add_parser(
+        "compare", help="all curvatures of one small network: a table and a page",
+        description="Train a small network for a few epochs and compare every curvature of the "
+        "edition at that point: size, time, errors, spectrum, and how far its step gets.",
+        examples=EXAMPLES)
+    parser.add_argument("--data", default="digits", metavar="DATA",
+                        help="digits (as 4 x 4 pixels), wine or diabetes (default: digits)")
+    parser.add_argument("--hidden", type=positive, nargs="+", default=[3, 3], metavar="N",
+                        help="widths of the hidden layers (default: 3 3)")
+    parser.add_argument("--activation", default="tanh", help="of the hidden layers (default: tanh)")
+    parser.add_argument("--epochs", type=natural, default=3, metavar="N",
+                        help="of Adam before the comparison (default: 3)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="(default: 0)")
+    parser.add_argument("--damping", type=positive_number, default=0.2, metavar="SHARE",
+                        help="of the mean absolute eigenvalue of the Hessian (default: 0.2)")
+    parser.add_argument("--limit", type=positive, default=2500, metavar="P",
+                        help="largest number of parameters (default: 2500)")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
+    parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Print the table; write table and page where asked."""
+    import secondorder as so
+
+    out = files.output_directory(options.out) if options.out else None
+    network, loss, x, y = _point(so, options)
+    caption = (f"{options.data}, {len(x)} samples; {network!r}" if len(repr(network)) < 90 else
+               f"{options.data}, {len(x)} samples; widths {x.shape[1]}, "
+               f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
+               f"parameters; after {options.epochs} epochs of Adam")
+    found = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
+                       caption=caption)
+    rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
+            for row in found.rows]
+    if options.json:
+        print(files.to_json({"rows": rows, "promises": found.promises}))
+    else:
+        print(found.table())
+        print(f"\n{caption}\nerrors: Frobenius norm of M - H over that of H, whole, on the layers' "
+              "blocks, on the diagonal; angle: degrees to the Hessian's own damped step; at rate "
+              "1, best: decrease of the loss")
+        for one in found.promises:
+            print(f"  {'ok' if one['ok'] else 'NOT SO':<7}{one['name']}: {one['promise']}")
+    if out is not None:
+        files.write_json(Path(out) / "compare.json", {"rows": rows, "promises": found.promises})
+        files.write_figure(Path(out) / "compare.png", found.figure(), dpi=150)
+        if not options.json:
+            print(f"written: {out}")
+    return 0 if found.ok else 1
+
+
+def _point(so, options):
+    """Network, loss and data where the curvatures are compared."""
+    data = so.datasets.load(options.data)
+    if options.data == "digits":
+        data = so.datasets.scale(data, (-1, 1))
+        x = data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)[:400]
+        y = data.targets[:400]
+    else:
+        x = so.datasets.Standardisation.fit(data.inputs).apply(data.inputs)
+        y = (data.targets if data.classes
+             else so.datasets.Standardisation.fit(data.targets).apply(data.targets))
+    outputs = data.classes or y.shape[1]
+    loss = so.SoftmaxCrossEntropy() if data.classes else so.SquaredError()
+    network = so.mlp([x.shape[1], *options.hidden, outputs], activation=options.activation,
+                     rng=options.seed)
+    if network.size <= options.limit and options.epochs:
+        so.train(so.Adam(network, loss, learning_rate=0.01), x, y, epochs=options.epochs,
+                 batch_size=50, rng=options.seed)
+    return network, loss, x, y

@@ -1,0 +1,158 @@
+"""What is measured of a curvature matrix M at a point: errors, spectrum, and its step.
+
+One rule for all steps: d = -(M + (shift + damping) I)^-1 g, where shift = max(0, -smallest
+eigenvalue of M) makes M positive semidefinite and damping is the same number for every row, a share
+of the mean absolute eigenvalue of the Hessian.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from secondorder import exact
+from secondorder.nets import Linear
+
+RATES = np.logspace(-3, 3, 61)
+
+
+class Point:
+    """A network, data and a loss, with what every row is compared to.
+
+    Parameters
+    ----------
+    network : Network
+    loss : Loss
+    x : (S, D) array
+    y : targets
+    damping : float
+        Share of the mean absolute eigenvalue of the Hessian.
+    """
+
+    def __init__(self, network, loss, x, y, damping):
+        self.network, self.loss, self.x, self.y = network, loss, x, y
+        self.model = network, loss, x, y
+        self.gradient = exact.gradient(*self.model)
+        self.hessian = exact.hessian(*self.model)
+        self.damping = damping * float(np.abs(self.spectrum[0]).mean())
+        self.start = network.evaluate(loss, x, y).loss
+
+    @cached_property
+    def spectrum(self):
+        """Eigenvalues and eigenvectors of the Hessian."""
+        return np.linalg.eigh(self.hessian)
+
+    @cached_property
+    def blocks(self):
+        """First index of every layer with parameters and the index after its last."""
+        ends = np.cumsum([layer.size for layer in self.network.layers if layer.size])
+        return list(zip([0, *ends[:-1]], ends))
+
+    def linear_inputs(self):
+        """Every linear layer and what enters it, (S, m)."""
+        saved = self.network.evaluate(self.loss, self.x, self.y).saved
+        return [(layer, kept.input) for layer, kept in zip(self.network.layers, saved)
+                if isinstance(layer, Linear)]
+
+    def loss_along(self, direction):
+        """Change of the loss at every rate of `RATES`; infinite where it is not finite."""
+        theta, changes = self.network.theta.copy(), []
+        try:
+            for rate in RATES:
+                self.network.theta = theta + rate * direction
+                try:
+                    changes.append(self.network.evaluate(self.loss, self.x, self.y).loss
+                                   - self.start)
+                except FloatingPointError:
+                    changes.append(np.inf)
+        finally:
+            self.network.theta = theta
+        return np.array(changes)
+
+
+def measure(point, matrix):
+    """The numbers of a row.
+
+    Parameters
+    ----------
+    point : Point
+    matrix : (P, P) array
+
+    Returns
+    -------
+    dict
+        ``error`` (Frobenius norm of M - H over that of H), ``block_error`` and ``diagonal_error``
+        (the same on the layers' blocks and on the diagonal), ``eigenvalues`` (P,) rising,
+        ``negative`` (how many), ``above`` (whether M - H is positive semidefinite), ``direction``
+        (P,), ``angle`` in degrees to the Hessian's own step, ``along`` (change of the loss at
+        `RATES`), ``decrease`` (at rate 1), ``best_decrease`` and ``best_rate``.
+    """
+    H = point.hessian
+    values = eigenvalues(matrix, point.blocks)
+    direction = step(point, matrix, values)
+    along = point.loss_along(direction)
+    best = int(np.argmin(along))
+    tiny = rounding(H, matrix)
+    return {"error": norm(matrix - H) / norm(H),
+            "block_error": relative(point, matrix, H, within_blocks),
+            "diagonal_error": relative(point, matrix, H, lambda M, _: np.diag(M)),
+            "eigenvalues": values,
+            "negative": int((values < -tiny).sum()),
+            "above": bool(is_positive(matrix - H, tiny)),
+            "direction": direction,
+            "along": along,
+            "decrease": float(-along[np.argmin(abs(RATES - 1))]),
+            "best_decrease": float(-along[best]),
+            "best_rate": float(RATES[best])}
+
+
+def rounding(*matrices):
+    """What counts as zero among eigenvalues: a hundred roundings of the largest entry's scale."""
+    return 100 * np.finfo(float).eps * max(np.linalg.norm(M, 2 if len(M) < 200 else "fro")
+                                           for M in matrices)
+
+
+def eigenvalues(matrix, blocks):
+    """Eigenvalues, rising; block by block where nothing stands between the blocks."""
+    off = matrix.copy()
+    for start, stop in blocks:
+        off[start:stop, start:stop] = 0
+    if off.any():
+        return np.linalg.eigvalsh(matrix)
+    return np.sort(np.concatenate([np.linalg.eigvalsh(matrix[a:b, a:b]) for a, b in blocks]))
+
+
+def step(point, matrix, values):
+    """d = -(M + (shift + damping) I)^-1 g."""
+    shift = max(0.0, -values[0]) + point.damping
+    damped = matrix + shift * np.eye(len(matrix))
+    return -linalg.cho_solve(linalg.cho_factor(damped, lower=True), point.gradient)
+
+
+def angle(a, b):
+    """Degrees between two directions."""
+    cosine = a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
+    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+
+
+def is_positive(matrix, tiny):
+    """Whether a symmetric matrix has no eigenvalue below -tiny."""
+    try:
+        linalg.cholesky(matrix + tiny * np.eye(len(matrix)), lower=True)
+    except linalg.LinAlgError:
+        return False
+    return True
+
+
+def within_blocks(matrix, blocks):
+    return np.concatenate([matrix[a:b, a:b].ravel() for a, b in blocks])
+
+
+def relative(point, matrix, H, part):
+    """Norm of a part of M - H over that of the same part of H."""
+    of_hessian = norm(part(H, point.blocks))
+    return norm(part(matrix - H, point.blocks)) / of_hessian if of_hessian else float("nan")
+
+
+def norm(array):
+    return float(np.linalg.norm(array))

@@ -1,0 +1,146 @@
+"""The table and the page of a comparison."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from secondorder.plots import hessian_heat_map
+from secondorder.plots.style import style
+
+from .measures import RATES
+
+PICTURES = ("Hessian", "Gauss-Newton", "J'J / S", "Fisher, empirical", "diagonal bound", "PCH-1",
+            "KFRA", "KFAC")
+COLUMNS = ("curvature", "bytes", "ms", "error", "blocks", "diagonal", "smallest", "largest",
+           "negative", "M - H >= 0", "angle", "at rate 1", "best", "its rate")
+
+
+def table(comparison):
+    """One line a curvature, columns aligned."""
+    lines = [COLUMNS]
+    for row in comparison.rows:
+        values = row["eigenvalues"]
+        lines.append((row["name"], size(row["bytes"]), f"{row['milliseconds']:.1f}",
+                      f"{row['error']:.2g}", f"{row['block_error']:.2g}",
+                      f"{row['diagonal_error']:.2g}", f"{values[0]:.2g}", f"{values[-1]:.2g}",
+                      str(row["negative"]), "yes" if row["above"] else "no",
+                      f"{row['angle']:.0f}", f"{row['decrease']:.3f}",
+                      f"{row['best_decrease']:.3f}", f"{row['best_rate']:.2g}"))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(word.ljust(width) if k == 0 else word.rjust(width)
+                               for k, (word, width) in enumerate(zip(line, widths)))
+                     for line in lines)
+
+
+def size(number):
+    """Bytes as a person reads them."""
+    unit, count = next((pair for pair in (("MiB", 2**20), ("KiB", 2**10)) if number >= pair[1]),
+                       ("B", 1))
+    return f"{number / count:.0f} {unit}"
+
+
+def draw(comparison):
+    """Heat maps on one signed scale, spectra, the loss along each step, and best decreases."""
+    figure = Figure(figsize=(11.7, 8.3), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(1.35, 1))
+    _heat_maps(comparison, above)
+    spectra, along, bars = below.subplots(1, 3)
+    _spectra(comparison, spectra)
+    _along(comparison, along)
+    _bars(comparison, bars)
+    below.legend(*along.get_legend_handles_labels(), fontsize=7, ncols=10, frameon=False,
+                 loc="outside lower center")
+    figure.suptitle("\n".join(text for text in (
+        comparison.caption, f"Steps: -(M + (shift + {comparison.damping:.2g}) I)⁻¹ g, where the "
+        "shift makes M positive semidefinite; the same damping in all rows") if text), fontsize=8)
+    return figure
+
+
+def _heat_maps(comparison, part):
+    axes = part.subplots(2, 4)
+    limit = float(np.abs(comparison.matrices["Hessian"]).max())
+    by_name = {row["name"]: row for row in comparison.rows}
+    for k, (panel, name) in enumerate(zip(axes.flat, PICTURES)):
+        if name not in comparison.matrices:
+            panel.set_axis_off()
+            continue
+        row = by_name[name]
+        hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
+                         title=f"{name}\nerror {row['error']:.2g}, {size(row['bytes'])}",
+                         colour_bar=False)
+        panel.title.set_fontsize(8)
+        panel.tick_params(labelsize=6)
+        panel.set(xlabel="", ylabel="")
+    drawn = axes[0, 0].images[0] if axes[0, 0].images else axes[0, 0].collections[0]
+    bar = part.colorbar(drawn, ax=axes, shrink=0.8)
+    ticks = [sign * limit / 10**k for sign in (-1, 1) for k in range(3)]
+    bar.set_ticks([*ticks, 0.0], labels=[f"{tick:.2g}" for tick in ticks] + ["0"])
+    bar.ax.minorticks_off()
+    bar.ax.tick_params(labelsize=7)
+    bar.set_label("second derivative: linear near 0, logarithmic beyond;\nlarger entries are "
+                  "darkest", fontsize=7)
+
+
+def _lines(comparison):
+    """Rows that are drawn as lines: not those that coincide with another by right."""
+    left_out = {"low-rank factors", "Fisher, exact", "diagonal bound, cross terms", "PCH-2"}
+    return [row for row in comparison.rows if row["name"] not in left_out]
+
+
+def _spectra(comparison, axes):
+    smallest = 1e-6 * comparison.rows[0]["eigenvalues"][-1]
+    for k, row in enumerate(_lines(comparison)):
+        colour, marker = style(k)
+        values = row["eigenvalues"][::-1]
+        axes.plot(values, color=colour, linestyle="-" if k < 7 else "--", linewidth=1,
+                  marker=marker, markevery=(k * 5, max(1, len(values) // 5)), markersize=3,
+                  label=row["name"])
+    axes.set_yscale("symlog", linthresh=smallest)
+    axes.set_xlabel("rank of the eigenvalue", fontsize=8)
+    axes.set_ylabel("eigenvalue", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.locator_params(axis="x", nbins=5)
+    thin_symlog_ticks(axes)
+
+
+def thin_symlog_ticks(axes):
+    """Every second power of ten, and none near zero: the labels would stand on each other."""
+    sizes = np.log10([abs(tick) for tick in axes.get_yticks() if tick != 0])
+    powers = {int(round(size)) for size in sizes}
+    near = min(powers)
+    kept = [p for p in powers if p > near + 1 and p % 2 == 0]
+    low, high = axes.get_ylim()
+    axes.set_yticks([value for p in kept for value in (-10.0**p, 10.0**p) if low < value < high]
+                    + [0.0])
+    axes.minorticks_off()
+
+
+def _along(comparison, axes):
+    deepest = max(row["best_decrease"] for row in comparison.rows)
+    for k, row in enumerate(_lines(comparison)):
+        colour, marker = style(k)
+        axes.semilogx(RATES, np.where(row["along"] < 0.15 * deepest, row["along"], np.nan),
+                      color=colour, linestyle="-" if k < 7 else "--", linewidth=1, marker=marker,
+                      markevery=(k, 10), markersize=3, label=row["name"])
+    axes.axvline(1, color="0.6", linewidth=0.8)
+    axes.set_xlabel("rate along its own step", fontsize=8)
+    axes.set_ylabel("change of the loss", fontsize=8)
+    axes.set_ylim(-1.08 * deepest, 0.2 * deepest)
+    axes.tick_params(labelsize=7)
+
+
+def _bars(comparison, axes):
+    names = [row["name"] for row in comparison.rows]
+    places = np.arange(len(names))
+    best = [row["best_decrease"] for row in comparison.rows]
+    axes.barh(places, best, color="0.75", edgecolor="0.4", height=0.7, label="best rate")
+    axes.plot([max(0.0, row["decrease"]) for row in comparison.rows], places, "k|", markersize=8,
+              label="rate 1 (0 if the loss rises)")
+    for place, row in zip(places, comparison.rows):
+        axes.annotate(f" rate {row['best_rate']:.2g}", (row["best_decrease"], place), va="center",
+                      fontsize=6)
+    axes.set_yticks(places, names, fontsize=6.5)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.3 * max(best))
+    axes.set_xlabel("decrease of the loss", fontsize=8)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)

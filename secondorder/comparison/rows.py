@@ -1,0 +1,151 @@
+"""The curvatures that are compared: how each is made, what it takes to store, what is promised."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from secondorder import exact
+from secondorder.papers import eacg, low_rank, residual_partitioning
+
+POSITIVE = "positive semidefinite"
+HESSIAN = "equals the Hessian"
+ABOVE = "M - H is positive semidefinite"
+GAUSS_NEWTON = "equals Gauss-Newton"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One curvature.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        Paper and label, or what it is known by.
+    make : callable
+        Takes a `Point`, returns the matrix (P, P) and the bytes that its own form takes.
+    promises : tuple of str
+        What theory says of it.
+    """
+
+    name: str
+    source: str
+    make: object
+    promises: tuple = field(default=())
+
+
+def dense(matrix):
+    """A matrix that is stored whole."""
+    return matrix, matrix.nbytes
+
+
+def hessian(point):
+    return dense(exact.hessian(*point.model))
+
+
+def low_rank_factors(point):
+    """Assembled from the eta factors; what one sample's factors take, times the samples."""
+    one = low_rank.SampleHessian(point.network, point.loss, point.x[:1], point.y[:1])
+    return low_rank.hessian(*point.model), one.nbytes * len(point.x)
+
+
+def gauss_newton(point):
+    return dense(exact.gauss_newton(*point.model))
+
+
+def mean_of_squares(point):
+    """J^T J / S: Gauss-Newton with the identity in the place of the loss's Hessian."""
+    J = exact.jacobian(point.network, point.x).reshape(-1, point.network.size)
+    return dense(J.T @ J / len(point.x))
+
+
+def exact_fisher(point):
+    return dense(exact.fisher(*point.model, kind="exact"))
+
+
+def empirical_fisher(point):
+    return dense(exact.fisher(*point.model, kind="empirical"))
+
+
+def diagonal_bound(cross):
+    """The diagonal bound of residual partitioning."""
+    def make(point):
+        curvature = residual_partitioning.bound(*point.model, cross=cross).curvature
+        return np.diag(curvature), curvature.nbytes
+    return make
+
+
+def kronecker(curvature):
+    """E[h h^T] (x) B^t for every linear layer: ([ea-cg] (8c)), bias included, in theta's order."""
+    def make(point):
+        blocks = eacg.bias_curvatures(*point.model, curvature=curvature)
+        P = point.network.size
+        matrix, stored, start = np.zeros((P, P)), 0, 0
+        for B, (layer, h) in zip(blocks, point.linear_inputs()):
+            if not layer.size:
+                continue  # fixed: no place in theta
+            n, m = B.shape[0], h.shape[1]
+            mean, second = h.mean(axis=0), h.T @ h / len(h)
+            end = start + n * m
+            matrix[start:end, start:end] = np.kron(B, second)
+            stored += B.nbytes + second.nbytes
+            if layer.bias is not None:
+                matrix[start:end, end:end + n] = np.kron(B, mean[:, None])
+                matrix[end:end + n, start:end] = matrix[start:end, end:end + n].T
+                matrix[end:end + n, end:end + n] = B
+                stored += mean.nbytes
+                end += n
+            start = end
+        return matrix, stored
+    return make
+
+
+def absolute_hessian(point):
+    """|H|: the eigenvalues of the Hessian without their signs."""
+    values, vectors = point.spectrum
+    return dense((vectors * abs(values)) @ vectors.T)
+
+
+def identity(point):
+    return np.eye(point.network.size), 0
+
+
+def rows(loss):
+    """The rows for a loss, in the order of the table."""
+    likelihood = hasattr(loss, "fisher")
+    convex = bool(getattr(loss, "convex", False))
+    table = [
+        Row("Hessian", "exact", hessian),
+        Row("low-rank factors", "low-rank (78)-(80)", low_rank_factors, (HESSIAN,)),
+        Row("Gauss-Newton", "exact", gauss_newton, (POSITIVE,) if convex else ()),
+        Row("J'J / S", "reversible-gauss-newton (8)", mean_of_squares, (POSITIVE,))]
+    if likelihood:
+        table.append(Row("Fisher, exact", "exact", exact_fisher, (POSITIVE, GAUSS_NEWTON)))
+    table += [
+        Row("Fisher, empirical", "ea-cg u-fisher", empirical_fisher, (POSITIVE,)),
+        Row("diagonal bound", "residual-partitioning algorithm-1", diagonal_bound(False),
+            (POSITIVE,)),
+        Row("diagonal bound, cross terms", "residual-partitioning (4)", diagonal_bound(True),
+            (POSITIVE, ABOVE)),
+        Row("PCH-1", "ea-cg (8)", kronecker("pch-1"), (POSITIVE,)),
+        Row("PCH-2", "ea-cg (8)", kronecker("pch-2"), (POSITIVE,)),
+        Row("KFRA", "ea-cg u-kfra", kronecker("gauss-newton"), (POSITIVE,)),
+        Row("KFAC", "ea-cg u-kfi", kronecker("fisher-exact" if likelihood else "fisher"),
+            (POSITIVE,)),
+        Row("|H|", "exact", absolute_hessian, (POSITIVE, ABOVE)),
+        Row("identity", "gradient descent", identity, (POSITIVE,))]
+    return table
+
+
+def own(name, matrix):
+    """A user's matrix or operator as a row."""
+    def make(point):
+        P = point.network.size
+        whole = np.asarray(matrix @ np.eye(P) if hasattr(matrix, "matvec") else matrix, dtype=float)
+        if whole.shape != (P, P):
+            raise ValueError(f"extra: {name!r} has shape {whole.shape}, expected {(P, P)}: one row "
+                             "and column for every parameter")
+        if not np.isfinite(whole).all():
+            raise ValueError(f"extra: {name!r} holds numbers that are not finite")
+        return whole, getattr(matrix, "nbytes", whole.nbytes)
+    return Row(name, "yours", make)

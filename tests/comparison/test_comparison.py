@@ -1,0 +1,182 @@
+"""All curvatures of one network side by side: numbers by another way, promises, and refusals."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+import secondorder as so
+from secondorder import cli
+from secondorder.comparison import measures
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
+
+
+def small(activation="tanh", bias=True, loss=None, seed=0):
+    net = so.mlp([4, 3, 2, 3], activation=activation, bias=bias, rng=seed)
+    return net, loss or so.SoftmaxCrossEntropy(), X, Y
+
+
+def row(found, name):
+    return next(one for one in found.rows if one["name"] == name)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("activation", ["tanh", "softplus", "relu"])
+def test_theory_holds(activation, bias, seed):
+    found = so.compare(*small(activation, bias, seed=seed))
+    assert found.ok, [one for one in found.promises if not one["ok"]]
+    assert len({(one["name"], one["promise"]) for one in found.promises}) == len(found.promises)
+
+
+def test_square_loss_and_regression():
+    target = RNG.normal(size=(30, 3))
+    found = so.compare(so.mlp([4, 3, 3], rng=0), so.SquaredError(), X, target)
+    assert found.ok
+    np.testing.assert_allclose(found.matrices["J'J / S"], found.matrices["Gauss-Newton"],
+                               rtol=1e-12, atol=1e-14)
+
+
+def test_errors_and_spectrum_by_another_way():
+    found = so.compare(*small())
+    H, M = found.matrices["Hessian"], found.matrices["KFAC"]
+    one = row(found, "KFAC")
+    difference = (M - H).ravel()
+    assert one["error"] == pytest.approx(np.sqrt((difference**2).sum() / (H**2).sum()))
+    assert one["diagonal_error"] == pytest.approx(
+        np.sqrt(sum((M[i, i] - H[i, i])**2 for i in range(len(H)))
+                / sum(H[i, i]**2 for i in range(len(H)))))
+    block = np.zeros_like(H, dtype=bool)
+    for a, b in ((0, 15), (15, 23), (23, 32)):
+        block[a:b, a:b] = True
+    assert one["block_error"] == pytest.approx(
+        np.linalg.norm((M - H)[block]) / np.linalg.norm(H[block]))
+    np.testing.assert_allclose(one["eigenvalues"], np.linalg.eigvalsh(M), atol=1e-13)
+    assert row(found, "Hessian")["negative"] == (np.linalg.eigvalsh(H) < -1e-12).sum() > 0
+
+
+def test_kronecker_rows_are_means_of_outer_products():
+    """Entry by entry: E[h_j h_l] B_ik for weights (i, j), (k, l), with h = 1 for a bias."""
+    net, loss, x, y = small()
+    found = so.compare(net, loss, x, y)
+    blocks = so.eacg.bias_curvatures(net, loss, x, y, curvature="pch-1")
+    h = np.tanh(x @ net.layers[0].weight.T + net.layers[0].bias)
+    n, m, start = 2, 3, 15
+    names = [(i, j) for i in range(n) for j in range(m)] + [(i, None) for i in range(n)]
+    ones = {None: np.ones(len(x))} | {j: h[:, j] for j in range(m)}
+    for a, (i, j) in enumerate(names):
+        for b, (k, l) in enumerate(names):
+            assert found.matrices["PCH-1"][start + a, start + b] == pytest.approx(
+                (ones[j] * ones[l]).mean() * blocks[1][i, k], rel=1e-10, abs=1e-14)
+    assert not found.matrices["PCH-1"][:15, 15:].any()
+
+
+def test_the_step_and_how_far_it_gets():
+    net, loss, x, y = small()
+    found = so.compare(net, loss, x, y, damping=0.5)
+    H, g = found.matrices["Hessian"], so.exact.gradient(net, loss, x, y)
+    values = np.linalg.eigvalsh(H)
+    assert found.damping == pytest.approx(0.5 * abs(values).mean())
+    step = -np.linalg.solve(H + (found.damping - values[0]) * np.eye(len(H)), g)
+    one = row(found, "Hessian")
+    np.testing.assert_allclose(one["direction"], step, rtol=1e-8)
+    moved = so.mlp([4, 3, 2, 3], activation="tanh", rng=0)
+    moved.theta = net.theta + step
+    assert one["decrease"] == pytest.approx(net.evaluate(loss, x, y).loss
+                                            - moved.evaluate(loss, x, y).loss, rel=1e-10)
+    moved.theta = net.theta + one["best_rate"] * step
+    assert one["best_decrease"] == pytest.approx(net.evaluate(loss, x, y).loss
+                                                 - moved.evaluate(loss, x, y).loss, rel=1e-10)
+    assert one["best_decrease"] >= one["decrease"] and one["angle"] == pytest.approx(0, abs=1e-5)
+    other = row(found, "identity")
+    cosine = step @ -g / np.linalg.norm(step) / np.linalg.norm(g)
+    assert other["angle"] == pytest.approx(np.degrees(np.arccos(cosine)))
+
+
+def test_parameters_stay_where_they_were():
+    net, loss, x, y = small()
+    before = net.theta.copy()
+    so.compare(net, loss, x, y)
+    assert np.array_equal(net.theta, before)
+
+
+def test_a_fixed_layer_has_no_rows_in_the_matrices():
+    layers = [so.Linear(4, 3, trainable=False, rng=0), so.Activation("tanh"),
+              so.Linear(3, 3, rng=1)]
+    found = so.compare(so.Network(layers), so.SoftmaxCrossEntropy(), X, Y)
+    assert found.ok and found.matrices["KFAC"].shape == (12, 12)
+
+
+def test_rows_of_ones_own():
+    net, loss, x, y = small()
+    H = so.exact.hessian(net, loss, x, y)
+    found = so.compare(net, loss, x, y, extra={"mine": H + np.eye(net.size),
+                                               "an operator": aslinearoperator(2 * H)})
+    assert row(found, "mine")["above"] and row(found, "mine")["source"] == "yours"
+    assert row(found, "an operator")["error"] == pytest.approx(1)
+    for extra, words in (({"x": np.eye(3)}, "'x' has shape"), ({"KFAC": H}, "there already"),
+                         ({"x": np.full_like(H, np.nan)}, "not finite")):
+        with pytest.raises(ValueError, match=words):
+            so.compare(net, loss, x, y, extra=extra)
+
+
+def test_a_wrong_curvature_breaks_its_promise(monkeypatch):
+    """A promise that cannot be broken would say nothing."""
+    from secondorder.papers import low_rank
+
+    right = low_rank.hessian
+    monkeypatch.setattr(low_rank, "hessian", lambda *model: right(*model) * (1 + 1e-6))
+    found = so.compare(*small())
+    assert not found.ok
+    assert [one["name"] for one in found.promises if not one["ok"]] == ["low-rank factors"]
+
+
+def test_bad_input():
+    net, loss, x, y = small()
+    with pytest.raises(MemoryError, match="4,096,000 bytes|bytes; the limit"):
+        so.compare(net, loss, x, y, limit=10)
+    with pytest.raises(TypeError, match="Chain"):
+        so.compare(so.Network([so.Chain([so.Linear(4, 3, rng=0)])]), loss, x, y)
+    for bad in (0, -1, np.nan, "a"):
+        with pytest.raises((ValueError, TypeError), match="damping"):
+            so.compare(net, loss, x, y, damping=bad)
+    with pytest.raises(ValueError, match="out of range"):
+        so.compare(net, loss, x, y + 5)
+
+
+def test_positive_is_told_from_not():
+    assert measures.is_positive(np.diag([0.0, 1.0]), 1e-12)
+    assert not measures.is_positive(np.diag([-1e-6, 1.0]), 1e-12)
+    assert measures.angle(np.array([1.0, 0]), np.array([1.0, 1])) == pytest.approx(45)
+
+
+def test_the_command(tmp_path, capsys):
+    command = ["compare", "--data", "wine", "--hidden", "2", "--epochs", "1"]
+    assert cli.main([*command, "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "KFAC" in said and "NOT SO" not in said
+    assert (tmp_path / "out" / "compare.png").stat().st_size > 20000
+    assert cli.main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {"name", "bytes", "error", "angle", "best_decrease"} <= set(told["rows"][0])
+    assert cli.main([*command, "--limit", "5"]) == 2
+    assert "bytes" in capsys.readouterr().err
+
+
+def test_the_page_has_no_text_upon_text():
+    figure = so.compare(*small(), caption="a small network").figure()
+    figure.canvas.draw()
+    for axes in figure.findobj(lambda artist: hasattr(artist, "get_xticklabels")):
+        for axis in (axes.xaxis, axes.yaxis):
+            boxes = [label.get_window_extent() for label in axis.get_ticklabels()
+                     if label.get_text() and label.get_visible()]
+            low, high = (axes.bbox.x0, axes.bbox.x1) if axis is axes.xaxis else (axes.bbox.y0,
+                                                                                 axes.bbox.y1)
+            boxes = [box for box in boxes
+                     if low - 1 <= (box.x0 + box.x1 if axis is axes.xaxis
+                                    else box.y0 + box.y1) / 2 <= high + 1]
+            for k, one in enumerate(boxes):
+                assert not any(one.overlaps(other) for other in boxes[k + 1:]), axes
