@@ -1,9 +1,11 @@
-"""The checker for a layer, activation or loss of one's own; runs the papers' equations.
+"""The checker for a layer, activation, loss or optimizer of one's own; runs the papers' equations.
 
 ``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
 `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
-`loss_checks`, `loss_model`. ``rule`` judges the rule that a layer has in residual partitioning, in
-whose room it stands; ``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
+`loss_checks`, `loss_model`. ``optimizer`` holds a training method against the contract that all
+share: `optimizer_checks`, `optimizer_runs`. ``rule`` judges the rule that a layer has in residual
+partitioning, in whose room it stands; ``run`` executes equations; their machinery is
+:mod:`secondorder.ledger`.
 """
 
 import importlib
@@ -12,9 +14,11 @@ from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
 _LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
+         "optimizer": "optimizer_checks",
          "rule": "..papers.residual_partitioning.rule_checks"}
 
-__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "rule", "run"]
+__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "optimizer", "rule",
+           "run"]
 
 
 def __getattr__(name):

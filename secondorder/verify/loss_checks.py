@@ -164,6 +164,12 @@ def _taken(loss, samples, outputs, rng):
     return finite or taken
 
 
+def default_targets(loss, samples, outputs, rng):
+    """Random targets of a kind that the loss takes, classes where it takes them."""
+    taken = _taken(loss, samples, outputs, rng)
+    return next(taken[name] for name in (*CLASSES, *taken) if name in taken)[1]
+
+
 def _tells_classes_apart(loss, cases, outputs, rng):
     """Whether the loss stays as it is when one number is added to all outputs of a sample."""
     for _, _, target in cases:

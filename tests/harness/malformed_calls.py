@@ -258,6 +258,7 @@ CALLS = {
     "verify.activation": {"function": "tanh"},
     "verify.layer": lambda: {"layer": so.Activation("tanh"), "input_shape": (3,)},
     "verify.loss": lambda: {"loss": so.SquaredError()},
+    "verify.optimizer": MODEL | {"make": so.SGD, "steps": 4},
     "verify.rule": lambda: {"layer": so.Linear(3, 2)},
     "verify.describe_mismatch": {"left": [1.0, 2.0], "right": [1.0, 3.0]},
 }
@@ -524,6 +525,13 @@ OWN = {
     "training.train.resume": [(True, ValueError, "resume"), ("yes", TypeError, "resume")],
     "verify.activation.interval": [((-1e308, 1e308), ValueError, "too wide"),
                                    (3, TypeError, "interval")],
+    "verify.optimizer.make": [(3, TypeError, "make"), (so.SGD(NET, LOSS), TypeError, "make"),
+                              (lambda network: None, TypeError, "make"),
+                              (lambda network, loss: None, TypeError, "make")],
+    "verify.optimizer.steps": [(3, ValueError, "steps"), (4.5, TypeError, "steps")],
+    "verify.optimizer.network": [("net", TypeError, "network")],
+    **{f"verify.optimizer.{side}": [(None, ValueError, "x and y go together")]
+       + [row for row in BAD[side] if row[0] is not None] for side in ("x", "y")},
     "verify.layer.layer": [(3, TypeError, "layer"), (so.Activation, TypeError, "layer")],
     "verify.layer.sizes": [((), TypeError, "sizes"), ((0,), ValueError, "sizes")],
     "verify.loss.outputs": [(0, ValueError, "outputs")],

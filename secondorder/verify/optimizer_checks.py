@@ -1,0 +1,416 @@
+"""The checker for an optimizer of one's own: what the contract of all optimizers demands of it.
+
+Runs that should be the same to the last bit are compared: made twice, resumed from its state,
+stopped by a failure, on arrays that somebody writes over, wrapped by another method. What a step
+adds is compared with the direction, and what it reports with what was measured.
+"""
+
+import contextlib
+import copy
+
+import numpy as np
+
+from ..checks import check_loss, function_of, instance_of, whole_number
+from ..checks.randomness import generator
+from ..nets import Network, SoftmaxCrossEntropy, mlp
+from ..optimizers.base import Optimizer, norm
+from ..optimizers.wrapper import Wrapper
+from .findings import PROMOTES, Recorder
+from .loss_checks import default_targets
+from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, same, spoil
+
+_SAMPLES = 24
+
+
+class _Failed(FloatingPointError):
+    """What a step that is made to fail raises, after the direction was asked for."""
+
+
+class _Plain(Wrapper):
+    """Rate times direction, written over the direction: whoever asked for it may do so."""
+
+    def change(self, evaluation, direction, rate):
+        direction *= direction.dtype.type(rate)
+        return direction
+
+
+def optimizer(make, network=None, loss=None, x=None, y=None, steps=8, rng=0, tolerance=1e-8):
+    """Check an optimizer against the contract that all optimizers share.
+
+    It is deterministic; it resumes bit for bit from `state_dict`, so that `state_names` is
+    complete; a step that fails leaves parameters and memory alone; nothing that it returns, or was
+    given, is an array that it goes on using; parameters may be changed between two steps; what
+    `direction` returns, at the rate that is reported, is what `step` adds, and goes downhill; a
+    wrapper that adds nothing changes nothing; it keeps float32.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(network, loss)`` returns a new optimizer: its class, or a function that adds the
+        options. What draws random numbers gets a seed there.
+    network : Network, optional
+        Of which copies are trained; default a small network of tanh units.
+    loss : Loss, optional
+        Default `SoftmaxCrossEntropy`.
+    x, y : arrays, optional
+        Samples and targets from which batches are drawn; default random ones.
+    steps : int >= 4
+        Length of the runs. A method that does something every k steps needs some more than k.
+    rng : None, int or numpy.random.Generator
+    tolerance : float
+        Relative difference that is allowed where runs are the same but for rounding.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad arguments; `make` that returns no optimizer of the network and loss that it was given.
+
+    Examples
+    --------
+    >>> import secondorder as so
+    >>> bool(so.verify.optimizer(so.Adam))
+    True
+    >>> class Forgetful(so.SGD):
+    ...     total = 0.0
+    ...     def _direction(self, evaluation):
+    ...         self.total = 0.9 * self.total - self._gradient(evaluation)
+    ...         return self.total
+    >>> report = so.verify.optimizer(Forgetful)
+    >>> print(report.findings[0].hint)
+    total changes from step to step: list it in state_names
+    """
+    function_of(make, "make", 2, "a function make(network, loss) that returns an optimizer")
+    steps, rng = whole_number(steps, "steps", 4), generator(rng)
+    network = mlp([5, 4, 3], rng=rng) if network is None else instance_of(network, Network,
+                                                                          "network")
+    loss = SoftmaxCrossEntropy() if loss is None else check_loss(loss)
+    if (x is None) != (y is None):
+        raise ValueError("x and y go together: give both, or none")
+    if x is not None:
+        copy.deepcopy(network).evaluate(loss, x, y)  # refuses what does not fit
+    if x is None:
+        x = rng.standard_normal((_SAMPLES, *network.input_shape))
+        y = default_targets(loss, _SAMPLES, network.output_shape[0], rng)
+    runs = Runs(make, network, loss, x, y, steps, rng)
+    recorder = Recorder(_made(runs), tolerance)
+    OptimizerChecks(runs, recorder).run()
+    return recorder.sorted_report()
+
+
+def _made(runs):
+    """What `make` makes, by name; TypeError or ValueError unless it is what was asked for."""
+    network = copy.deepcopy(runs.network)
+    made = runs.make(network, runs.loss)
+    if not isinstance(made, Optimizer):
+        raise TypeError(f"make must return an Optimizer, got {made!r}")
+    if made.network is not network or made.loss is not runs.loss:
+        raise ValueError("make must return an optimizer of the network and the loss that it is "
+                         "given, got one of others")
+    if runs.make(copy.deepcopy(network), runs.loss) is made:
+        raise ValueError("make must return a new optimizer at every call, got the same one twice")
+    return type(made).__name__
+
+
+class OptimizerChecks:
+    """All comparisons; each is a run of its own, so that none stands in the way of another."""
+
+    def __init__(self, runs, recorder):
+        self.runs, self.recorder = runs, recorder
+        self.half = len(runs.batches) // 2
+
+    def run(self):
+        """Run all of them; where runs are not repeatable the others would only say so again."""
+        if not (self._attempt("step", self._runs) and self._attempt("deterministic",
+                                                                    self._deterministic)):
+            self.recorder.note("all other checks were left out: they compare runs")
+            return
+        for name, check in {"resume": self._resume, "state_dict": self._state_is_a_copy,
+                            "parameters": self._parameters_moved, "failure": self._failure,
+                            "direction": self._direction, "aliasing": self._aliasing,
+                            "turns": self._turns, "copy": self._copied,
+                            "wrapper": self._wrapper, "float32": self._single}.items():
+            self._attempt(name, check)
+        self._tell_forgotten()
+
+    def _attempt(self, name, check):
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                check()
+            except Exception as problem:  # whatever a user's method raises is the finding
+                self.recorder.fact(name, "runs", False,
+                                   f"raised {type(problem).__name__}: {problem}")
+        return not self.recorder.wrong(name)
+
+    def _same(self, name, what, one, other, said, hint=""):
+        """Two traces must be the same to the last bit."""
+        found = difference(one, other)
+        return self.recorder.fact(name, what, found is None, said, found or "", hint)
+
+    # -- the same run, twice -----------------------------------------------------------------------
+
+    def _runs(self):
+        self.whole = self.runs.trace(self.runs.fresh())
+        start = self.runs.network.theta
+        self.recorder.fact("step", "moves the parameters",
+                           any(not np.array_equal(theta, start) for theta, _ in self.whole),
+                           "no step has moved the parameters")
+
+    def _deterministic(self):
+        self._same("deterministic", "two runs alike", self.whole, self.runs.trace(
+            self.runs.fresh()), "two optimizers that were made alike take different steps",
+                   "draw from a generator of the optimizer's own, with a seed that make gives")
+
+    def _resumed(self, number):
+        """An optimizer after so many steps, and a new one that took over its state."""
+        optimizer = self.runs.at(number)
+        state = optimizer.state_dict()
+        other = self.runs.fresh(optimizer.network)
+        other.load_state_dict(copy.deepcopy(state))
+        return optimizer, other, state
+
+    def _resume(self):
+        for number in (1, self.half):
+            _, other, state = self._resumed(number)
+            again = other.state_dict()
+            self.recorder.fact("resume", "state taken over", same(state, again),
+                               "state_dict() after load_state_dict(state) is another one")
+            if not self._same("resume", f"after step {number}", self.whole[number:],
+                              self.runs.trace(other, number),
+                              f"a run resumed after step {number} goes on with other numbers",
+                              self._what_is_forgotten()):
+                return
+
+    def _what_is_forgotten(self):
+        names = forgotten(self.runs, 1)
+        if names:
+            several = len(names) > 1
+            return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
+                    f"{'them' if several else 'it'} in state_names")
+        return ("what the method carries from step to step must be arrays or numbers in attributes "
+                "that state_names lists")
+
+    def _tell_forgotten(self):
+        names = forgotten(self.runs, self.half)
+        if names and not self.recorder.wrong("resume"):
+            self.recorder.note(f"{', '.join(names)} changed from step to step and state_names does "
+                               "not list it; the resumed runs were the same without")
+
+    def _parameters_moved(self):
+        """Anybody may change the parameters between two steps."""
+        one, _, state = self._resumed(self.half)
+        one.network.theta = 0.5 * one.network.theta + one.network.theta.dtype.type(0.01)
+        other = self.runs.fresh(one.network)
+        other.load_state_dict(state)
+        left, right = (self.runs.trace(optimizer, self.half) for optimizer in (one, other))
+        self._same("parameters", "changed by somebody else", left, right,
+                   "after somebody changed the parameters it goes on from others",
+                   "read self.network.theta at every step; keep no copy of it")
+
+    # -- a step that fails -------------------------------------------------------------------------
+
+    def _failure(self):
+        optimizer = self.runs.at(self.half)
+        before, theta = copy.deepcopy(optimizer.state_dict()), optimizer.network.theta.copy()
+
+        def change(self, evaluation, direction, rate):
+            raise _Failed("made to fail")
+
+        kind = type(optimizer)
+        optimizer.__class__ = type(kind.__name__, (kind,), {"change": change})
+        try:
+            optimizer.step(*self.runs.batches[self.half])
+        except _Failed:
+            pass
+        else:
+            self.recorder.note("no failing step was looked at: its steps do not call change()")
+            return
+        finally:
+            optimizer.__class__ = kind
+        self.recorder.fact("failure", "parameters", same(theta, optimizer.network.theta),
+                           "a step that failed has moved the parameters")
+        after = optimizer.state_dict()
+        names = [name for name in before if not same(before[name], after.get(name))]
+        kept = self.recorder.fact(
+            "failure", "memory", not names,
+            f"a step that failed has changed the memory: {', '.join(names)}",
+            hint="memory is replaced, not written into: self.total = self.total + g, not +=")
+        if kept:
+            self._same("failure", "the run after it", self.whole[self.half:],
+                       self.runs.trace(optimizer, self.half),
+                       "after a step that failed the run goes on with other numbers")
+
+    # -- the direction is what a step adds ---------------------------------------------------------
+
+    def _direction(self):
+        for number in (0, self.half):
+            self._added(number)
+        slopes = []
+        for x, y in self.runs.batches[:3]:
+            first = self.runs.fresh()
+            evaluation = first.evaluate(x, y)
+            gradient = first.gradient(evaluation).astype(np.float64)
+            direction = first.direction(evaluation)
+            slopes.append(float(gradient @ direction)
+                          / (norm(gradient) * norm(direction) or 1.0))
+        self.recorder.fact("direction", "downhill", min(slopes) < 1e-8,
+                           "goes uphill in the first step, whatever the batch: the direction is "
+                           "added, not subtracted",
+                           f"cosine of direction and gradient: {min(slopes):.3g} and above")
+
+    def _added(self, number):
+        """The change of one step against direction (or `change`), and the report against both."""
+        recorder, (x, y) = self.recorder, self.runs.batches[number]
+        stepped, asked = self.runs.at(number), self.runs.at(number)
+        before = stepped.network.theta.copy()
+        info = stepped.step(x.copy(), y.copy())
+        added = stepped.network.theta - before
+        evaluation = asked.evaluate(x, y)
+        loss, direction = evaluation.loss, asked.direction(evaluation)
+        expected, what = info["learning_rate"] * direction, "learning_rate * direction"
+        if type(asked).change is not Optimizer.change:
+            expected = np.array(asked.change(evaluation, direction.copy(), info["learning_rate"]))
+            what = "change(evaluation, direction, rate)"
+        rounding = 4 * np.finfo(before.dtype).eps * (np.abs(before) + np.abs(added))
+        recorder.compare("direction", f"what step {number + 1} adds against {what}", added,
+                         expected, rounding, names=("added", what.partition("(")[0]))
+        size = float(np.abs(direction).max()) or 1.0
+        told = {"loss": loss, "direction_norm": norm(direction), "step_norm": norm(added)}
+        for name, value in told.items():
+            slack = (1e-6 if name == "loss" else 1e-6 * size) + float(norm(rounding))
+            recorder.compare("info", f"{name} of step {number + 1}", info[name], value, slack,
+                             names=("reported", "measured"), scale=max(abs(value), 1e-300))
+
+    # -- arrays that belong to somebody else -------------------------------------------------------
+
+    def _aliasing(self):
+        control, spoilt = self.runs.at(self.half), self.runs.at(self.half)
+        x, y = self.runs.batches[self.half]
+        control.direction(control.evaluate(x, y))
+        spoilt.direction(spoilt.evaluate(x, y))[...] = SPOILT
+        self._same("aliasing", "the direction belongs to the caller",
+                   self.runs.trace(control, self.half), self.runs.trace(spoilt, self.half),
+                   "writing into what direction() returned changes later steps",
+                   "return a new array, or a copy of what you keep")
+        self._batches_reused()
+        self._evaluations_kept()
+
+    def _batches_reused(self):
+        """The caller loads the next batch into the same arrays, as readers of large files do."""
+        optimizer, trace, unchanged = self.runs.fresh(), [], True
+        for x, y in self.runs.batches:
+            mine, targets = x.copy(), y.copy()
+            info = optimizer.step(mine, targets)
+            unchanged = unchanged and same(mine, x) and same(targets, y)
+            trace.append((optimizer.network.theta.copy(), copy.deepcopy(info)))
+            mine[...], targets[...] = SPOILT, 0
+        self.recorder.fact("aliasing", "batch left alone", unchanged, "a step changes its batch")
+        self._same("aliasing", "batches belong to the caller", self.whole, trace,
+                   "it goes on using the arrays of an earlier batch", "keep a copy")
+
+    def _evaluations_kept(self):
+        """`step` writes every evaluation into the same arrays; `step_from` gets new ones."""
+        optimizer, infos = self.runs.fresh(), []
+        theta = None
+        for x, y in self.runs.batches:
+            info = optimizer.step_from(optimizer.evaluate(x, y))
+            infos.append((info, copy.deepcopy(info)))
+            theta = optimizer.network.theta.copy()
+        expected = self.whole[-1][0]
+        self.recorder.compare(
+            "aliasing", "steps in arrays that are used again against steps in new ones", expected,
+            theta, 1e2 * np.finfo(theta.dtype).eps * (1 + np.abs(theta)),
+            names=("used again", "new"),
+            hint="outputs, deltas, saved and gradient of an evaluation hold other numbers in the "
+                 "next step: keep copies")
+        self.recorder.fact("aliasing", "reports stay as they were",
+                           all(same(info, kept) for info, kept in infos),
+                           "what a step reported changes in later steps",
+                           hint="report numbers, not arrays that are written into")
+
+    def _state_is_a_copy(self):
+        optimizer, other, state = self._resumed(self.half)
+        spoil(state)
+        self._same("state_dict", "is a copy", self.whole[self.half:],
+                   self.runs.trace(optimizer, self.half),
+                   "writing into what state_dict() returned changes later steps")
+        donor = self.runs.at(self.half).state_dict()
+        other.load_state_dict(donor)
+        spoil(donor)
+        self._same("state_dict", "is copied", self.whole[self.half:],
+                   self.runs.trace(other, self.half),
+                   "writing into what load_state_dict was given changes later steps")
+
+    def _turns(self):
+        """Two optimizers take turns: neither knows of the other."""
+        one, other = self.runs.fresh(), self.runs.fresh()
+        trace = []
+        for (x, y), (x_2, y_2) in zip(self.runs.batches, reversed(self.runs.batches)):
+            info = one.step(x.copy(), y.copy())
+            trace.append((one.network.theta.copy(), copy.deepcopy(info)))
+            with contextlib.suppress(FloatingPointError):  # its own path may be too bold
+                other.step(x_2.copy(), y_2.copy())
+        self._same("turns", "two optimizers", self.whole, trace,
+                   "a second optimizer of the same kind changes the steps of the first",
+                   "keep memory in attributes of the object, not of the class or the module")
+
+    def _copied(self):
+        optimizer = self.runs.at(self.half)
+        other = copy.deepcopy(optimizer)
+        apart = other.network is not optimizer.network
+        if self.recorder.fact("copy", "has a network of its own", apart,
+                              "copy.deepcopy(optimizer) works on the same network"):
+            for one in (other, optimizer):
+                self._same("copy", "goes on like the original", self.whole[self.half:],
+                           self.runs.trace(one, self.half),
+                           "a deep copy and its original do not go on alike")
+
+    # -- wrapped, and wrapping ---------------------------------------------------------------------
+
+    def _wrapper(self):
+        if type(self.runs.fresh()).change is Optimizer.change:
+            wrapped = self.runs.trace(_Plain(self.runs.fresh()))
+            expected, found = (np.array([theta for theta, _ in trace])
+                               for trace in (self.whole, wrapped))
+            self.recorder.compare(
+                "wrapper", "steps inside a wrapper that adds rate * direction against steps alone",
+                found, expected, 1e2 * np.finfo(found.dtype).eps * (1 + np.abs(expected)),
+                names=("wrapped", "alone"),
+                hint="the direction belongs to the wrapper, which may write into it: return no "
+                     "memory; and self.learning_rate is the rate of this step")
+        method = self.runs.at(self.half)
+        info = self.whole[-1][1]
+        while method.base is not None:
+            base, name = method.base, type(method.base).__name__
+            facts = {"works on the network of its base": base.network is method.network,
+                     "counts the steps of its base": base.steps == method.steps,
+                     "reports what its base reports": isinstance(info.get(name), dict),
+                     "takes the rate of its base": base.learning_rate == method.learning_rate,
+                     "saves the state of its base": "base" in method.state_dict()}
+            for what, holds in facts.items():
+                self.recorder.fact("wrapper", what, holds,
+                                   f"a wrapper that does not do this: {what}")
+            method, info = base, info.get(name, {})
+
+    def _single(self):
+        network = self.runs.network
+        if network.dtype != np.float64 or type(network) is not Network:
+            self.recorder.note("float32 was left out: it is checked on plain float64 networks")
+            return
+        try:
+            narrow = self.runs.fresh(network.astype("float32"))
+            self.runs.trace(narrow)
+        except TypeError as problem:
+            self.recorder.fact("float32", "runs", False, f"a float32 network: {problem}",
+                               hint="write constants as Python numbers; make arrays with the dtype "
+                                    "of network.theta", kind=PROMOTES)
+            return
+        wide = [name for name, value in attributes(narrow).items()
+                if name in narrow.state_names and getattr(value, "dtype", None) == np.float64
+                and np.shape(value) == narrow.network.theta.shape]
+        self.recorder.fact("float32", "memory", not wide, f"memory in float64: {', '.join(wide)}",
+                           hint="make arrays with the dtype of network.theta", kind=PROMOTES)

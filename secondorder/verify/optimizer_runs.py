@@ -1,0 +1,130 @@
+"""Runs of an optimizer under check: always the same network, loss and batches, made anew."""
+
+import copy
+
+import numpy as np
+
+from ..checks import plain_array
+from ..ledger.mismatch import describe_mismatch
+
+#: What the base class keeps for its own use.
+OWN = ("network", "loss", "base", "steps", "details", "_workspace", "_spares", "_before", "_busy",
+       "_given")
+SPOILT = 7.0  # what is written over arrays that belong to somebody else
+
+
+class Runs:
+    """Makes optimizers that start alike, and steps them through the same batches.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(network, loss)``.
+    network : Network
+        Of which every optimizer gets a copy.
+    loss : Loss
+    x, y : arrays
+        The samples from which batches are drawn.
+    steps : int
+        Batches; every third one is shorter.
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, make, network, loss, x, y, steps, rng):
+        self.make, self.network, self.loss = make, network, loss
+        x, y = plain_array(x, "x"), plain_array(y, "y")
+        whole = max(1, len(x) // 2)
+        sizes = [whole if number % 3 != 2 else max(1, whole - 3) for number in range(steps)]
+        self.batches = [(x[rows], y[rows]) for rows in
+                        (rng.choice(len(x), size, replace=False) for size in sizes)]
+
+    def fresh(self, network=None):
+        """An optimizer as `make` makes it, on a copy of the network."""
+        return self.make(copy.deepcopy(self.network if network is None else network), self.loss)
+
+    def at(self, number):
+        """An optimizer after so many steps."""
+        optimizer = self.fresh()
+        for _ in self.steps(optimizer, 0, number):
+            pass
+        return optimizer
+
+    def steps(self, optimizer, start, end):
+        """Step through batches; yields the parameters after each step and what it reported."""
+        for x, y in self.batches[start:end]:
+            info = optimizer.step(x.copy(), y.copy())
+            yield optimizer.network.theta.copy(), copy.deepcopy(info)
+
+    def trace(self, optimizer, start=0, end=None):
+        """All that `steps` yields."""
+        return list(self.steps(optimizer, start, end))
+
+
+def difference(one, other):
+    """None where two traces are the same to the last bit, else what differs first, as text."""
+    for number, ((theta, info), (theta_2, info_2)) in enumerate(zip(one, other), start=1):
+        if not same(theta, theta_2):
+            return (f"the parameters differ after step {number}:\n"
+                    + describe_mismatch(theta_2, theta, error=0.0, limit=3,
+                                        names=("this run", "the other")))
+        if not same(info, info_2):
+            names = [name for name in dict.fromkeys([*info, *info_2])
+                     if not same(info.get(name), info_2.get(name))]
+            return f"step {number} reports another {', '.join(names)}"
+    return None
+
+
+def same(one, other):
+    """Whether two values are equal to the last bit; NaN is equal to NaN."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        one, other = np.asarray(one), np.asarray(other)
+        return (one.shape == other.shape and one.dtype == other.dtype
+                and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
+    try:
+        return bool(one == other or (one != one and other != other))
+    except Exception:  # things that cannot be compared
+        return one is other
+
+
+def attributes(method):
+    """What an optimizer holds beside what its base class keeps, copied: arrays, numbers, texts and
+    lists or dicts of them."""
+    found = {}
+    for name, value in vars(method).items():
+        if name not in OWN and _plain(value):
+            found[name] = copy.deepcopy(value)
+    return found
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return all(map(_plain, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic))
+
+
+def forgotten(runs, number):
+    """Attributes that change from step to step although `state_names` does not list them."""
+    optimizer = runs.at(number)
+    found = []
+    while optimizer is not None:
+        found.append((optimizer, attributes(optimizer)))
+        optimizer = optimizer.base
+    for _ in runs.steps(found[0][0], number, number + 2):
+        pass
+    return [name for method, before in found for name, value in attributes(method).items()
+            if name not in method.state_names and not same(value, before.get(name))]
+
+
+def spoil(value):
+    """Write over all arrays inside a dict."""
+    for entry in value.values() if isinstance(value, dict) else ():
+        if isinstance(entry, np.ndarray) and entry.dtype.kind == "f":
+            entry[...] = SPOILT
+        spoil(entry)
+

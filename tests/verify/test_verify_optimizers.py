@@ -1,0 +1,351 @@
+"""The checker for an optimizer of one's own: all of ours are right, planted faults are found."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import verify
+from secondorder.optimizers import ExponentialDecay, Wrapper
+
+from test_verify_derivatives import text_of, wrong_passes
+
+
+def revmlp(**options):
+    return so.reversible_gauss_newton.RevMLP(4, 2, 24, outputs=2, rng=0, **options)
+
+
+def around(base, **options):
+    return lambda network, loss: so.CubicRegularization(base(network, loss), **options)
+
+
+def of(method, **options):
+    return functools.partial(method, **options)
+
+
+SMOOTH = {"network": so.mlp([5, 4, 3], activation="softplus", rng=1)}
+RIGHT = {
+    "sgd": (so.SGD, {}),
+    "sgd with a schedule and a penalty": (of(so.SGD, learning_rate=ExponentialDecay(0.1, 0.5, 3),
+                                             l2=0.1), {}),
+    "momentum": (of(so.Momentum, learning_rate=0.1), {}),
+    "nesterov": (of(so.Momentum, learning_rate=0.1, nesterov=True), {}),
+    "adagrad": (so.Adagrad, {}), "adadelta": (so.Adadelta, {}), "adam": (so.Adam, {}),
+    "truncated newton": (so.TruncatedNewton, {}),
+    "residual partitioning": (so.ResidualPartitioning, SMOOTH),
+    "implicit penalty": (of(so.ResidualPartitioning, penalty="implicit", l2=0.1), SMOOTH),
+    "ea-cg": (so.EACG, {}), "ea-closed with momentum": (of(so.EACG, solver="ea-closed",
+                                                            momentum=0.9), {}),
+    "kfac": (of(so.EACG, curvature="fisher", solver="kfi", alpha=0.1), {}),
+    "sampled": (of(so.EACG, curvature="fisher-sampled", rng=3), {}),
+    "cubic": (around(so.SGD, sigma=10.0), {}),
+    "cubic, adaptive": (around(of(so.Momentum, learning_rate=0.1), sigma=10.0, adaptive=True), {}),
+    "cubic by layer around adam": (around(so.Adam, rates="layer"), {}),
+    "cubic around truncated newton": (around(so.TruncatedNewton), {}),
+    "cubic by parameter": (around(so.SGD, rates="variable"), {}),
+    "right inverse": (of(so.GaussNewton, learning_rate=0.05),
+                      {"network": revmlp(), "loss": so.SquaredError()}),
+    "noise": (of(so.GaussNewton, pseudo_inverse="noise", rng=0),
+              {"network": revmlp(), "loss": so.SquaredError()}),
+    "moore-penrose": (of(so.GaussNewton, inverse="moore-penrose", pseudo_inverse="tikhonov",
+                         learning_rate=0.5), {"loss": so.SquaredError()}),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_our_optimizers_are_ok(name):
+    make, options = RIGHT[name]
+    report = verify.optimizer(make, **options)
+    assert report, str(report)
+
+
+class Average(so.SGD):
+    """A right method with memory, the ground of the planted faults: a mean of gradients."""
+
+    state_names = ("mean",)
+
+    def __init__(self, network, loss, learning_rate=0.1, l2=0.0):
+        super().__init__(network, loss, learning_rate, l2)
+        self.mean = np.zeros_like(network.theta)
+
+    def _direction(self, evaluation):
+        self.mean = 0.9 * self.mean - 0.1 * self._gradient(evaluation)
+        return self.mean.copy()
+
+
+class Forgetful(Average):
+    state_names = ()
+
+
+class Late(Average):
+    """Forgets something that shows in the sixth step only."""
+
+    count = 0
+
+    def _direction(self, evaluation):
+        self.count += 1
+        return super()._direction(evaluation) * (2 if self.count == 6 else 1)
+
+
+class InPlace(Average):
+    def _direction(self, evaluation):
+        self.mean *= 0.9
+        self.mean -= 0.1 * self._gradient(evaluation)
+        return self.mean.copy()
+
+
+class Uphill(Average):
+    def _direction(self, evaluation):
+        return -super()._direction(evaluation)
+
+
+class HandsOutMemory(Average):
+    def _direction(self, evaluation):
+        super()._direction(evaluation)
+        return self.mean
+
+
+class HandsOutMemoryToAll(HandsOutMemory):
+    def direction(self, evaluation):
+        return self._direction(evaluation)
+
+
+class OfTheClass(Average):
+    shared = {}
+
+    def _direction(self, evaluation):
+        total = self.shared.get("total", 0) - self._gradient(evaluation)
+        self.shared["total"] = 0.9 * total
+        return total
+
+
+class Random(Average):
+    def _direction(self, evaluation):
+        return super()._direction(evaluation) * np.random.default_rng().uniform(0.5, 1)
+
+
+class OwnParameters(Average):
+    """Keeps the parameters it has reached, and goes on from them."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.theta = self.network.theta.copy()
+
+    def change(self, evaluation, direction, rate):
+        self.theta = self.theta + rate * direction
+        return self.theta - self.network.theta
+
+
+class KeepsEvaluations(Average):
+    """The direction of the batch before, of which it kept no copy."""
+
+    before = None
+    state_names = ("before",)
+
+    def _direction(self, evaluation):
+        gradient = self._gradient(evaluation)
+        direction = -gradient if self.before is None else -(gradient + self.before) / 2
+        self.before = gradient
+        return direction
+
+
+class KeepsBatches(Average):
+    def step(self, x, y):
+        x = np.asarray(x)
+        if not hasattr(self, "first"):
+            self.first = x
+        shift = self.first.mean(axis=0)
+        return super().step(x - 0.1 * shift, y)
+
+
+class ChangesBatches(Average):
+    def step(self, x, y):
+        x -= x.mean(axis=0)
+        return super().step(x, y)
+
+
+class AddsMore(Average):
+    def step(self, x, y):
+        info = super().step(x, y)
+        self.network.theta = self.network.theta + 0.01 * self.mean
+        return info
+
+
+class ReportsAnything(Average):
+    def step(self, x, y):
+        info = super().step(x, y)
+        return info | {"step_norm": 2 * info["step_norm"]}
+
+
+class StateOfReferences(Average):
+    def state_dict(self):
+        return super().state_dict() | {"mean": self.mean}
+
+    def _direction(self, evaluation):
+        return super()._direction(evaluation)
+
+
+class TakesReferences(Average):
+    def load_state_dict(self, state):
+        super().load_state_dict(state)
+        self.mean = state["mean"]
+
+
+class Promotes(Average):
+    def _direction(self, evaluation):
+        return super()._direction(evaluation).astype(np.float64)
+
+
+class WideMemory(Average):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.mean = self.mean.astype(float)
+
+    def _direction(self, evaluation):
+        self.mean = 0.9 * self.mean - 0.1 * self._gradient(evaluation).astype(float)
+        return self.mean.astype(self.network.dtype)
+
+
+class LazyReports(Average):
+    def _direction(self, evaluation):
+        if not hasattr(self, "told"):
+            self.told = np.zeros(3)
+        self.told += 1
+        self.details["told"] = self.told
+        return super()._direction(evaluation)
+
+
+class NeverMoves(Average):
+    def _direction(self, evaluation):
+        return 0 * self.network.theta
+
+
+class Raises(Average):
+    def _direction(self, evaluation):
+        return [][0]
+
+
+class OwnCopy(Average):
+    def __deepcopy__(self, memo):
+        other = type(self)(self.network, self.loss)
+        other.load_state_dict(self.state_dict())
+        return other
+
+
+class Stubborn(Wrapper):
+    """A wrapper that counts nothing of its base and hides its reports."""
+
+    def change(self, evaluation, direction, rate):
+        return rate * direction
+
+    def _step(self, evaluation):
+        info = super()._step(evaluation)
+        self.base.steps -= 1
+        del info[type(self.base).__name__]
+        return info
+
+
+FAULTS = {
+    Forgetful: ({"resume"}, "mean changes from step to step: list it in state_names"),
+    Late: ({"resume"}, "count changes from step to step"),
+    InPlace: ({"failure"}, "changed the memory: mean"),
+    Uphill: ({"direction"}, "goes uphill"),
+    HandsOutMemory: ({"wrapper"}, "return no memory"),
+    HandsOutMemoryToAll: ({"aliasing", "wrapper"}, "writing into what direction() returned"),
+    OfTheClass: ({"deterministic"}, "take different steps"),
+    Random: ({"deterministic"}, "draw from a generator"),
+    OwnParameters: ({"parameters"}, "keep no copy of it"),
+    KeepsEvaluations: ({"aliasing", "resume"}, "keep copies"),
+    KeepsBatches: ({"aliasing"}, "arrays of an earlier batch"),
+    ChangesBatches: ({"aliasing"}, "a step changes its batch"),
+    AddsMore: ({"direction"}, "learning_rate * direction"),
+    ReportsAnything: ({"info"}, "ratio 2"),
+    StateOfReferences: ({"state_dict"}, "what state_dict() returned"),
+    TakesReferences: ({"state_dict"}, "what load_state_dict was given"),
+    Promotes: ({"float32"}, "a float32 network"),
+    WideMemory: ({"float32"}, "memory in float64: mean"),
+    LazyReports: ({"aliasing"}, "reports"),
+    NeverMoves: ({"step"}, "no step has moved"),
+    Raises: ({"step"}, "raised IndexError"),
+    OwnCopy: ({"copy"}, "the same network"),
+}
+
+
+def test_the_ground_of_the_faults_is_ok():
+    assert verify.optimizer(Average), str(verify.optimizer(Average))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_are_named(fault):
+    names, said = FAULTS[fault]
+    report = verify.optimizer(fault)
+    found = wrong_passes(report)
+    assert found & names, str(report)
+    assert any(said in text_of(report, name) for name in found), str(report)
+
+
+@pytest.mark.parametrize("fault", [Uphill, ReportsAnything, StateOfReferences, NeverMoves, Random,
+                                   InPlace, WideMemory, OwnCopy, HandsOutMemory])
+def test_a_fault_is_not_told_twice(fault):
+    assert wrong_passes(verify.optimizer(fault)) == FAULTS[fault][0]
+
+
+def test_a_wrapper_that_hides_its_base():
+    report = verify.optimizer(lambda network, loss: Stubborn(Average(network, loss)))
+    assert "counts the steps of its base" in text_of(report, "wrapper")
+    assert "reports what its base reports" in text_of(report, "wrapper")
+
+
+def test_two_optimizers_that_share_memory():
+    """Reset where it is made, so that one run alone is repeatable."""
+    class Shared(Average):
+        memory = {}
+
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.memory["mean"] = self.mean
+
+        def _direction(self, evaluation):
+            self.memory["mean"] = 0.9 * self.memory["mean"] - self._gradient(evaluation)
+            self.mean = self.memory["mean"]
+            return self.mean.copy()
+
+    assert "turns" in wrong_passes(verify.optimizer(Shared))
+
+
+def test_memory_that_does_not_matter_is_a_note():
+    class Counts(Average):
+        seen = 0
+
+        def _direction(self, evaluation):
+            self.seen += 1
+            return super()._direction(evaluation)
+
+    report = verify.optimizer(Counts)
+    assert report and any("seen changed from step to step" in note for note in report.notes)
+
+
+def test_data_of_the_user_are_used():
+    digits = so.datasets.load_digits()
+    report = verify.optimizer(so.Adam, network=so.mlp([64, 10], rng=0), x=digits.inputs[:40] / 16,
+                              y=digits.targets[:40], steps=4)
+    assert report, str(report)
+
+
+def test_the_network_is_not_changed():
+    network = so.mlp([4, 3], rng=0)
+    before = network.theta.copy()
+    verify.optimizer(so.Adam, network=network)
+    assert np.array_equal(network.theta, before)
+
+
+@pytest.mark.parametrize("make, error, said", [
+    (3, TypeError, "make"), (lambda network: None, TypeError, "make"),
+    (lambda network, loss: None, TypeError, "must return an Optimizer"),
+    (lambda network, loss: so.SGD(so.mlp([5, 4, 3]), loss), ValueError, "of others"),
+    (lambda network, loss, kept=[]: kept[0] if kept else kept.append(so.SGD(network, loss))
+     or kept[0], ValueError, "same one twice|of others")])
+def test_makers_that_make_no_optimizer(make, error, said):
+    with pytest.raises(error, match=said):
+        verify.optimizer(make)
