@@ -3,16 +3,24 @@
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin,
                           Softplus, Tanh, activation_function)
 from .base import Layer
+from .builders import cnn, rnn
 from .chain import Chain, ChainSaved, Skip, SkipSaved
+from .convolution import Conv2d, Conv2dSaved
+from .flatten import Flatten, FlattenSaved
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import (BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError,
                      TukeyBiweight)
 from .network import Evaluation, Network, mlp
-from .reshape import Reshape, ReshapeSaved
+from .normalisation import LayerNorm, LayerNormSaved
+from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
+from .recurrent import Recurrent, RecurrentSaved
+from .reshape import Reshape
 from .workspace import Workspace
 
-__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "BoundedCriterion",
-           "Chain", "ChainSaved", "DiagonalLoss", "Evaluation", "Identity", "Layer", "LeakyReLU",
-           "Linear", "LinearSaved", "Loss", "Network", "ReLU", "Reshape", "ReshapeSaved", "Sigmoid",
-           "Sin", "Skip", "SkipSaved", "Softplus", "SoftmaxCrossEntropy", "SquaredError", "Tanh",
-           "TukeyBiweight", "Workspace", "activation_function", "mlp"]
+__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
+           "AvgPool2dSaved", "BoundedCriterion", "Chain", "ChainSaved", "Conv2d", "Conv2dSaved",
+           "DiagonalLoss", "Evaluation", "Flatten", "FlattenSaved", "Identity", "Layer",
+           "LayerNorm", "LayerNormSaved", "LeakyReLU", "Linear", "LinearSaved", "Loss", "MaxPool2d",
+           "MaxPool2dSaved", "Network", "ReLU", "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid",
+           "Sin", "Skip", "SkipSaved", "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh",
+           "TukeyBiweight", "Workspace", "activation_function", "cnn", "mlp", "rnn"]

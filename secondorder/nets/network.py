@@ -10,6 +10,7 @@ from ..checks.randomness import generator
 from .activations import activation_function
 from .chain import Chain
 from .layers import Activation, Linear
+from .summary import text as summary_text
 from .workspace import call, fresh
 
 
@@ -183,6 +184,10 @@ class Network:
         Evaluation
         """
         return Evaluation(self, loss, x, y, workspace)
+
+    def summary(self):
+        """Print the layers, the shapes of their outputs, and how many parameters they have."""
+        print(summary_text(self))
 
     def __repr__(self):
         inside = ", ".join(map(repr, self.layers))

@@ -198,8 +198,12 @@ def _tell_stale(recorder, layer, shape, samples):
 def _require_passes(layer):
     if isinstance(layer, type):
         raise TypeError(f"layer must be an instance, got the class {layer.__name__}: call it first")
-    missing = [name for name in PASSES if not callable(getattr(layer, name, None))
-               or getattr(type(layer), name, None) is getattr(Layer, name)]
+    def defined(name):
+        own = getattr(type(layer), name, None) is not getattr(Layer, name)
+        return own and callable(getattr(layer, name, None))
+
+    halves = all(map(defined, ("input_gradient", "parameter_gradient")))
+    missing = [name for name in PASSES if not defined(name) and not (name == "backward" and halves)]
     if missing:
         raise TypeError(f"layer {type(layer).__name__} lacks the pass{'es' * (len(missing) > 1)} "
                         + ", ".join(f"{name}({', '.join(PASSES[name])})" for name in missing))

@@ -4,7 +4,8 @@ for kinks."""
 import numpy as np
 
 import secondorder as so
-from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip
+from secondorder.nets import (ACTIVATIONS, Activation, AvgPool2d, Chain, Conv2d, Flatten,
+                              LayerNorm, Linear, MaxPool2d, Network, Recurrent, Reshape, Skip)
 from harness.shaped_layers import Mixing
 
 ACTIVATION_NAMES = tuple(ACTIVATIONS)
@@ -18,6 +19,14 @@ LOSSES = {
     "tukey": lambda: so.TukeyBiweight(),
     "tukey-narrow": lambda: so.TukeyBiweight(c=2.0),
 }
+
+
+def moved(layer, rng):
+    """A layer whose parameters are no longer what they began with."""
+    for value in layer.parameters.values():
+        value += rng.uniform(-0.5, 0.5, size=value.shape)
+    return layer
+
 
 # Layers under test: from width 4 to the width that follows.
 MIDDLE = {
@@ -42,6 +51,21 @@ MIDDLE = {
         Reshape(4, (2, 2)), Skip([Activation("sin"), Mixing((2, 2), 2, axis=-1, rng=r)]),
         Mixing((2, 2), 3, axis=0, rng=r), Reshape((3, 2), 6)])], 6),
     **{name: (lambda r, name=name: [Activation(name)], 4) for name in ACTIVATION_NAMES},
+    "chain-convolution": (lambda r: [Chain([
+        Reshape(4, (1, 2, 2)), Conv2d(1, 2, 2, padding=1, init=0.8, rng=r), Activation("tanh"),
+        AvgPool2d((2, 3), 1), Flatten()])], 4),
+    "chain-convolution-frozen": (lambda r: [Chain([
+        Reshape(4, (2, 2, 1)), Conv2d(2, 3, (2, 1), bias=False, init=0.8, rng=r),
+        Conv2d(3, 2, 1, trainable=False, init=0.8, rng=r), Flatten()])], 2),
+    "chain-max-pool": (lambda r: [Chain([Reshape(4, (1, 2, 2)), MaxPool2d((1, 2), 1),
+                                         Flatten()])], 2),
+    "chain-recurrent": (lambda r: [Chain([Reshape(4, (2, 2)), Recurrent(2, 3, init=0.8, rng=r)])],
+                        3),
+    "chain-autonomous": (lambda r: [Chain([Recurrent(4, steps=2, bias=False, activation="softplus",
+                                                     init=0.8, rng=r)])], 4),
+    "chain-layer-norm": (lambda r: [Chain([moved(LayerNorm(4), r)])], 4),
+    "chain-layer-norm-rows": (lambda r: [Chain([Reshape(4, (2, 2)), moved(LayerNorm(2, epsilon=0.5), r),
+                                           Activation("sin"), Flatten()])], 4),
 }
 
 

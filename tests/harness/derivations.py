@@ -11,7 +11,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from secondorder.nets import Activation, Chain, Linear, Reshape, Skip
+from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, Linear,
+                              MaxPool2d, Recurrent, Reshape, Skip)
 from harness.shaped_layers import Mixing
 
 DIGITS, STEP = 60, Decimal("1e-20")
@@ -124,14 +125,86 @@ def _mixing(layer, row, theta):
             for i in range(n_out) for t in range(places)]
 
 
+def _taken(layer, theta):
+    """The parameters of a layer by name, in the order of declaration, as nested lists: off the
+    iterator `theta`, or its own where it is fixed."""
+    source = theta if layer.trainable else None
+    return {name: decimals(value) if source is None else
+            np.array([next(source) for _ in range(value.size)],
+                     dtype=object).reshape(value.shape).tolist()
+            for name, value in layer.parameters.items()}
+
+
+def _convolution(layer, row, theta, shape):
+    """One flat image through a `Conv2d`, by looking up every entry; (row, shape)."""
+    given = _taken(layer, theta)
+    channels, height, width = shape
+    (tall, wide), (down, across), (top, left) = layer.kernel, layer.strides, layer.paddings
+    bias = given.get("bias", [Decimal(0)] * layer.out_channels)
+
+    def pixel(c, i, j):
+        inside = 0 <= i < height and 0 <= j < width
+        return row[(c * height + i) * width + j] if inside else Decimal(0)
+
+    made = layer.output_shape(shape)
+    y = [bias[o] + sum(given["weight"][o][c][m][n] * pixel(c, down * p + m - top, across * q + n
+                                                           - left)
+                       for c in range(channels) for m in range(tall) for n in range(wide))
+         for o in range(made[0]) for p in range(made[1]) for q in range(made[2])]
+    return y, made
+
+
+def _pooling(layer, row, shape):
+    """One flat image through a pooling layer; (row, shape)."""
+    _, height, width = shape
+    (tall, wide), (down, across) = layer.kernel, layer.strides
+    made = layer.output_shape(shape)
+    y = []
+    for c, p, q in np.ndindex(*made):
+        seen = [row[(c * height + down * p + m) * width + across * q + n]
+                for m in range(tall) for n in range(wide)]
+        y.append(max(seen) if isinstance(layer, MaxPool2d) else sum(seen) / len(seen))
+    return y, made
+
+
+def _recurrent(layer, row, theta):
+    given, f, h = _taken(layer, theta), SCALAR[layer.function.name], layer.hidden_size
+    bias = given.get("bias", [Decimal(0)] * h)
+    inputs = [row[i:i + layer.input_size] for i in range(0, len(row), layer.input_size)]
+    state = [Decimal(0)] * h if layer.has_input else row
+    for moment in (inputs if layer.has_input else [None] * layer.steps):
+        arrived = [b + sum(w * v for w, v in zip(weights, state))
+                   for weights, b in zip(given["weight_hh"], bias)]
+        if layer.has_input:
+            arrived = [a + sum(u * v for u, v in zip(weights, moment))
+                       for a, weights in zip(arrived, given["weight_ih"])]
+        state = [f(a) for a in arrived]
+    return state
+
+
+def _layer_norm(layer, row, theta):
+    given, n = _taken(layer, theta), layer.weight.size
+    weight, bias = (np.array(given[name], dtype=object).ravel() for name in ("weight", "bias"))
+    y = []
+    for start in range(0, len(row), n):
+        block = row[start:start + n]
+        mean = sum(block) / n
+        spread = (sum((a - mean) ** 2 for a in block) / n + Decimal(layer.epsilon)).sqrt()
+        y += [w * (a - mean) / spread + b for w, a, b in zip(weight, block, bias)]
+    return y
+
+
 def layer_values(layer):
     values = [w for weights in decimals(layer.weight) for w in weights]
     return values + (decimals(layer.bias) if layer.bias is not None else [])
 
 
 def run_layers(layers, row, theta):
-    """One row (a list of Decimals) through layers whose parameters come off the iterator
-    `theta`."""
+    """One row (a list of Decimals) through layers whose parameters come off the iterator `theta`.
+
+    Rows are flat lists here; the shape of an image is kept beside them, from a `Reshape` on.
+    """
+    shape = None
     for layer in layers:
         if isinstance(layer, Linear):
             row = _linear(layer, row, theta)
@@ -144,7 +217,17 @@ def run_layers(layers, row, theta):
         elif isinstance(layer, Mixing):
             row = _mixing(layer, row, theta)
         elif isinstance(layer, Reshape):
-            pass  # rows are flat lists here, whatever their shape
+            shape = layer.made_shape
+        elif isinstance(layer, Flatten):
+            shape = None
+        elif isinstance(layer, Conv2d):
+            row, shape = _convolution(layer, row, theta, shape)
+        elif isinstance(layer, (AvgPool2d, MaxPool2d)):
+            row, shape = _pooling(layer, row, shape)
+        elif isinstance(layer, Recurrent):
+            row = _recurrent(layer, row, theta)
+        elif isinstance(layer, LayerNorm):
+            row = _layer_norm(layer, row, theta)
         else:
             raise TypeError(f"no reference for {layer!r}")
     return row

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...checks import boolean, check_l2, lookup, promised, real_array, require_real
 from ...exact.curvature import check_network, evaluate
-from ...nets import Activation, Chain, Linear, Reshape, Skip
+from ...nets import Activation, Chain, Flatten, Linear, Reshape, Skip
 from ...nets.workspace import call, fresh
 from . import loops
 from .rule import Options, Rule, rules
@@ -193,7 +193,7 @@ class ActivationRule(Rule):
         return Z_in, np.empty(0, Z.dtype)
 
 
-@rules.register(Reshape)
+@rules.register(Flatten, Reshape)
 class ReshapeRule(Rule):
     """u_out and Z_in are u and Z in the other shape."""
 

@@ -1,0 +1,56 @@
+"""Windows of images: what a kernel sees at every place, and the way back.
+
+Images are (S, C, H, W). A window is written ``z[s, c, p, q, l, k]``: sample s, channel c, place
+(p, q), entry (l, k) inside the kernel.
+"""
+
+import numpy as np
+
+
+def padded(x, padding):
+    """Images with `padding` (down, across) rows and columns of zeros on either side."""
+    down, across = padding
+    return np.pad(x, ((0, 0), (0, 0), (down, down), (across, across))) if any(padding) else x
+
+
+def windows(x, kernel, stride, padding=(0, 0)):
+    """What a kernel sees, a view without copies:
+
+    z_scpqlk = x_scij  with  i = stride_0 p + l - padding_0,  j = stride_1 q + k - padding_1
+
+    and 0 outside the image ([low-rank] Eq. (45), counted from 0).
+
+    Parameters
+    ----------
+    x : (S, C, H, W) array
+    kernel, stride, padding : pairs of int
+        (down, across).
+
+    Returns
+    -------
+    (S, C, P, Q, K_0, K_1) array
+    """
+    z = np.lib.stride_tricks.sliding_window_view(padded(x, padding), kernel, axis=(2, 3))
+    return z[:, :, ::stride[0], ::stride[1]]
+
+
+def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
+    """Reverse mode of :func:`windows`: every entry of the image gets the sum over all windows that
+    see it,
+
+    x_bar_scij = sum_pqlk z_bar_scpqlk  where  i = stride_0 p + l - padding_0  and  j likewise.
+
+    Parameters
+    ----------
+    z_bar : (S, C, P, Q, K_0, K_1) array
+    x_shape : tuple
+        (S, C, H, W).
+    """
+    samples, channels, height, width = x_shape
+    places, kernel = z_bar.shape[2:4], z_bar.shape[4:]
+    x_bar = np.zeros((samples, channels, height + 2 * padding[0], width + 2 * padding[1]),
+                     dtype=z_bar.dtype)
+    for l, k in np.ndindex(*kernel):
+        seen = x_bar[:, :, l::stride[0], k::stride[1]]
+        seen[:, :, :places[0], :places[1]] += z_bar[..., l, k]
+    return x_bar[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]

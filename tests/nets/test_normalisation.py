@@ -1,0 +1,83 @@
+"""`LayerNorm`: mean and variance of every block, the three channels, invariances, refusals."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import moved, relative
+from secondorder.nets import LayerNorm, Network
+
+CASES = [((5,), (5,), {}), ((2, 3), (2, 3), {}), ((3,), (2, 3), {}), ((2,), (2, 2, 2), {}),
+         ((4,), (4,), {"epsilon": 0.3}), ((4,), (4,), {"trainable": False}), ((1,), (3, 1), {})]
+
+
+@pytest.mark.parametrize("shape, input_shape, options", CASES)
+def test_forward_block_by_block(shape, input_shape, options):
+    layer, rng = LayerNorm(shape, **options), np.random.default_rng(0)
+    moved(layer, rng)
+    x = rng.normal(size=(3, *input_shape))
+    y, saved = layer.forward(x)
+    for block in np.ndindex(*x.shape[:x.ndim - len(shape)]):
+        entries = x[block].ravel().tolist()
+        mean = sum(entries) / len(entries)
+        variance = sum((a - mean) ** 2 for a in entries) / len(entries)
+        z = np.reshape([(a - mean) / (variance + layer.epsilon) ** 0.5 for a in entries], shape)
+        assert np.allclose(y[block], layer.weight * z + layer.bias, rtol=1e-13, atol=1e-14)
+    assert saved.input is x and saved.output is y
+    assert layer.output_shape(input_shape) == input_shape
+
+
+@pytest.mark.parametrize("shape, input_shape, options", CASES)
+def test_three_channels(shape, input_shape, options):
+    report = so.verify.layer(LayerNorm(shape, **options), input_shape)
+    assert report, str(report)
+
+
+def test_it_begins_with_mean_zero_and_variance_one():
+    x = 3 + 5 * np.random.default_rng(0).normal(size=(4, 6))
+    y = LayerNorm(6).forward(x)[0]
+    assert np.abs(y.mean(axis=1)).max() < 1e-15
+    assert np.allclose(y.var(axis=1), 1, atol=1e-5)
+
+
+def test_a_shift_changes_nothing_and_the_gradient_knows():
+    """x_bar is orthogonal to a shift of the block, and without epsilon to a change of scale."""
+    layer, rng = moved(LayerNorm(6, epsilon=1e-30), np.random.default_rng(1)), \
+        np.random.default_rng(0)
+    x, y_bar = rng.normal(size=(2, 4, 6))
+    y, saved = layer.forward(x)
+    assert relative(layer.forward(x + 2.5)[0], y) < 1e-14
+    assert relative(layer.forward(3 * x)[0], y) < 1e-14
+    x_bar = layer.backward(saved, y_bar)[0]
+    assert np.abs(x_bar.sum(axis=1)).max() < 1e-14
+    assert np.abs((x_bar * x).sum(axis=1)).max() < 1e-13
+
+
+def test_names_and_attributes():
+    layer = LayerNorm(5)
+    assert layer.shape == (5,) and layer.epsilon == 1e-5
+    assert list(layer.parameters) == ["weight", "bias"] and layer.size == 10
+    assert np.array_equal(layer.weight, np.ones(5)) and not layer.bias.any()
+    assert repr(layer) == "LayerNorm((5,))"
+    assert repr(LayerNorm((2, 3), epsilon=0.1, trainable=False)) == \
+        "LayerNorm((2, 3), epsilon=0.1, trainable=False)"
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 2), (4,)])
+def test_inputs_that_do_not_fit(shape):
+    layer = LayerNorm((2, 3))
+    with pytest.raises(ValueError, match=r"LayerNorm\(\(2, 3\)\) takes inputs whose shape ends "
+                                         r"with \(2, 3\), got"):
+        layer.output_shape(shape)
+    assert layer.output_shape((4, 2, 3)) == (4, 2, 3)
+
+
+def test_a_constant_block_is_no_division_by_zero():
+    layer = LayerNorm(3)
+    y, saved = layer.forward(np.full((1, 3), 7.0))
+    assert not y.any() and np.isfinite(layer.backward(saved, np.ones((1, 3)))[0]).all()
+
+
+def test_it_keeps_the_shape_of_what_is_before_it():
+    net = Network([so.Linear(4, 6, rng=0), LayerNorm(6), so.Activation("tanh")])
+    assert net.output_shape == (6,) and net.size == 42
