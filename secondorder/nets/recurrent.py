@@ -96,24 +96,24 @@ class Recurrent(Layer):
 
     # -- what a step is made of --------------------------------------------------------------------
 
-    def _named(self, arrays):
+    def named(self, arrays):
         """U, W, b from arrays in the order of the parameters; what is not there is 0 or None."""
         named = dict(zip(self.parameters, arrays))
         return named.get("weight_ih"), named["weight_hh"], named.get("bias", 0)
 
-    def _start(self, x):
+    def start(self, x):
         """v_0: x itself, or zeros where x is a sequence."""
         return np.zeros((len(x), self.hidden_size), dtype=x.dtype) if self.has_input else x
 
-    def _steps(self, x):
+    def number_of_steps(self, x):
         """T."""
         return x.shape[1] if self.has_input else self.steps
 
-    def _argument(self, U, W, x, t, v):
+    def argument(self, U, W, x, t, v):
         """U x_t + W v, with t from 1."""
         return v @ W.T + x[:, t - 1] @ U.T if self.has_input else v @ W.T
 
-    def _gathered(self, a_bars, saved):
+    def gathered(self, a_bars, saved):
         """Gradients of every sample in U, W and b from those in the arguments, a_1 to a_T:
 
         U_bar_sij = sum_t a_bar_tsi x_tsj;  W_bar_sij = sum_t a_bar_tsi v_(t-1)sj;
@@ -125,7 +125,7 @@ class Recurrent(Layer):
             found.insert(0, np.einsum("tsi,stj->sij", a_bars, saved.input))
         return found + [a_bars.sum(axis=0)] * (self.bias is not None)
 
-    def _argument_gradients(self, saved, y_bar):
+    def argument_gradients(self, saved, y_bar):
         """a_bar_t = A'(a_t) v_bar_t  with  v_bar_T = y_bar  and  v_bar_(t-1) = W^T a_bar_t:
         the list a_bar_1 to a_bar_T, and v_bar_0."""
         a_bars, v_bar = [], y_bar
@@ -138,10 +138,10 @@ class Recurrent(Layer):
 
     def forward(self, x):
         """v_t = A(U x_t + W v_(t-1) + b) for t = 1 to T; y = v_T"""
-        f, (U, W, b) = self.function, self._named(self.parameters.values())
-        states, slopes, curvatures = [self._start(x)], [], []
-        for t in range(1, self._steps(x) + 1):
-            a = self._argument(U, W, x, t, states[-1]) + b
+        f, (U, W, b) = self.function, self.named(self.parameters.values())
+        states, slopes, curvatures = [self.start(x)], [], []
+        for t in range(1, self.number_of_steps(x) + 1):
+            a = self.argument(U, W, x, t, states[-1]) + b
             states.append(f.value(a))
             slopes.append(f.slope(a))
             curvatures.append(f.curvature(a))
@@ -149,7 +149,7 @@ class Recurrent(Layer):
 
     def input_gradient(self, saved, y_bar):
         """x_bar_t = U^T a_bar_t at every step, or x_bar = v_bar_0"""
-        a_bars, v_bar = self._argument_gradients(saved, y_bar)
+        a_bars, v_bar = self.argument_gradients(saved, y_bar)
         return np.stack(a_bars, axis=1) @ self.weight_ih if self.has_input else v_bar
 
     def parameter_gradient(self, saved, y_bar):
@@ -160,27 +160,27 @@ class Recurrent(Layer):
     def parameter_gradients(self, saved, y_bar):
         """W_bar_s = sum_t a_bar_ts v_(t-1)s^T;  U_bar_s = sum_t a_bar_ts x_ts^T;  b_bar_s = sum_t
         a_bar_ts"""
-        a_bars, _ = self._argument_gradients(saved, y_bar)
-        return flat(self, *self._gathered(a_bars, saved))
+        a_bars, _ = self.argument_gradients(saved, y_bar)
+        return flat(self, *self.gathered(a_bars, saved))
 
-    def _tangents(self, saved, x_tangent, theta_tangent):
+    def tangents(self, saved, x_tangent, theta_tangent):
         """a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t + Y x_t + c  and
         v_tangent_t = A'(a_t) a_tangent_t, with theta_tangent = (Y, V, c): the lists for t = 1 to T,
         and v_tangent_0 before the second."""
         x, x_tangent = saved.input, moving(x_tangent, saved.input)
-        U, W, _ = self._named(self.parameters.values())
-        Y, V, c = self._named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = [], [self._start(x_tangent)]
+        U, W, _ = self.named(self.parameters.values())
+        Y, V, c = self.named(pieces(self, theta_tangent))
+        a_tangents, v_tangents = [], [self.start(x_tangent)]
         for t, (v, slope) in enumerate(zip(saved.states, saved.slopes), start=1):
-            a_tangents.append(self._argument(U, W, x_tangent, t, v_tangents[-1])
-                              + self._argument(Y, V, x, t, v) + c)
+            a_tangents.append(self.argument(U, W, x_tangent, t, v_tangents[-1])
+                              + self.argument(Y, V, x, t, v) + c)
             v_tangents.append(slope * a_tangents[-1])
         return a_tangents, v_tangents
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent = v_tangent_T with a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t
         + Y x_t + c  and  v_tangent_t = A'(a_t) a_tangent_t; theta_tangent = (Y, V, c)"""
-        return self._tangents(saved, x_tangent, theta_tangent)[1][-1]
+        return self.tangents(saved, x_tangent, theta_tangent)[1][-1]
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second = v_second_T  with
@@ -189,14 +189,14 @@ class Recurrent(Layer):
         v_second_t = A'(a_t) a_second_t + A''(a_t) a_tangent_t^2
         """
         x_tangent, x_second = (moving(a, saved.input) for a in (x_tangent, x_second))
-        U, W, _ = self._named(self.parameters.values())
-        Y, V, _ = self._named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = self._tangents(saved, x_tangent, theta_tangent)
-        v_second = self._start(x_second)
+        U, W, _ = self.named(self.parameters.values())
+        Y, V, _ = self.named(pieces(self, theta_tangent))
+        a_tangents, v_tangents = self.tangents(saved, x_tangent, theta_tangent)
+        v_second = self.start(x_second)
         steps = zip(a_tangents, v_tangents, saved.slopes, saved.curvatures)
         for t, (a_tangent, v_tangent, slope, curvature) in enumerate(steps, start=1):
-            a_second = (self._argument(U, W, x_second, t, v_second)
-                        + 2 * self._argument(Y, V, x_tangent, t, v_tangent))
+            a_second = (self.argument(U, W, x_second, t, v_second)
+                        + 2 * self.argument(Y, V, x_tangent, t, v_tangent))
             v_second = slope * a_second + curvature * a_tangent**2
         return v_second
 
@@ -211,9 +211,9 @@ class Recurrent(Layer):
         b_bar_tangent = sum_st a_bar_tangent_ts
         """
         x_tangent = moving(x_tangent, saved.input)
-        U, W, _ = self._named(self.parameters.values())
-        Y, V, _ = self._named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = self._tangents(saved, x_tangent, theta_tangent)
+        U, W, _ = self.named(self.parameters.values())
+        Y, V, _ = self.named(pieces(self, theta_tangent))
+        a_tangents, v_tangents = self.tangents(saved, x_tangent, theta_tangent)
         a_bars, a_bar_tangents, v_bar, v_bar_tangent = [], [], y_bar, y_bar_tangent
         for slope, curvature, a_tangent in zip(*map(reversed, (saved.slopes, saved.curvatures,
                                                                a_tangents))):
@@ -225,8 +225,8 @@ class Recurrent(Layer):
         if self.has_input:
             x_bar_tangent = np.stack(a_bar_tangents, axis=1) @ U + np.stack(a_bars, axis=1) @ Y
         moved = saved._replace(input=x_tangent, states=v_tangents)
-        parts = self._gathered(a_bar_tangents, saved)
-        for part, more in zip(parts[:1 + self.has_input], self._gathered(a_bars, moved)):
+        parts = self.gathered(a_bar_tangents, saved)
+        for part, more in zip(parts[:1 + self.has_input], self.gathered(a_bars, moved)):
             part += more
         return x_bar_tangent, flat(self, *parts).sum(axis=0)
 
@@ -238,11 +238,11 @@ class Recurrent(Layer):
         """
         samples, size = len(y_bar), saved.input[0].size
         columns = np.eye(size, dtype=y_bar.dtype).reshape(size, *saved.input.shape[1:])
-        U, W, _ = self._named(self.parameters.values())
+        U, W, _ = self.named(self.parameters.values())
         v_bars = [y_bar]
         for slope in reversed(saved.slopes[1:]):
             v_bars.insert(0, (slope * v_bars[0]) @ W)
-        below = np.broadcast_to(self._start(columns).T, (samples, self.hidden_size, size))
+        below = np.broadcast_to(self.start(columns).T, (samples, self.hidden_size, size))
         H_x = 0
         steps = zip(v_bars, saved.slopes, saved.curvatures)
         for t, (v_bar, slope, curvature) in enumerate(steps, start=1):

@@ -31,10 +31,12 @@ Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10)
 (31), (37), (46); ``coefficients`` (4), (7), (9), (15), (16), (18), (41), (45), and ``explicit``,
 which goes through a whole network with them; ``printed_algorithm`` (kept for its errata); ``rule``
 (what a layer must tell, and which inequality it must satisfy) and ``fast`` (the corrected
-algorithm, one forward and one backward pass); ``hessian`` (what is bounded); ``optimizer``.
+algorithm, one forward and one backward pass), ``shaped_layers`` (its rules for convolutions,
+pooling and recurrences); ``hessian`` (what is bounded); ``optimizer``.
 ``equations`` runs every number; its ``EQUATIONS.md`` is the page.
 """
 
+from . import shaped_layers
 from .fast import Bound, bound
 from .hessian import bounded_hessian
 from .optimizer import ResidualPartitioning
@@ -42,4 +44,5 @@ from .rule import Rule, rules
 
 PAPER = "residual-partitioning"
 
-__all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules"]
+__all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules",
+           "shaped_layers"]

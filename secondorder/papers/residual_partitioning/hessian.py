@@ -4,7 +4,8 @@ import numpy as np
 
 from ...checks import check_l2, require_bytes
 from ...exact.curvature import evaluate
-from ...nets import Chain, Skip
+from ...nets import Chain, Recurrent, Skip
+from ...nets.pieces import flat
 from ...nets.rules import nearest_class
 from .rule import rules
 
@@ -59,8 +60,8 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
 def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
     """`layer.backward_tangent` without products of a change of x and one of the parameters.
 
-    x_bar then does not see the parameters move, nor theta_bar x. Layers made of layers are taken
-    apart, as parameters inside change what comes after them there.
+    x_bar then does not see the parameters move, nor theta_bar x. Layers made of layers, and the
+    steps of a recurrence, are taken apart, as parameters inside change what comes after them there.
     """
     if isinstance(layer, Skip):
         inside, theta_part = backward_without_products(layer.inner, saved.inner, x_tangent,
@@ -75,6 +76,25 @@ def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_b
                 inner, kept, tangent, theta_tangent[where], bar, y_bar_tangent)
             parts.append(part)
         return y_bar_tangent, np.concatenate(parts[::-1])
+    if isinstance(layer, Recurrent):
+        return _recurrence_without_products(layer, saved, x_tangent, theta_tangent, y_bar,
+                                            y_bar_tangent)
     x_part, _ = layer.backward_tangent(saved, x_tangent, None, y_bar, y_bar_tangent)
     _, theta_part = layer.backward_tangent(saved, None, theta_tangent, y_bar, y_bar_tangent)
     return x_part, theta_part
+
+
+def _recurrence_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    """From t = T down, a_bar_tangent_t = A'(a_t) v_bar_tangent_t + A''(a_t) a_tangent_t v_bar_t and
+    v_bar_tangent_(t-1) = W^T a_bar_tangent_t; the parameters' part is the sum of a_bar_tangent_t
+    v_(t-1)^T, and of the same with x_t and with 1."""
+    a_tangents, _ = layer.tangents(saved, x_tangent, theta_tangent)
+    a_bar_tangents, v_bar, v_bar_tangent = [], y_bar, y_bar_tangent
+    for slope, curvature, a_tangent in zip(*map(reversed, (saved.slopes, saved.curvatures,
+                                                           a_tangents))):
+        a_bar_tangents.insert(0, slope * v_bar_tangent + curvature * a_tangent * v_bar)
+        v_bar = (slope * v_bar) @ layer.weight_hh
+        v_bar_tangent = a_bar_tangents[0] @ layer.weight_hh
+    if layer.has_input:
+        v_bar_tangent = np.stack(a_bar_tangents, axis=1) @ layer.weight_ih
+    return v_bar_tangent, flat(layer, *layer.gathered(a_bar_tangents, saved)).sum(axis=0)

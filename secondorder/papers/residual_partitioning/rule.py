@@ -51,7 +51,15 @@ class Rule:
     Jensen's inequality gives ``Z_in = |J|^T Z`` and ``curvature = |B|^T Z``
     ([residual-partitioning] Eq. (9)-(11), (37)). It is tight: a step that moves every x_j by u_j
     and every theta_k by 1, with the signs of one row of J and B, gives both sides the same value.
+
+    Attributes
+    ----------
+    inner_products : bool
+        Parameters of the layer change what other uses of its parameters act on, as in layers made
+        of layers; such products of changes are left out, too, unless ``options.cross``.
     """
+
+    inner_products = False
 
     @staticmethod
     def forward(layer, saved, u, new):

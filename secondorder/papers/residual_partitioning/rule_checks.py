@@ -91,7 +91,7 @@ class _Case:
         subject.move_parameters()
         self.layer, self.recorder, self.rng = subject.layer, recorder, rng
         self.rule = rules(self.layer)
-        self.nested = len(sublayers(layer)) > 1
+        self.nested = len(sublayers(layer)) > 1 or self.rule.inner_products
         self.x, self.size = subject.x, subject.theta.size
         variables = self.x.size + self.size
         if variables > MOST_VARIABLES:

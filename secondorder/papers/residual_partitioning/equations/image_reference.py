@@ -1,0 +1,174 @@
+"""What checks of layers for images compare with: every layer as a matrix with shared entries.
+
+An affine layer of images is y_n = sum_m A_nm x_m + sum_o D_no b_o for flat x and y, and every
+entry of A is one weight, sum_k E_nmk w_k with E 0 or 1. The fractions are those of a
+fully-connected layer, one for every (n, m).
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ....nets import Activation, AvgPool2d, Conv2d, Linear, Skip
+from ..partitions import ratio
+
+
+class Affine(NamedTuple):
+    """A (out, in), which weight stands where E (out, in, weights), which bias D (out, biases)."""
+
+    A: np.ndarray
+    E: np.ndarray
+    D: np.ndarray
+
+
+def affine(layer, x_shape, y_shape):
+    """The matrices of a layer for samples of these shapes, index by index."""
+    n_in, n_out = int(np.prod(x_shape)), int(np.prod(y_shape))
+    if isinstance(layer, (Conv2d, Linear)):
+        E, D = np.zeros((n_out, n_in, layer.weight.size)), np.zeros((n_out, y_shape[0]))
+        for n, m, k, o in (convolved if isinstance(layer, Conv2d) else connected)(layer, x_shape,
+                                                                                 y_shape):
+            E[n, m, k] = D[n, o] = 1.0
+        for n, index in enumerate(np.ndindex(*y_shape)):
+            D[n, index[0]] = 1.0  # also where the kernel meets padding alone
+        return Affine(E @ layer.weight.ravel(), E, D[:, :0] if layer.bias is None else D)
+    A = pooled(layer, x_shape, y_shape) if isinstance(layer, AvgPool2d) else np.eye(n_in)
+    return Affine(A, np.zeros((n_out, n_in, 0)), np.zeros((n_out, 0)))
+
+
+def connected(layer, x_shape, y_shape):
+    """(n, m, k, o): output, input, which weight, which bias, of a fully-connected layer."""
+    for i, j in np.ndindex(layer.weight.shape):
+        yield i, j, i * x_shape[0] + j, i
+
+
+def convolved(layer, x_shape, y_shape):
+    """The same of a convolution: input row = stride * place + offset - padding."""
+    (down, across), (top, left) = layer.strides, layer.paddings
+    _, height, width = x_shape
+    for o, p, q in np.ndindex(*y_shape):
+        for c, l, k in np.ndindex(*layer.weight.shape[1:]):
+            i, j = down * p + l - top, across * q + k - left
+            if 0 <= i < height and 0 <= j < width:
+                yield (np.ravel_multi_index((o, p, q), y_shape),
+                       np.ravel_multi_index((c, i, j), x_shape),
+                       np.ravel_multi_index((o, c, l, k), layer.weight.shape), o)
+
+
+def pooled(layer, x_shape, y_shape):
+    """A of an average over windows."""
+    A = np.zeros((int(np.prod(y_shape)), int(np.prod(x_shape))))
+    for (c, p, q), (l, k) in product(np.ndindex(*y_shape), np.ndindex(*layer.kernel)):
+        seen = c, layer.strides[0] * p + l, layer.strides[1] * q + k
+        A[np.ravel_multi_index((c, p, q), y_shape), np.ravel_multi_index(seen, x_shape)] = (
+            1 / (layer.kernel[0] * layer.kernel[1]))
+    return A
+
+
+class Step(NamedTuple):
+    """One layer on the way up: flat input x, u before and after, the Jacobian of x in theta
+    (S, m, P), where the layer's parameters stand; `inner` are the steps inside a skip connection,
+    `matrices` those of an affine layer."""
+
+    layer: object
+    x: np.ndarray
+    u: np.ndarray
+    u_out: np.ndarray
+    J: np.ndarray
+    where: slice
+    inner: list
+    matrices: Affine
+
+
+def upwards(layers, saved, u, J, start=0):
+    """The steps through `layers`, then u and J at the end and the next place in theta."""
+    steps = []
+    for layer, seen in zip(layers, saved):
+        x, samples = seen.input.reshape(len(u), -1), len(u)
+        here, inner, matrices = (u, J), [], None
+        where = slice(start, start + layer.size)
+        if isinstance(layer, Skip):
+            inner, u, J, _ = upwards(layer.layers, seen.inner, u, J, start)
+            u, J = here[0] + u, here[1] + J
+        elif isinstance(layer, Activation):
+            slope = layer.function.slope(x)
+            u, J = np.abs(slope) * u, slope[:, :, None] * J
+        else:
+            matrices = affine(layer, seen.input.shape[1:], seen.output.shape[1:])
+            u, J = u @ np.abs(matrices.A).T, np.einsum("nm,smp->snp", matrices.A, J)
+            if layer.size:
+                own = np.concatenate([np.einsum("nmk,sm->snk", matrices.E, x),
+                                      np.broadcast_to(matrices.D, (samples, *matrices.D.shape))],
+                                     axis=2)
+                J[:, :, where] += own
+                u = u + np.abs(x) @ (matrices.E.sum(axis=2) > 0).T + matrices.D.sum(axis=1)
+        steps.append(Step(layer, x, *here[:1], u, here[1], where, inner, matrices))
+        start += layer.size
+    return steps, u, J, start
+
+
+def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
+    """Carry both coefficients down with explicit fractions; add to `curvature` (P,) what the
+    parameters get and to `H` (P, P) what activations bend. Both coefficients at the input, and
+    what activations add to the sum of Y_ddot u^2."""
+    added = 0.0
+    for step in reversed(steps):
+        if step.inner:
+            straight = ratio(Y_ddot, ratio(step.u, step.u_out))
+            around = ratio(Y_ddot, ratio(step.inner[-1].u_out, step.u_out))
+            below_dot, below, more = downwards(step.inner, Y_dot, around, way, curvature, H)
+            Y_dot, Y_ddot, added = Y_dot + below_dot, straight + below, added + more
+        elif isinstance(step.layer, Activation):
+            slope, bend = step.layer.function.slope(step.x), step.layer.function.curvature(step.x)
+            H += np.einsum("smp,sm,smq->pq", step.J, Y_dot * bend, step.J)
+            before = np.sum(Y_ddot * step.u_out**2)
+            Y_ddot = Y_ddot * slope**2 + Y_dot * bend
+            Y_ddot = np.abs(Y_ddot) if way == "abs" else np.maximum(Y_ddot, 0)
+            Y_dot = Y_dot * slope
+            added += np.sum(Y_ddot * step.u**2) - before
+        else:
+            Y_dot, Y_ddot = through_affine(step, Y_dot, Y_ddot, curvature)
+    return Y_dot, Y_ddot, added
+
+
+def through_affine(step, Y_dot, Y_ddot, curvature):
+    """W_ddot = sum Y_ddot y^2 / eps and Y_ddot_in = sum Y_ddot w^2 / phi, with eps = |y| / u_out
+    and phi = |w| u / u_out for every (s, n, m)."""
+    A, E, D = step.matrices
+    u_out = step.u_out[:, :, None]
+    if step.layer.size:
+        x = np.broadcast_to(step.x[:, None, :], (len(step.x), *A.shape))
+        parts = ratio(Y_ddot[:, :, None] * x**2, ratio(np.abs(x), np.broadcast_to(u_out, x.shape)))
+        of_weights = np.einsum("snm,nmk->k", parts, E)
+        of_biases = np.einsum("sn,no->o", Y_ddot * step.u_out, D)
+        curvature[step.where] += np.concatenate([of_weights, of_biases])
+    phi = ratio(np.abs(A) * step.u[:, None, :], np.broadcast_to(u_out, (len(step.x), *A.shape)))
+    below = ratio(Y_ddot[:, :, None] * A**2, phi).sum(axis=1)
+    return Y_dot @ A, below
+
+
+class Reference(NamedTuple):
+    """All of a bound from explicit fractions: u and Y_ddot at the outputs, W_ddot (P,), what
+    activations add in the sum rule, and the Hessian (P, P) of what is bounded."""
+
+    u: np.ndarray
+    Y_ddot: np.ndarray
+    curvature: np.ndarray
+    added: float
+    H: np.ndarray
+
+
+def bound(at, way):
+    """The `Reference` at an evaluation; (46) at a convex loss."""
+    P, samples = at.network.size, at.samples
+    start = at.x.reshape(samples, -1)
+    steps, u, J, _ = upwards(at.network.layers, at.saved, np.zeros_like(start),
+                             np.zeros((*start.shape, P)))
+    F = at.loss_function.hessian(at.outputs, at.y) / samples
+    r = np.sqrt(np.einsum("sii->si", F))
+    Y_ddot = ratio(r**2, ratio(u * r, np.sum(u * r, axis=1, keepdims=True) + 0 * u))
+    H, curvature = np.einsum("sip,sij,sjq->pq", J, F, J), np.zeros(P)
+    Y_dot = at.loss_function.gradient(at.outputs, at.y) / samples
+    _, _, added = downwards(steps, Y_dot, Y_ddot, way, curvature, H)
+    return Reference(u, Y_ddot, curvature, float(added), H)
