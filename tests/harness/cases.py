@@ -64,8 +64,9 @@ MIDDLE = {
     "chain-autonomous": (lambda r: [Chain([Recurrent(4, steps=2, bias=False, activation="softplus",
                                                      init=0.8, rng=r)])], 4),
     "chain-layer-norm": (lambda r: [Chain([moved(LayerNorm(4), r)])], 4),
-    "chain-layer-norm-rows": (lambda r: [Chain([Reshape(4, (2, 2)), moved(LayerNorm(2, epsilon=0.5), r),
-                                           Activation("sin"), Flatten()])], 4),
+    "chain-layer-norm-rows": (lambda r: [Chain([
+        Reshape(4, (2, 2)), moved(LayerNorm(2, epsilon=0.5), r), Activation("sin"),
+        Flatten()])], 4),
 }
 
 

@@ -27,20 +27,20 @@ def affine(layer, x_shape, y_shape):
     n_in, n_out = int(np.prod(x_shape)), int(np.prod(y_shape))
     if isinstance(layer, (Conv2d, Linear)):
         E, D = np.zeros((n_out, n_in, layer.weight.size)), np.zeros((n_out, y_shape[0]))
-        for n, m, k, o in (convolved if isinstance(layer, Conv2d) else connected)(layer, x_shape,
-                                                                                 y_shape):
-            E[n, m, k] = D[n, o] = 1.0
+        meetings = convolved if isinstance(layer, Conv2d) else connected
+        for n, m, k in meetings(layer, x_shape, y_shape):
+            E[n, m, k] = 1.0
         for n, index in enumerate(np.ndindex(*y_shape)):
-            D[n, index[0]] = 1.0  # also where the kernel meets padding alone
+            D[n, index[0]] = 1.0
         return Affine(E @ layer.weight.ravel(), E, D[:, :0] if layer.bias is None else D)
     A = pooled(layer, x_shape, y_shape) if isinstance(layer, AvgPool2d) else np.eye(n_in)
     return Affine(A, np.zeros((n_out, n_in, 0)), np.zeros((n_out, 0)))
 
 
 def connected(layer, x_shape, y_shape):
-    """(n, m, k, o): output, input, which weight, which bias, of a fully-connected layer."""
+    """(n, m, k): output, input, and which weight joins them, of a fully-connected layer."""
     for i, j in np.ndindex(layer.weight.shape):
-        yield i, j, i * x_shape[0] + j, i
+        yield i, j, i * x_shape[0] + j
 
 
 def convolved(layer, x_shape, y_shape):
@@ -53,7 +53,7 @@ def convolved(layer, x_shape, y_shape):
             if 0 <= i < height and 0 <= j < width:
                 yield (np.ravel_multi_index((o, p, q), y_shape),
                        np.ravel_multi_index((c, i, j), x_shape),
-                       np.ravel_multi_index((o, c, l, k), layer.weight.shape), o)
+                       np.ravel_multi_index((o, c, l, k), layer.weight.shape))
 
 
 def pooled(layer, x_shape, y_shape):
@@ -103,7 +103,7 @@ def upwards(layers, saved, u, J, start=0):
                                      axis=2)
                 J[:, :, where] += own
                 u = u + np.abs(x) @ (matrices.E.sum(axis=2) > 0).T + matrices.D.sum(axis=1)
-        steps.append(Step(layer, x, *here[:1], u, here[1], where, inner, matrices))
+        steps.append(Step(layer, x, here[0], u, here[1], where, inner, matrices))
         start += layer.size
     return steps, u, J, start
 
@@ -136,16 +136,14 @@ def through_affine(step, Y_dot, Y_ddot, curvature):
     """W_ddot = sum Y_ddot y^2 / eps and Y_ddot_in = sum Y_ddot w^2 / phi, with eps = |y| / u_out
     and phi = |w| u / u_out for every (s, n, m)."""
     A, E, D = step.matrices
-    u_out = step.u_out[:, :, None]
+    x, u, u_out = step.x[:, None, :], step.u[:, None, :], step.u_out[:, :, None]
     if step.layer.size:
-        x = np.broadcast_to(step.x[:, None, :], (len(step.x), *A.shape))
-        parts = ratio(Y_ddot[:, :, None] * x**2, ratio(np.abs(x), np.broadcast_to(u_out, x.shape)))
-        of_weights = np.einsum("snm,nmk->k", parts, E)
-        of_biases = np.einsum("sn,no->o", Y_ddot * step.u_out, D)
+        eps = ratio(np.abs(x), u_out)
+        of_weights = np.einsum("snm,nmk->k", ratio(Y_ddot[:, :, None] * x**2, eps), E)
+        of_biases = np.einsum("sn,no->o", ratio(Y_ddot, ratio(1, step.u_out)), D)
         curvature[step.where] += np.concatenate([of_weights, of_biases])
-    phi = ratio(np.abs(A) * step.u[:, None, :], np.broadcast_to(u_out, (len(step.x), *A.shape)))
-    below = ratio(Y_ddot[:, :, None] * A**2, phi).sum(axis=1)
-    return Y_dot @ A, below
+    phi = ratio(np.abs(A) * u, u_out)
+    return Y_dot @ A, ratio(Y_ddot[:, :, None] * A**2, phi).sum(axis=1)
 
 
 class Reference(NamedTuple):
