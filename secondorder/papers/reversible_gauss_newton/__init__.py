@@ -32,21 +32,23 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 ``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17), (40)-(63); ``steps`` (2)-(8), (19);
 ``flows`` (3), (9)-(11), (18)-(32); ``appendix_n`` (64)-(80). Then the fast path: ``gram`` and
 ``features`` (pseudo-inverses that are applied, never formed), ``sweep`` ((16)-(17) by matrices),
-``kernel`` (J J^T from Khatri-Rao products), ``options``, ``running``, ``directions``; ``ridge``,
+``kernel`` (J J^T from Khatri-Rao products), ``moore_penrose``, ``options``, ``outcome``,
+``running``, ``directions``; ``ridge``,
 ``diagnostics``, ``optimizer``.
 """
 
 from .coupling import Coupling, CouplingBlock
 from .diagnostics import (kernel_change, kernel_similarity, linear_cka, ntk, ntk_product,
                           percent_change, weight_change)
-from .directions import Update, direction, update
+from .directions import direction, update
 from .optimizer import GaussNewton
-from .options import Options, RankWarning
+from .options import Options
+from .outcome import PrecisionWarning, RankWarning, Update
 from .revmlp import RevMLP
 from .ridge import Ridge
 
 PAPER = "reversible-gauss-newton"
 
-__all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "RankWarning", "RevMLP", "Ridge",
-           "Update", "direction", "kernel_change", "kernel_similarity", "linear_cka", "ntk",
-           "ntk_product", "percent_change", "update", "weight_change"]
+__all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "PrecisionWarning", "RankWarning",
+           "RevMLP", "Ridge", "Update", "direction", "kernel_change", "kernel_similarity",
+           "linear_cka", "ntk", "ntk_product", "percent_change", "update", "weight_change"]

@@ -2,44 +2,16 @@
 Moore-Penrose inverse.
 """
 
-import warnings
-from typing import NamedTuple
-
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from ...checks import check_l2, instance_of
 from ...nets import SquaredError
 from ...nets.workspace import fresh
-from .gram import gram_inverse, singular_value_floor
-from .kernel import tangent_kernel
-from .options import Options, RankWarning
-from .running import RunningEvaluation, drift, padded, running_defect
+from .moore_penrose import shortest_step
+from .options import Options
+from .outcome import Update, relative_size, residual, warn
+from .running import RunningEvaluation, drift, padded, running_residual
 from .sweep import from_inputs, inverted, stored, sweep
-
-
-class Update(NamedTuple):
-    """A Gauss-Newton step and what is worth knowing about it.
-
-    direction : (P,), what is added at rate 1; without any penalty.
-    rank : int, the least rank that was kept: of the features of a half-coupled layer, or of the
-    kernel.
-    full_rank : int, what it would be if all samples were independent.
-    ranks : (L, 2) integers of all half-coupled layers; None for the kernel.
-    weights : (L,), c_l; None for the kernel.
-    defect : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not
-    measured.
-    drift : how far the inverse network missed the input, relative to the largest |x_l|; 0 if it was
-    not used.
-    """
-
-    direction: np.ndarray
-    rank: int
-    full_rank: int
-    ranks: np.ndarray | None
-    weights: np.ndarray | None
-    defect: float
-    drift: float
 
 
 def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None,
@@ -101,25 +73,15 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     -----
     RankWarning
         Once, with the ranks, if an exact inverse does not exist.
+    PrecisionWarning
+        If it exists, and the step still misses more of eps than the precision allows.
     """
     options = Options(inverse, pseudo_inverse, strength, block_weights, curvature, decomposition,
-                      recompute, drift_tolerance, False, rng)
+                      recompute, drift_tolerance, True, rng)
     l2 = check_l2(l2)
     found = update(network, loss, x, y, options)
-    if pseudo_inverse == "exact" and found.rank < found.full_rank:
-        warnings.warn(rank_message(found), RankWarning, stacklevel=2)
+    warn(found, pseudo_inverse, stacklevel=2)
     return found.direction - network.dtype.type(l2) * network.theta
-
-
-def rank_message(found):
-    """One sentence on what is not independent."""
-    if found.ranks is None:
-        return (f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not "
-                f"independent, and the step removes the part of the error that they reach")
-    short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(found.ranks)
-             for name, rank in zip(("first", "second"), pair) if 0 <= rank < found.full_rank]
-    return (f"the features of {found.full_rank} samples are not independent (rank in "
-            f"{'; '.join(short)}): the step is no exact right inverse there")
 
 
 def update(network, loss, x, y, options):
@@ -145,20 +107,20 @@ def update_at(evaluation, options, out=None, new=fresh):
     eps = errors(evaluation.loss_function, evaluation.outputs, evaluation.y, options.curvature)
     with np.errstate(over="ignore", invalid="ignore"):
         if options.inverse == "moore-penrose":
-            found = _through_the_kernel(evaluation, eps, options)
+            found = shortest_step(network, evaluation.x, evaluation.saved, eps, options)
         elif isinstance(evaluation, RunningEvaluation):
             found = _running(evaluation, eps, options, out)
         else:
             states = stored(network.blocks, evaluation.saved[network._begin:network._end])
             found = _as_update(_right(network, states, eps, options, out, new), len(eps))
     network.require_finite(found.direction, "the Gauss-Newton direction")
-    if not options.measure_defect:
+    if not options.measure_defect or np.isfinite(found.defect):
         return found
     if isinstance(evaluation, RunningEvaluation):
-        missed = running_defect(network, evaluation.x, found.direction, eps)
+        off = running_residual(network, evaluation.x, found.direction, eps)
     else:
-        missed = defect(evaluation.saved, network, found.direction, eps)
-    return found._replace(defect=missed)
+        off = residual(evaluation.saved, network, found.direction, eps)
+    return found._replace(defect=relative_size(off, eps))
 
 
 def errors(loss, outputs, y, curvature):
@@ -193,10 +155,11 @@ def _right(network, states, eps, options, out=None, new=fresh):
     return sweep(network, states, at_features(network, eps), options.block_weights, form, out, new)
 
 
-def _as_update(made, samples, missed=0.0):
+def _as_update(made, samples, drifted=0.0):
     """`Update` from a `Sweep`."""
     rank = int(made.ranks[made.ranks >= 0].min())
-    return Update(made.direction, rank, samples, made.ranks, made.weights, np.nan, missed)
+    return Update(made.direction, rank, samples, made.ranks, made.weights, drift=drifted,
+                  missed=made.missed, undecided=made.undecided)
 
 
 def _running(evaluation, eps, options, out):
@@ -211,34 +174,3 @@ def _running(evaluation, eps, options, out):
     if not missed <= options.drift_tolerance:
         made = _right(network, from_inputs(network.blocks, start), eps, options, out)
     return _as_update(made, len(eps), missed)
-
-
-def _through_the_kernel(evaluation, eps, options):
-    """-J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5): one solve, one vector-Jacobian product.
-    """
-    samples, outputs = eps.shape
-    K = tangent_kernel(evaluation.network, evaluation.saved, samples,
-                       outputs).reshape(2 * (samples * outputs,))
-    form, size = options.pseudo_inverse, len(K)
-    if form == "tikhonov":
-        K[np.diag_indices(size)] += options.strength * largest_eigenvalue(K)
-        form = "exact"
-    floor = singular_value_floor(evaluation.network.dtype, K.dtype, size)
-    inverse = gram_inverse(K, form, options.strength, floor)
-    a = inverse.solve(eps.T.reshape(-1, 1).astype(K.dtype)).reshape(outputs, samples).T
-    direction = evaluation.network.chain.parameter_gradient(evaluation.saved, a.astype(eps.dtype))
-    return Update(-direction, inverse.rank, size, None, None, np.nan, 0.0)
-
-
-def largest_eigenvalue(K):
-    """Of a symmetric positive semidefinite matrix."""
-    if len(K) < 3:
-        return float(np.linalg.eigvalsh(K)[-1])
-    return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
-
-
-def defect(saved, network, direction, eps):
-    """|J d + eps| / |eps| by one tangent of the outputs; 0 where eps is 0."""
-    size = np.linalg.norm(eps)
-    return (float(np.linalg.norm(network.chain.tangent(saved, None, direction) + eps) / size)
-            if size else 0.0)

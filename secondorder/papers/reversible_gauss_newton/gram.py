@@ -4,6 +4,11 @@ Gram matrix.
 With S = U diag(s) V^T the product T S+ is T (S^T S)+ S^T, so that what is needed is (S^T S)+
 applied to something small. The same functions of lambda = s^2 serve the Gram matrix of features (n,
 n) and the tangent kernel J J^T (n C, n C).
+
+Precision. A Gram matrix squares the condition number: singular values below sqrt(n eps) times the
+largest one are lost in it. So all Gram matrices are in float64, also those of float32 features;
+what is lost even then counts as zero, or is decided by a decomposition of the matrix itself where
+that is small; and an exact inverse is judged by its residual (:func:`allowed`).
 """
 
 from typing import NamedTuple
@@ -16,6 +21,13 @@ FORMS = {"exact": None, "truncate": 1e-2, "damp": 1e-2, "tikhonov": 1e-4, "noise
 SMALLEST = 1e-5  # of a singular value that "truncate" keeps, absolute
 # beyond this size a rank is found by pivoted Cholesky, as eigenvalues would take minutes
 LARGE = 4096
+EPS = np.finfo(np.float64).eps
+# rounding of a small matrix is more than its size times eps: as if it had so many rows more
+ROOM = 32
+#: A Gram matrix whose reciprocal condition number is below this one has lost half of its digits.
+HALF_LOST = float(np.sqrt(EPS))
+#: A matrix with at most so many rows or columns is decomposed itself where its Gram matrix is lost.
+SMALL = 64
 
 
 class GramInverse(NamedTuple):
@@ -23,31 +35,37 @@ class GramInverse(NamedTuple):
 
     solve : (n, k) -> (n, k), G+ applied.
     rank : int, the number of directions that are kept.
+    independent : int, the rank of G, whatever the regularisation makes of it: for the others it is
+    undecided whether they are zero.
+    rcond : float, the smallest eigenvalue (or an estimate) over the largest one.
+    kept : float, the same of what is applied: 1 / (largest eigenvalue times |G+|).
     """
 
     solve: object
     rank: int
+    independent: int
+    rcond: float
+    kept: float
 
 
-def singular_value_floor(data_dtype, gram_dtype, size):
-    """The relative singular value that counts as zero: what rounding of the data and of a Gram
-    matrix leaves undecided.
+def allowed(dtype):
+    """The relative residual that an exact inverse in a precision should reach: half its digits."""
+    return float(np.sqrt(np.finfo(dtype).eps))
+
+
+def gram_floor(data_dtype, size):
+    """The relative singular value that counts as zero in a Gram matrix of `size` rows: what the
+    rounding of the data and of the matrix leaves undecided.
     """
-    return max(np.sqrt(size * np.finfo(gram_dtype).eps), 32 * np.finfo(data_dtype).eps)
+    return max(np.sqrt(2 * (size + ROOM) * EPS), 32 * np.finfo(data_dtype).eps)
 
 
-def gram_dtype(data_dtype, form, strength, size):
-    """float64, unless the regularisation hides what float32 loses: relative singular values below
-    sqrt(n * eps).
-    """
-    hidden = {"truncate": strength, "damp": strength, "tikhonov": np.sqrt(strength or 0)}.get(form,
-                                                                                              0)
-    single = np.dtype(data_dtype) == np.float32 and hidden >= np.sqrt(size
-                                                                      * np.finfo(np.float32).eps)
-    return np.dtype(np.float32 if single else np.float64)
+def decomposition_floor(data_dtype, shape):
+    """The same in a decomposition of a matrix of this shape itself, in float64."""
+    return max(2 * (max(shape) + ROOM) * EPS, 32 * np.finfo(data_dtype).eps)
 
 
-def gram_matrix(rows, dtype, ones=False, part=2048):
+def gram_matrix(rows, dtype=np.float64, ones=False, part=2048):
     """rows @ rows.T (n, n) in another precision, a part of the columns at a time; `ones` appends a
     column of ones.
     """
@@ -59,15 +77,15 @@ def gram_matrix(rows, dtype, ones=False, part=2048):
 
 
 def filtered(values, form, strength, floor):
-    """f(lambda) with G+ = Q f(Lambda) Q^T for the eigenvalues `values` of a Gram matrix; zero where
-    lambda counts as zero.
+    """f(lambda) with G+ = Q f(Lambda) Q^T for the eigenvalues `values` of a Gram matrix.
 
     exact 1 / lambda; truncate the same where s >= strength * s_max and s >= 1e-5; damp 1 / (s (s +
-    strength s_max)); tikhonov 1 / (lambda + strength lambda_max).
+    strength s_max)); all three 0 where lambda counts as zero. tikhonov 1 / (lambda + strength
+    lambda_max), which needs no such floor.
     """
     s = np.sqrt(np.maximum(values, 0))
     top = s.max()
-    kept = s > floor * top
+    kept = s > (0 if form == "tikhonov" else floor * top)
     if form == "truncate":
         kept &= (s >= strength * top) & (s >= SMALLEST)
     s = np.where(kept, s, 1)
@@ -96,12 +114,17 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
         factor, rcond = _cholesky(G)
         # the estimate is within a factor of 3 of the condition number in the 1-norm
         if rcond > 3 * floor**2:
-            return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G))
+            return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G),
+                               len(G), rcond, rcond)
         if len(G) > LARGE:
             return _pivoted(G, floor)
-    values, vectors = eigh(G, check_finite=False)
-    f = filtered(values, form, strength, floor)
-    return GramInverse(lambda E: vectors @ (f[:, None] * (vectors.T @ E)), int(np.count_nonzero(f)))
+    # divide and conquer: SciPy's default leaves twice the rounding in eigenvalues that are zero
+    values, vectors = eigh(G, check_finite=False, driver="evd")
+    f, top = filtered(values, form, strength, floor), values[-1]  # ascending
+    return GramInverse(lambda E: vectors @ (f[:, None] * (vectors.T @ E)), int(np.count_nonzero(f)),
+                       int(np.count_nonzero(filtered(values, "exact", None, floor))),
+                       max(values[0], 0) / top if top > 0 else 0.0,
+                       1 / (top * f.max()) if f.any() else 1.0)
 
 
 def _cholesky(G):
@@ -134,4 +157,4 @@ def _pivoted(G, floor):
                                            lower=True, trans="T")
         return a
 
-    return GramInverse(solve, int(rank))
+    return GramInverse(solve, int(rank), int(rank), 0.0, floor**2)

@@ -2,15 +2,15 @@
 inverse.
 """
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from ...optimizers.base import Optimizer
 from ...checks.randomness import generator
-from .directions import rank_message, update_at
-from .options import Options, RankWarning
+from .directions import update_at
+from .options import Options
+from .outcome import warn
 from .running import RunningEvaluation
 
 
@@ -46,7 +46,9 @@ class GaussNewton(Optimizer):
     of the kernel, and what independent samples would have), ``ranks`` (of all half-coupled layers,
     in order), ``block_weights``, ``defect`` (|J d + eps| / |eps|: 0 for an exact inverse) and
     ``drift`` (of the recomputed inverse). Where an exact inverse does not exist, one `RankWarning`
-    tells so in the life of an optimizer.
+    tells so in the life of an optimizer; where the step misses more of the error than the precision
+    allows, one `PrecisionWarning`. With ``measure=False`` only the fits of the features are judged,
+    by one random vector each.
     """
 
     state_names = ("seed",)
@@ -60,7 +62,7 @@ class GaussNewton(Optimizer):
         super().__init__(network, loss, learning_rate, l2)
         self.options.check_network(network)
         self.seed = int(generator(rng).integers(2**53))
-        self._warned = False
+        self._told = set()
 
     def _own_evaluation(self, x, y):
         if self.options.recompute:
@@ -90,7 +92,4 @@ class GaussNewton(Optimizer):
         if found.ranks is not None:
             self.details.update(ranks=", ".join(map(str, found.ranks.ravel())),
                                 block_weights=", ".join(f"{c:.6g}" for c in found.weights))
-        if (self.options.pseudo_inverse == "exact" and found.rank < found.full_rank
-            and not self._warned):
-            self._warned = True
-            warnings.warn(rank_message(found), RankWarning, stacklevel=2)
+        self._told = warn(found, self.options.pseudo_inverse, 2, self._told)

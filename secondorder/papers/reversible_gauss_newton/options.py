@@ -16,12 +16,6 @@ CURVATURES = ("identity", "loss")
 DECOMPOSITIONS = ("gram", "svd")
 
 
-class RankWarning(UserWarning):
-    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step
-    removes a part of the error.
-    """
-
-
 @dataclass(frozen=True)
 class Options:
     """How a Gauss-Newton step is made; see :func:`direction`."""

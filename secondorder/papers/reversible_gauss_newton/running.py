@@ -56,13 +56,12 @@ def drift(start, made, states):
     return float(np.abs(end - start).max()) / largest
 
 
-def running_defect(network, x, direction, eps):
-    """`defect` from a forward pass that keeps one layer at a time: outputs and their tangents."""
+def running_residual(network, x, direction, eps):
+    """J d + eps from a forward pass that keeps one layer at a time: outputs and their tangents."""
     tangent = None
     for layer, where in zip(network.layers, network.slices):
         y, saved = layer.forward(x)
         if tangent is not None or layer.size:
             tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
         x = y
-    size = np.linalg.norm(eps)
-    return float(np.linalg.norm(tangent + eps) / size) if size else 0.0
+    return tangent + eps

@@ -29,6 +29,8 @@ class Sweep(NamedTuple):
     direction : (P,), -c_l Delta_l of all blocks, in the order of ``network.theta``.
     ranks : (L, 2) integers, of S1 and S2 of every block; -1 where a block was left out.
     weights : (L,), c_l.
+    missed : float, the largest relative residual of a fit that should reach every target.
+    undecided : int, the most singular values of a fit that may be zero or not.
     start : (S, width), the input of the first block that was reached, as the sweep knows it.
     largest : float, the largest entry of any x_l on the way.
     """
@@ -36,6 +38,8 @@ class Sweep(NamedTuple):
     direction: np.ndarray
     ranks: np.ndarray
     weights: np.ndarray
+    missed: float
+    undecided: int
     start: np.ndarray
     largest: float
 
@@ -138,25 +142,28 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh)
     direction = np.empty(network.size, dtype=network.dtype) if out is None else out
     direction[:] = 0
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
+    full = np.zeros(len(blocks), dtype=bool)
     halves = network.slices[network._begin:network._end]
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
-    e, largest = E, 0.0
+    e, largest, missed, undecided = E, 0.0, 0.0, 0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
         first, second, below = block_update(block, saved, e, form, new)
         part = direction[places[l]]
         _write(part, first, second)
         ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)
+        full[l] = min(first.independent, second.independent) == len(E)
+        missed = max(missed, first.missed, second.missed)
+        undecided = max(undecided, first.undecided, second.undecided)
         largest = max(largest, float(np.abs(saved[1].output).max()))
         start = saved[0].input
         if l == lowest:
             break
         e = below()
-    c = (np.asarray(weights, dtype=float) if given
-         else _weights(weights, sizes, (ranks == len(E)).all(axis=1)))
+    c = np.asarray(weights, dtype=float) if given else _weights(weights, sizes, full)
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
-    return Sweep(direction, ranks, c, start, largest)
+    return Sweep(direction, ranks, c, missed, undecided, start, largest)
 
 
 def _lowest(weights, count):

@@ -11,14 +11,38 @@ def rng():
     return np.random.default_rng(11)
 
 
-@pytest.mark.parametrize("form, strength, size, kept", (
-    ("exact", None, 4, False), ("truncate", 1e-2, 500, True), ("truncate", 1e-2, 5000, False),
-    ("damp", 1e-2, 500, True), ("tikhonov", 1e-4, 500, True), ("tikhonov", 1e-4, 5000, False)))
-def test_float32_serves_where_regularisation_hides_what_it_loses(form, strength, size, kept):
-    """Relative singular values below sqrt(n eps), .0077 and .024; tikhonov hides those below
-    sqrt(strength)."""
-    assert gram.gram_dtype(np.float32, form, strength, size) == ("float32" if kept else "float64")
-    assert gram.gram_dtype(np.float64, form, strength, size) == "float64"
+def test_eigenvalues_that_are_zero_stay_below_the_floor(rng):
+    """5000 small matrices without full rank: none seems to have it, by either decomposition."""
+    for _ in range(5000):
+        n, rank, width = rng.integers(2, 9), rng.integers(1, 8), rng.integers(1, 70)
+        rank = min(rank, n - 1, width)
+        F = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, width))
+        found = gram.gram_inverse(gram.gram_matrix(F), floor=gram.gram_floor(np.float64, n))
+        assert found.independent == found.rank <= rank
+        s = np.linalg.svd(F, compute_uv=False)
+        assert (s > gram.decomposition_floor(np.float64, F.shape) * s[0]).sum() <= rank
+
+
+def test_floors():
+    """sqrt(2 (n + 32) eps) of a Gram matrix, 2 (n + 32) eps of a matrix itself, and 32 eps of data
+    in float32."""
+    eps = np.finfo(float).eps
+    assert gram.gram_floor(np.float64, 8) == pytest.approx(np.sqrt(80 * eps), rel=1e-14)
+    assert gram.decomposition_floor(np.float64, (8, 3)) == pytest.approx(80 * eps, rel=1e-14)
+    for floor in (gram.gram_floor(np.float32, 8), gram.decomposition_floor(np.float32, (8, 3))):
+        assert floor == pytest.approx(2.0**-18, rel=1e-14)
+
+
+@pytest.mark.parametrize("form", ("truncate", "damp", "tikhonov"))
+def test_what_is_kept_and_how_far_it_reaches(form):
+    """Eigenvalues 1, 0.04, 1e-4 and 0: singular values 1, 0.2, 0.01, 0."""
+    found = gram.gram_inverse(np.diag([0.04, 1.0, 0.0, 1e-4]), form, 0.1, 1e-7)
+    f = {"truncate": [1, 25], "damp": [1 / 1.1, 1 / 0.06, 1 / 0.0011], "tikhonov": [1 / 1.1, 10]}
+    assert (found.rank, found.independent, found.rcond) == ({"truncate": 2}.get(form, 3), 3, 0)
+    np.testing.assert_allclose(found.kept, 1 / max(f[form]) if form != "tikhonov" else 0.1001,
+                               rtol=1e-12)
+    exact = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), floor=1e-7)
+    assert exact.rcond == exact.kept == pytest.approx(0.01)
 
 
 def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):

@@ -226,10 +226,10 @@ def cost(rng):
 
 def exact_count(d, bottleneck, n, blocks):
     """Forward 2 m, inverse tangents 2 m (not in the first half-coupled layer), Gram n^2 d',
-    application m = n d' d/2.
+    application m = n d' d/2, and its residual for one vector.
     """
     halves, m = 2 * blocks, n * bottleneck * (d // 2)
-    return halves * (5 * m + n * n * bottleneck) - 2 * m
+    return halves * (5 * m + n * n * bottleneck + (n + d // 2) * bottleneck) - 2 * m
 
 
 def multiply_adds(rng, d, bottleneck, n, blocks):

@@ -1,0 +1,110 @@
+"""The shortest step of all: -J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5), for any network.
+
+The kernel J J^T (n C, n C) comes from the structure of the layers, without J. It squares the
+condition number of J. So the singular values of J itself decide where J is small and half of the
+digits are lost. An exact step of a larger one is judged by its residual J d + eps where the
+condition number of the kernel leaves it in doubt, and refined with J and J^T where that is too
+large. For a network in float32 all of this is done by its twin in float64, where it is needed.
+"""
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from .features import REFINEMENTS
+from .gram import (HALF_LOST, SMALL, allowed, decomposition_floor, filtered, gram_floor,
+                   gram_inverse)
+from .kernel import tangent_kernel
+from .outcome import Update, relative_size, residual
+
+ENTRIES = 2**22  # of a Jacobian that is decomposed
+DOUBTFUL = 1e-3  # reciprocal condition number of a kernel that float32 may apply unjudged
+
+
+def shortest_step(network, x, saved, eps, options):
+    """`Update` through the kernel.
+
+    Parameters
+    ----------
+    network : Network
+    x : (S, ...) array
+        The batch, in the network's dtype.
+    saved : list
+        What the layers saved.
+    eps : (S, C) array
+    options : Options
+    """
+    single = network.dtype != np.float64
+    if single and options.pseudo_inverse != "exact":  # there is no residual to judge it by
+        return in_float64(network, x, eps, options)
+    inverse = kernel_inverse(network, saved, eps.shape, options)
+    judged = options.pseudo_inverse == "exact" and inverse.rank == eps.size
+    if single and not judged and inverse.kept < DOUBTFUL:
+        return in_float64(network, x, eps, options)
+    if not single and inverse.rcond < HALF_LOST and _small(network, eps):
+        return from_jacobian(network, saved, eps, options)
+    found = Update(_back(network, saved, inverse, eps), inverse.rank, eps.size,
+                   undecided=eps.size - inverse.independent)
+    if not judged or inverse.rcond >= allowed(network.dtype):
+        return found
+    off = residual(saved, network, found.direction, eps)
+    if relative_size(off, eps) <= allowed(network.dtype):
+        return found._replace(defect=relative_size(off, eps))
+    if single:
+        return in_float64(network, x, eps, options)
+    return refined(network, saved, inverse, eps, found)
+
+
+def kernel_inverse(network, saved, shape, options):
+    """The `GramInverse` of J J^T, regularised as the options say."""
+    size, form = shape[0] * shape[1], options.pseudo_inverse
+    K = tangent_kernel(network, saved, *shape).reshape(size, size)
+    if form == "tikhonov":
+        K[np.diag_indices(len(K))] += options.strength * largest_eigenvalue(K)
+        form = "exact"
+    return gram_inverse(K, form, options.strength, gram_floor(network.dtype, len(K)))
+
+
+def _back(network, saved, inverse, eps):
+    """-J^T (J J^T)+ eps, (P,): one solve, one vector-Jacobian product."""
+    samples, outputs = eps.shape
+    a = inverse.solve(eps.T.reshape(-1, 1).astype(np.float64)).reshape(outputs, samples).T
+    return -network.chain.parameter_gradient(saved, a.astype(eps.dtype))
+
+
+def refined(network, saved, inverse, eps, found):
+    """`Update` with what is left of eps, J d + eps, removed in the same way."""
+    direction = found.direction
+    for _ in range(REFINEMENTS):
+        direction += _back(network, saved, inverse, residual(saved, network, direction, eps))
+    return found
+
+
+def in_float64(network, x, eps, options):
+    """The same step of the network with its numbers in float64, rounded at the end."""
+    twin = network.astype("float64")
+    _, saved = twin.chain.forward(x.astype(np.float64))
+    found = shortest_step(twin, x, saved, eps.astype(np.float64), options)
+    return found._replace(direction=found.direction.astype(network.dtype), defect=np.nan)
+
+
+def _small(network, eps):
+    return eps.size <= SMALL and eps.size * network.size <= ENTRIES
+
+
+def from_jacobian(network, saved, eps, options):
+    """`Update` from J = U diag(s) V^T (n C, P), formed: d = -V s f(s^2) U^T eps."""
+    samples, outputs = eps.shape
+    bars = np.repeat(np.eye(outputs), samples, axis=0).reshape(outputs, samples, outputs)
+    J = np.concatenate([network.chain.parameter_gradients(saved, bar) for bar in bars])
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    f = filtered(s * s, options.pseudo_inverse, options.strength,
+                 decomposition_floor(network.dtype, J.shape))
+    direction = -((s * f) * (U.T @ eps.T.ravel())) @ Vt
+    return Update(direction, int(np.count_nonzero(f)), eps.size)
+
+
+def largest_eigenvalue(K):
+    """Of a symmetric positive semidefinite matrix."""
+    if len(K) < 3:
+        return float(np.linalg.eigvalsh(K)[-1])
+    return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
