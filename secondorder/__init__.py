@@ -36,7 +36,7 @@ _NAMES = {"nets": ("Activation", "ActivationFunction", "AvgPool2d", "BoundedCrit
           "eacg": ("EACG",),
           "comparison": ("compare",),
           "residual_partitioning": ("ResidualPartitioning",),
-          "reversible_gauss_newton": ("GaussNewton",),
+          "reversible_gauss_newton": ("GaussNewton", "RevMLP"),
           "training": ("train",)}
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
@@ -54,7 +54,9 @@ def __getattr__(name):
         value = getattr(importlib.import_module(_path(_HOME[name]), __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'secondorder' has no attribute {name!r}")
+    from .checks import guessed
+
+    raise guessed.error(__name__, name)
 
 
 def __dir__():

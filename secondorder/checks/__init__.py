@@ -13,19 +13,19 @@ from .networks import (LOSS_PASSES, PROMISES, batch, check_activation, check_los
                        some_parameters, stated_shape, targets, unchanged, vector_shape)
 from .values import (DTYPES, LARGE, all_finite, boolean, check_l2, converted, did_you_mean,
                      executor, finite, fitting, fraction, function_of, initial_values, instance_of,
-                     instance_with, interval, like, lookup, network_dtype, number_in, one_of,
-                     own_array, partitioning_variables, path, plain_array, positive_number,
-                     real_array, real_number, require_bytes, shape, shapes_alike, whole_number,
-                     widths)
+                     instance_with, interval, like, lookup, network_dtype, non_negative,
+                     number_in, one_of, own_array, partitioning_variables, path, plain_array,
+                     positive_number, real_array, real_number, require_bytes, shape, shapes_alike,
+                     whole_number, widths)
 
 __all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "PROMISES", "all_finite", "batch", "boolean",
            "check_activation", "check_l2", "check_loss", "class_targets", "converted", "declared",
            "did_you_mean", "executor", "finite", "finite_mean", "finite_result", "fitting",
            "fraction", "free_layers", "function_of", "initial_values", "initialised", "input_shape",
            "instance_of", "instance_with", "interval", "kept_shape", "labels", "layers", "like",
-           "lookup", "losses", "network_dtype", "no_model", "not_laid_out", "number_in", "one_of",
-           "outputs", "own_array", "parameter", "partitioning_variables", "path",
-           "place_not_finite", "plain_array", "positive_number", "promised", "real_array",
+           "lookup", "losses", "network_dtype", "no_model", "non_negative", "not_laid_out",
+           "number_in", "one_of", "outputs", "own_array", "parameter", "partitioning_variables",
+           "path", "place_not_finite", "plain_array", "positive_number", "promised", "real_array",
            "real_number", "require_bytes", "require_real", "result_of", "rows", "shape",
            "shapes_alike", "some_parameters", "stated_shape", "targets", "unchanged",
            "vector_shape", "whole_number", "widths"]

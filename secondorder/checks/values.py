@@ -33,6 +33,11 @@ def positive_number(value, name, largest=np.inf):
     return value
 
 
+def non_negative(value, name):
+    """Return `value` as a finite float from 0; TypeError or ValueError otherwise."""
+    return number_in(value, name, 0, np.inf)
+
+
 def number_in(value, name, low, high):
     """Return `value` as a float with low <= value < high; TypeError or ValueError otherwise."""
     value = real_number(value, name)

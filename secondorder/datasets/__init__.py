@@ -12,6 +12,7 @@ then in the current directory.
 ((1400, 64), (397,))
 """
 
+from ..checks import guessed
 from ..checks import one_of
 from .dataset import Dataset
 from .embedded import load_diabetes, load_digits, load_wine
@@ -64,3 +65,5 @@ def load(name, part="train", **options):
     if part != "train":
         raise ValueError(f"part: data set {name!r} has no parts; use split")
     return load_csv(place, **options) if table else EMBEDDED[name]()
+
+__getattr__ = guessed.names(__name__)

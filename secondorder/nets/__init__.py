@@ -1,5 +1,6 @@
 """Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector."""
 
+from ..checks import guessed
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin,
                           Softplus, Tanh, activation_function)
 from .base import Layer
@@ -24,3 +25,5 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
            "MaxPool2dSaved", "Network", "ReLU", "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid",
            "Sin", "Skip", "SkipSaved", "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh",
            "TukeyBiweight", "Workspace", "activation_function", "cnn", "mlp", "rnn"]
+
+__getattr__ = guessed.names(__name__)

@@ -1,5 +1,6 @@
 """The contract that all optimizers share."""
 
+import inspect
 import math
 from functools import partial
 
@@ -350,3 +351,7 @@ class Optimizer:
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"
         return f"{type(self).__name__}({settings})  # {self.steps} steps taken"
+
+
+# help and signatures show what is to be given, not that __new__ takes anything
+Optimizer.__new__.__signature__ = inspect.signature(Optimizer.__init__)

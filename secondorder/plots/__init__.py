@@ -5,12 +5,17 @@ deficiencies, and lines differ in their style or marker as well. Matplotlib is i
 first function is called.
 """
 
+from ..checks import guessed
 from .curves import error_against_step, learning_curves
 from .layers import errors_by_layer, errors_over_steps
 from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
+from .rays import cubic_model, rates
 from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
-           "bound_beside_hessian", "error_against_step", "errors_by_layer", "errors_over_steps",
-           "hessian_heat_map", "learning_curves", "matrices", "parameter_blocks", "spectrum"]
+           "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
+           "errors_over_steps", "hessian_heat_map", "learning_curves", "matrices",
+           "parameter_blocks", "rates", "spectrum"]
+
+__getattr__ = guessed.names(__name__)

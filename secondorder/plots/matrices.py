@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from ..checks import boolean, instance_of, plain_array, positive_number, whole_number
+from ..checks import boolean, instance_of, one_of, plain_array, positive_number, whole_number
 from ..nets import Network
 from .spectra import spectrum
 from .style import BLACK, DRAWABLE, axes_of, figure_of
 
+SCALES = ("common", "own")  # of several matrices
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
 
@@ -71,8 +72,9 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orde
     return image.axes
 
 
-def matrices(named, network=None, figure=None, title=None, limit=None, orders=3):
-    """Several symmetric matrices side by side on one signed scale, with one colour bar.
+def matrices(named, network=None, figure=None, title=None, limit=None, orders=3, columns=None,
+             scale="common"):
+    """Several symmetric matrices in rows, on one signed scale or each on its own.
 
     Parameters
     ----------
@@ -84,9 +86,14 @@ def matrices(named, network=None, figure=None, title=None, limit=None, orders=3)
     title : str, optional
         Of the whole figure.
     limit : float, optional
-        Value at the ends of the scale; the largest absolute entry of all by default.
+        Value at the ends of the common scale; the largest absolute entry of all by default.
     orders : int
         Orders of magnitude below `limit` at which the scale becomes linear.
+    columns : int, optional
+        Matrices in a row; at most four by default.
+    scale : {"common", "own"}
+        One scale and one colour bar for all, to compare sizes; or one for each, to see the pattern
+        of the small ones.
 
     Returns
     -------
@@ -96,18 +103,31 @@ def matrices(named, network=None, figure=None, title=None, limit=None, orders=3)
     Raises
     ------
     TypeError, ValueError
-        As for :func:`hessian_heat_map`.
+        As for :func:`hessian_heat_map`; a `limit` for scales of their own.
     """
     if not isinstance(named, dict) or not named:
         raise TypeError("named must be a dictionary of matrices by name, got "
                         f"{type(named).__name__}")
     checked = {name: _checked(matrix, network, repr(name)) for name, matrix in named.items()}
-    limit, orders = _limit(checked.values(), limit), whole_number(orders, "orders", 1)
-    figure = figure_of(figure, (4 * len(checked) + 1.5, 4.2 + 0.4 * bool(title)))
-    axes = figure.subplots(1, len(checked), squeeze=False)[0]
+    orders, own = whole_number(orders, "orders", 1), one_of(SCALES, scale, "scale") == "own"
+    columns = min(4, len(checked)) if columns is None else whole_number(columns, "columns", 1)
+    if own and limit is not None:
+        raise ValueError(f"limit={limit} is the end of a common scale: not with scale='own'")
+    limit = None if own else _limit(checked.values(), limit)
+    rows = -(-len(checked) // columns)
+    size = (4 + own) * columns + 1.5 * (not own), 4.2 * rows + 0.4 * bool(title)
+    figure = figure_of(figure, size)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    axes, spare = grid[:len(checked)], grid[len(checked):]
+    for ax in spare:
+        ax.remove()
     for ax, (name, matrix) in zip(axes, checked.items()):
-        image = _draw(matrix, network, ax, name, limit, orders)
-    _colour_bar(image, limit, orders, ax=list(axes))
+        end = _limit([matrix], None) if own else limit
+        image = _draw(matrix, network, ax, name, end, orders)
+        if own:
+            _colour_bar(image, end, orders, ax=ax)
+    if not own:
+        _colour_bar(image, limit, orders, ax=list(axes))
     if title is not None:
         figure.suptitle(title)
     return axes

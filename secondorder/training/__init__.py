@@ -1,8 +1,11 @@
 """The training loop: batches, history, progress, checkpoints, and a clear stop."""
 
+from ..checks import guessed
 from .checkpoints import read_checkpoint
 from .evaluation import evaluate
 from .history import History, Record, TrainingStopped
 from .loop import train
 
 __all__ = ["History", "Record", "TrainingStopped", "evaluate", "read_checkpoint", "train"]
+
+__getattr__ = guessed.names(__name__)

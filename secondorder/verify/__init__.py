@@ -10,6 +10,7 @@ partitioning, in whose room it stands; ``run`` executes equations; their machine
 
 import importlib
 
+from ..checks import guessed
 from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
@@ -25,7 +26,7 @@ def __getattr__(name):
     """Load the derivative checker on first use: it needs the whole ground floor, the registry does
     not."""
     if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise guessed.error(__name__, name)
     module = _LAZY[name]
     return getattr(importlib.import_module(module if module[0] == "." else f".{module}", __name__),
                    name)

@@ -30,18 +30,23 @@ Reading order of the formulas: ``hessians`` (4a)-(4c), (5); ``pos_eig`` Pos-Eig;
 (8a)-(8c), GN, Fisher; ``layers`` the same by layer; ``errors`` (7), (15)-(17), the metric of Tables
 2-5; ``systems`` (9)-(11b) as printed; ``conjugate_gradients`` EA-CG, literally and in two
 coefficients; ``closed_forms`` what replaces it; ``kronecker_inverse`` (12), (13); ``complexity``
-Table 1; ``solvers`` and ``direction`` all of it by name; ``optimizer``.
+Table 1; ``solvers`` and ``direction`` all of it by name; ``matrix`` the curvature of all
+parameters; ``optimizer``.
 
 Every number is a check that runs, in ``equations``.
 """
 
+from ...checks import guessed
 from .curvatures import CURVATURES, POSITIVE, bias_curvatures
 from .direction import direction
 from .errors import layer_errors, total_error
+from .matrix import matrix
 from .optimizer import EACG
 from .solvers import SOLVERS
 
 PAPER = "ea-cg"
 
 __all__ = ["CURVATURES", "EACG", "POSITIVE", "SOLVERS", "bias_curvatures", "direction",
-           "layer_errors", "total_error"]
+           "layer_errors", "matrix", "total_error"]
+
+__getattr__ = guessed.names(__name__)

@@ -146,6 +146,7 @@ CURVATURES = {
     "clipped": Curvature(lambda e, u, rng: clipped_bias_hessians(e, u), True),
     "gauss-newton": Curvature(lambda e, u, rng: gauss_newton(e, u), True),
     "fisher": Curvature(lambda e, u, rng: fisher(e, u), True),
+    "fisher-empirical": Curvature(lambda e, u, rng: fisher(e, u), True),
     "fisher-sampled": Curvature(lambda e, u, rng: fisher(e, u, "sampled", rng), True),
     "fisher-exact": Curvature(lambda e, u, rng: fisher(e, u, "exact"), True),
     "expectation": Curvature(lambda e, u, rng: expectation(e, u), False),
@@ -197,9 +198,10 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
         ``"pch-1"``, ``"pch-2"``: the paper's (8a)-(8b) with gamma -1 and 0. ``"pch-mean"``: Pos-Eig
         of the exact mean. ``"clipped"``: mean of per-instance Hessians without their negative
         parts. ``"gauss-newton"``: KFRA's recursion (its top block corrected by Pos-Eig where the
-        loss is not convex). ``"fisher"``: empirical, as printed; ``"fisher-sampled"``,
-        ``"fisher-exact"``: under the model's own targets. Possibly indefinite: ``"expectation"``:
-        (6); ``"hessian"``: the exact mean of (4a)-(4b).
+        loss is not convex). ``"fisher-empirical"``: with the given targets, as printed, where it is
+        called ``"fisher"``; ``"fisher-sampled"``, ``"fisher-exact"``: under the model's own
+        targets. Possibly indefinite: ``"expectation"``: (6); ``"hessian"``: the exact mean of
+        (4a)-(4b).
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``; checked whatever the curvature.
     l2 : float

@@ -42,8 +42,9 @@ class EACG(Optimizer):
     l2 : float
         Penalty (l2/2)|theta|^2; as l2 I it joins the curvature.
     curvature : str
-        ``"pch-1"``, ``"pch-2"``, ``"pch-mean"``, ``"clipped"``, ``"gauss-newton"``, ``"fisher"``,
-        ``"fisher-sampled"`` or ``"fisher-exact"``; see :func:`bias_curvatures`.
+        ``"pch-1"``, ``"pch-2"``, ``"pch-mean"``, ``"clipped"``, ``"gauss-newton"``,
+        ``"fisher-empirical"`` (``"fisher"`` in the paper), ``"fisher-sampled"`` or
+        ``"fisher-exact"``; see :func:`bias_curvatures`.
     solver : str
         ``"ea-cg"``, ``"ea-closed"``, ``"cg"``, ``"exact"``, ``"kfi"`` or ``"kfi-rank-one"``, as
         :func:`direction` explains them.

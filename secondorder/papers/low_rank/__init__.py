@@ -34,6 +34,7 @@ The fast path: ``curvature`` ((38)-(39) in one tangent, at about the cost of a g
 check in ``equations``.
 """
 
+from ...checks import guessed
 from .curvature import directional_curvature
 from .factors import SampleHessian, hessian
 from .optimizer import CubicRegularization
@@ -43,3 +44,5 @@ PAPER = "low-rank"
 
 __all__ = ["CubicRegularization", "SampleHessian", "directional_curvature", "hessian",
            "step_length"]
+
+__getattr__ = guessed.names(__name__)

@@ -36,6 +36,7 @@ pooling and recurrences); ``hessian`` (what is bounded); ``optimizer``.
 ``equations`` runs every number; its ``EQUATIONS.md`` is the page.
 """
 
+from ...checks import guessed
 from . import shaped_layers
 from .fast import Bound, bound
 from .hessian import bounded_hessian
@@ -46,3 +47,5 @@ PAPER = "residual-partitioning"
 
 __all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules",
            "shaped_layers"]
+
+__getattr__ = guessed.names(__name__)

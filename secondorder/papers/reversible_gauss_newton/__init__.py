@@ -37,6 +37,7 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 ``diagnostics``, ``optimizer``.
 """
 
+from ...checks import guessed
 from .coupling import Coupling, CouplingBlock
 from .diagnostics import (kernel_change, kernel_similarity, linear_cka, ntk, ntk_product,
                           percent_change, weight_change)
@@ -52,3 +53,5 @@ PAPER = "reversible-gauss-newton"
 __all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "PrecisionWarning", "RankWarning",
            "RevMLP", "Ridge", "Update", "direction", "kernel_change", "kernel_similarity",
            "linear_cka", "ntk", "ntk_product", "percent_change", "update", "weight_change"]
+
+__getattr__ = guessed.names(__name__)

@@ -1,0 +1,160 @@
+"""Steps along a ray: the cubic model beside the objective, and the rates that were taken."""
+
+import numpy as np
+
+from ..checks import non_negative, plain_array, positive_number, real_array, real_number
+from .style import BLACK, BLUE, DRAWABLE, GREEN, VERMILION, axes_of, drawn, style
+
+RATES = "rates"  # mark of the lines of this kind of picture
+
+
+def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=None):
+    """The objective along a ray theta + s g, and what models of it say.
+
+    Drawn are the objective, its tangent f + a s, the quadratic f + a s + h s^2 / 2 and the cubic
+    model of [low-rank] Eq. (37),
+
+        f + a s + h s^2 / 2 + sigma |g|^3 s^3 / 6,
+
+    whose minimiser over s > 0 is marked, where it has one on the picture.
+
+    Parameters
+    ----------
+    steps : array_like, shape (n,)
+        s, increasing, n at least 2.
+    objective : array_like, shape (n,)
+        At theta + s g; f is its value at s = 0, interpolated where 0 lies between two steps.
+    slope, curvature : float
+        a = g . gradient and h = g^T H g.
+    norm : float
+        |g|, not negative.
+    sigma : float
+        Weight of the cubic term, positive.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        No numbers, steps that do not increase or do not reach 0, numbers too large to be drawn.
+    """
+    steps, objective = _ray(steps, objective)
+    slope, curvature = real_number(slope, "slope"), real_number(curvature, "curvature")
+    norm, sigma = non_negative(norm, "norm"), positive_number(sigma, "sigma")
+    start = float(np.interp(0.0, steps, objective))
+    with np.errstate(over="ignore", invalid="ignore"):
+        tangent = start + slope * steps
+        quadratic = tangent + curvature / 2 * steps**2
+        third = sigma * norm**3 if norm < 1e100 else np.inf
+        cubic = quadratic + third / 6 * steps**3
+    if not all(np.abs(line).max() < DRAWABLE[1] for line in (quadratic, cubic)):
+        raise ValueError("slope, curvature, norm and sigma give a model too large to be drawn")
+    ax = axes_of(ax)
+    ax.plot(steps, objective, color=BLACK, linewidth=2, label="objective")
+    ax.plot(steps, tangent, color=GREEN, linestyle=":", label="tangent")
+    ax.plot(steps, quadratic, color=BLUE, linestyle="--", label="quadratic model")
+    ax.plot(steps, cubic, color=VERMILION, linestyle="-.", label="cubic model")
+    best = _minimiser(slope, curvature, third)
+    if best is not None and steps[0] <= best <= steps[-1]:
+        low = start + slope * best + curvature / 2 * best**2 + third / 6 * best**3
+        ax.plot([best], [low], color=VERMILION, marker="o", linestyle="none",
+                label=f"its minimum, s = {best:.3g}")
+    room = np.ptp(objective) or 1.0
+    ax.set_ylim(objective.min() - 0.6 * room, objective.max() + 0.6 * room)
+    ax.set(xlabel="step s along the direction", ylabel="objective")
+    if title is not None:
+        ax.set_title(title)
+    ax.legend(fontsize=8)
+    return ax
+
+
+def _ray(steps, objective):
+    steps = real_array(steps, "steps").astype(float)
+    objective = real_array(objective, "objective").astype(float)
+    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
+        raise ValueError(f"steps must be two or more increasing numbers, got shape {steps.shape}")
+    if not steps[0] <= 0 <= steps[-1]:
+        raise ValueError(f"steps must reach from 0 or below to 0 or above, got {steps[0]:g} to "
+                         f"{steps[-1]:g}: the models begin at 0")
+    if objective.shape != steps.shape:
+        raise ValueError(f"objective has shape {objective.shape}, expected {steps.shape}: one "
+                         "value a step")
+    if max(np.abs(steps).max(), np.abs(objective).max()) > DRAWABLE[1]:
+        raise ValueError("steps or objective hold numbers too large to be drawn")
+    return steps, objective
+
+
+def _minimiser(a, h, third):
+    """s > 0 with a + h s + third s^2 / 2 = 0, the minimum; None where the model has none."""
+    if not a < 0 or third == 0:
+        return -a / h if a < 0 < h else None
+    return -2 * a / (h + np.sqrt(h * h - 2 * a * third))
+
+
+def rates(named, ax=None, title=None):
+    """Learning rates step by step, on a logarithmic scale; steps not taken at the lower edge.
+
+    Parameters
+    ----------
+    named : dict of str to array_like, shape (n,)
+        Rates of every method, such as ``optimizer.rates_taken`` or ``history.column("rate")``; not
+        negative. NaN, where a record has none, is left out.
+    ax : matplotlib.axes.Axes, optional
+        Curves of earlier calls stay.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        No dictionary of sequences of numbers, negative rates, or none that can be drawn.
+    """
+    checked = _checked_rates(named)
+    ax = axes_of(ax)
+    lowest = min(float(r[r > 0].min()) for r in checked.values() if (r > 0).any()) / 3
+    before = len(drawn(ax, RATES))
+    for number, (name, values) in enumerate(checked.items(), start=before):
+        colour, marker = style(number)
+        place = np.arange(1, len(values) + 1)
+        taken = values > 0
+        (line,) = ax.semilogy(place[taken], values[taken], color=colour, marker=marker,
+                              markersize=3, linewidth=1, label=name)
+        line.set_gid(RATES)
+        if (values == 0).any():
+            ax.plot(place[values == 0], np.full((values == 0).sum(), lowest), color=colour,
+                    marker="|", linestyle="none",
+                    label=f"{name}: {(values == 0).sum()} steps not taken")
+    ax.set(xlabel="step", ylabel="rate")
+    if title is not None:
+        ax.set_title(title)
+    ax.legend(fontsize=8)
+    return ax
+
+
+def _checked_rates(named):
+    if not isinstance(named, dict):
+        raise TypeError("named must be a dictionary of rates by name, got "
+                        f"{type(named).__name__}")
+    checked = {}
+    for name, values in named.items():
+        values = plain_array(values, f"named: {name!r}")
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"named: the rates of {name!r} must be numbers")
+        values = values.astype(float)
+        known = values[~np.isnan(values)] if values.ndim == 1 else values
+        if values.ndim != 1 or (known < 0).any() or not (known <= DRAWABLE[1]).all():
+            raise ValueError(f"named: the rates of {name!r} must be a sequence of numbers from 0, "
+                             f"got shape {values.shape}")
+        if ((known > 0) & (known < DRAWABLE[0])).any():
+            raise ValueError(f"named: the rates of {name!r} are too small to be drawn")
+        checked[name] = values
+    if not any((values > 0).any() for values in checked.values()):
+        raise ValueError("named holds no rate above 0: there is nothing to draw")
+    return checked

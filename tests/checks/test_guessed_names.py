@@ -1,0 +1,69 @@
+"""Names that people guess get an answer that tells the right one."""
+
+import importlib
+import re
+
+import pytest
+
+import secondorder as so
+from secondorder.checks import guessed
+
+PAIRS = [(module, name) for module, table in guessed.INSTEAD.items() for name in table]
+#: Promised by the stable surface; they stand in the table before they are there.
+PROMISED = {"secondorder.exact": {"diagonal", "trace"}, "secondorder.nets": {"Conv2d"}}
+
+
+@pytest.mark.parametrize("module, name", PAIRS)
+def test_a_guess_is_answered(module, name):
+    there = importlib.import_module(module)
+    if hasattr(there, name):
+        pytest.skip("the name has come to exist")
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': use ") as caught:
+        getattr(there, name)
+    told = str(caught.value).partition(": use ")[2]
+    first = re.match(r"(so\.)?([A-Za-z_.0-9]+)", told)
+    thing = so if first[1] else there
+    if first[2] in PROMISED.get(module, ()):
+        return
+    for part in first[2].strip(".").split("."):
+        thing = getattr(thing, part)
+    assert callable(thing) or hasattr(thing, "__path__")
+
+
+def test_the_names_that_were_guessed_first():
+    for text, told in (("exact.hvp", "hessian_vector_product"), ("exact.ggn", "gauss_newton"),
+                       ("exact.hessian_diagonal", "diagonal"), ("eacg.kfac", "matrix")):
+        room, name = text.split(".")
+        with pytest.raises(AttributeError, match=told):
+            getattr(getattr(so, room), name)
+    assert so.RevMLP is so.reversible_gauss_newton.RevMLP and "RevMLP" in dir(so)
+
+
+@pytest.mark.parametrize("room, typo, right", [
+    ("exact", "hesian", "hessian"), ("exact", "GaussNewton_Operator", "GaussNewtonOperator"),
+    ("eacg", "bias_curvature", "bias_curvatures"), ("nets", "softmaxcrossentropy",
+                                                    "SoftmaxCrossEntropy"),
+    ("optimizers", "adam", "Adam"), ("plots", "learning_curve", "learning_curves"),
+    ("verify", "losses", "loss"), ("training", "evalute", "evaluate"),
+    ("datasets", "load_digit", "load_digits"), ("low_rank", "step_lenght", "step_length"),
+    ("reversible_gauss_newton", "RevMlp", "RevMLP"),
+    ("residual_partitioning", "bounds", "bound")])
+def test_close_names(room, typo, right):
+    with pytest.raises(AttributeError, match=f"did you mean .*'{right}'"):
+        getattr(getattr(so, room), typo)
+
+
+def test_close_names_of_the_package():
+    with pytest.raises(AttributeError, match="did you mean 'SGD'"):
+        so.sgd
+    with pytest.raises(AttributeError, match="use exact.hessian"):
+        so.hessian
+    with pytest.raises(AttributeError) as caught:
+        so.exact.entirely_unknown_thing
+    assert str(caught.value).endswith("'entirely_unknown_thing'")
+
+
+def test_python_itself_asks_for_names_too():
+    for module in (so, *(getattr(so, room) for room in so._ROOMS)):
+        assert not hasattr(module, "__wrapped__") and not hasattr(module, "_no_such_thing")
+        assert getattr(module, "hvpx", 3) == 3

@@ -1,0 +1,111 @@
+"""The curvature of all parameters as one matrix, in the order of theta."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import eacg
+from secondorder.comparison import compare
+from secondorder.nets import Activation, Chain, Linear, Network
+
+
+def case(samples=6, bias=True, seed=0):
+    rng = np.random.default_rng(seed)
+    net = so.mlp([4, 3, 2], activation="tanh", bias=bias, rng=rng)
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(samples, 4)), rng.integers(0, 2, samples)
+
+
+SOLVED = {"exact": "kronecker", "cg": "kronecker", "ea-cg": "rank-one", "ea-closed": "rank-one",
+          "kfi": "kfi"}
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+@pytest.mark.parametrize("solver", SOLVED)
+@pytest.mark.parametrize("curvature", ["pch-1", "fisher", "gauss-newton"])
+def test_it_is_the_matrix_that_the_solvers_solve(curvature, solver, l2, joint):
+    model = case()
+    options = {"curvature": curvature, "alpha": 0.1, "l2": l2, "joint": joint}
+    matrix = eacg.matrix(*model, form=SOLVED[solver], **options)
+    gradient = so.exact.gradient(*model) + l2 * model[0].theta
+    step = eacg.direction(*model, solver=solver, max_cg=200, tolerance=1e-13, **options)
+    assert np.allclose(np.linalg.solve(matrix, -gradient), step, atol=1e-9 * abs(step).max())
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_ranks_between(rank):
+    model, options = case(), {"alpha": 0.1, "joint": True, "rank": rank}
+    matrix = eacg.matrix(*model, form="rank-one", **options)
+    step = eacg.direction(*model, solver="ea-closed", **options)
+    assert np.allclose(np.linalg.solve(matrix, -so.exact.gradient(*model)), step, atol=1e-10)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_one_sample_has_the_exact_blocks(bias):
+    """For a batch of one the expectation approximation is none."""
+    net, loss, x, y = case(samples=1, bias=bias)
+    H = so.exact.hessian(net, loss, x, y)
+    found = eacg.matrix(net, loss, x, y, curvature="hessian")
+    for where in net.slices:
+        assert np.allclose(found[where, where], H[where, where], atol=1e-14)
+    inside = np.zeros(H.shape, bool)
+    for where in net.slices:
+        inside[where, where] = True
+    assert not found[~inside].any() and np.abs(found[inside]).max() > 0
+
+
+def test_the_first_layer_block_sample_by_sample():
+    """Brute force: B (x) A with indices written out, weights row by row, then the bias."""
+    net, loss, x, y = case()
+    B = eacg.bias_curvatures(net, loss, x, y, "pch-2")[0]
+    found = eacg.matrix(net, loss, x, y, "pch-2")
+    n, m, h = 3, 4, np.concatenate([x, np.ones((6, 1))], axis=1)
+    place = {(i, j): i * m + j for i in range(n) for j in range(m)}
+    place |= {(i, m): n * m + i for i in range(n)}
+    for (i, j), row in place.items():
+        for (k, q), column in place.items():
+            expected = B[i, k] * np.mean(h[:, j] * h[:, q])
+            assert found[row, column] == pytest.approx(expected, abs=1e-14)
+    apart = eacg.matrix(net, loss, x, y, "pch-2", joint=False)
+    assert not apart[:n * m, n * m:n * m + n].any()
+    assert np.allclose(apart[:n * m, :n * m], found[:n * m, :n * m])
+
+
+def test_fixed_layers_and_chains():
+    rng = np.random.default_rng(2)
+    inside = Chain([Linear(3, 3, rng=rng), Activation("tanh"),
+                    Linear(3, 2, trainable=False, rng=rng)])
+    net = Network([Linear(4, 3, bias=False, rng=rng), Activation("softplus"), inside])
+    x, y = rng.normal(size=(5, 4)), rng.integers(0, 2, 5)
+    found = eacg.matrix(net, so.SoftmaxCrossEntropy(), x, y, "gauss-newton")
+    assert found.shape == (net.size, net.size) and np.all(np.diag(found) > 0)
+    assert not found[:12, 12:].any() and np.allclose(found, found.T)
+
+
+def test_comparison_page_builds_the_same_matrices():
+    from secondorder.comparison.rows import kronecker
+
+    net, loss, x, y = case()
+
+    class Point:
+        network, model = net, (net, loss, x, y)
+
+        def linear_inputs(self):
+            evaluation = net.evaluate(loss, x, y)
+            return [(layer, saved.input) for layer, saved in zip(net.layers, evaluation.saved)
+                    if isinstance(layer, Linear)]
+
+    for name in ("pch-1", "fisher", "gauss-newton"):
+        assert np.allclose(kronecker(name)(Point())[0], eacg.matrix(net, loss, x, y, name))
+    assert callable(compare)
+
+
+def test_the_empirical_fisher_has_both_names():
+    model = case()
+    assert np.array_equal(eacg.matrix(*model, "fisher"), eacg.matrix(*model, "fisher-empirical"))
+    net, loss, x, y = model
+    whole = so.exact.fisher(net, loss, x[:1], y[:1], kind="empirical")
+    found = eacg.matrix(net, loss, x[:1], y[:1], "fisher-empirical")
+    for where in net.slices:
+        assert np.allclose(found[where, where], whole[where, where], atol=1e-15)
+    so.EACG(net, loss, curvature="fisher-empirical").step(x, y)
