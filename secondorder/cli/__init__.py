@@ -134,6 +134,7 @@ def parser():
 
     from . import (  # they import NumPy, which reads the number of threads
         bench,
+        book,
         compare,
         data,
         equations,
@@ -149,6 +150,6 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, reproduce, train, compare, data, bench):
+    for command in (tour, equations, reproduce, train, compare, book, data, bench):
         command.add(commands)
     return top

@@ -75,6 +75,7 @@ class Equation:
     weight: str | None = None
     ours: bool = False
     unnumbered: tuple = ()
+    uses: tuple = ()
 
     @property
     def condition(self):
@@ -196,7 +197,7 @@ def _is_implementation(value):
 
 
 def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
-             where=None, implements=(), weight=None, ours=False, unnumbered=()):
+             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -229,6 +230,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
     ours : bool
         The formula shown is not one of the paper's: the paper says it in words or in numbers, or
         not at all.
+    uses : str or tuple of str
+        Labels of the same paper that this display builds on, where the code does not show it.
     unnumbered : True or tuple of str
         Labels (True: all of them) that number nothing in the paper as it was read.  They can be
         asked for and are not counted as equations.
@@ -252,7 +255,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
                          () if condition is None else _as_tuple(condition), where,
                          tuple(one.implementation for one in named),
                          tuple(one.outputs for one in named), check, weight, ours,
-                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered))
+                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
+                         _as_tuple(uses))
         _validate(entry)
         REGISTRY.add(entry)
         return check

@@ -90,7 +90,7 @@ def helpers(function):
     package = function.__module__.rpartition(".")[0]
     found = []
     for node in ast.walk(tree):
-        value = _named(node, function.__globals__)
+        value = named(node, function.__globals__)
         if not inspect.isfunction(value) or value is function:
             continue
         here, _, module = value.__module__.rpartition(".")
@@ -100,7 +100,7 @@ def helpers(function):
     return found
 
 
-def _named(node, names):
+def named(node, names):
     """What a name, or an attribute of a module, stands for; None for anything else."""
     if isinstance(node, ast.Name):
         return names.get(node.id)

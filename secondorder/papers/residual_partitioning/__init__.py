@@ -16,7 +16,7 @@ w^(l)_ij                  ``w`` (out, 1 + in)    weight of output i from input j
 epsilon_sij, varphi_sij   ``eps``, ``phi``       fractions for a weight, for what is below; sum 1
 u^(l)_sj                  ``u``                  total gradient: how far an output can move, (11)
 P                         ``layer.trainable``    the layers that are trained
-lambda                    ``learning_rate``
+lambda                    ``learning_rate``      step size
 (not named)               ``Z = Y_ddot * u``     what the fast path carries down without a division
 ========================  =====================  ===================================================
 

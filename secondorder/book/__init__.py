@@ -1,0 +1,12 @@
+"""The edition as pages to read beside the papers: static, offline, in any browser.
+
+`articles` gathers what a page shows of one check, `formulas` sets LaTeX as MathML with the changed
+symbols marked, `evidence` draws the rulers, `code` colours the literal form, `graph` finds which
+equation uses which, `pages` fills the templates and writes. ``secondorder book`` runs it.
+
+What it needs beside the package stands in the extra ``[book]``: `math-core`, `jinja2`, `pygments`.
+"""
+
+from .pages import write
+
+__all__ = ["write"]

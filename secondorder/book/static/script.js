@@ -1,0 +1,139 @@
+"use strict";
+// Search, keys, previews, symbols, dark and light. The pages are whole without it.
+(() => {
+  const root = document.documentElement, $ = id => document.getElementById(id);
+  root.classList.add("script");
+
+  // dark and light
+  const dark = () => root.dataset.theme ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const turn = () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* from a file: not kept */ }
+  };
+  $("theme").addEventListener("click", turn);
+
+  // search
+  const dialog = $("search"), input = $("search-input"), list = $("search-results");
+  let chosen = 0;
+  const clean = text => text.toLowerCase().replace(/equations?|eqs?\.?|[()]/g, " ").trim();
+  const rank = (row, words) => {
+    const label = row.label.toLowerCase(), all = `${label} ${row.paper} ${row.text}`.toLowerCase();
+    if (!words.every(word => all.includes(word))) return -1;
+    if (words.includes(label) || words.join("-") === label) return 3;
+    return words.some(word => label.startsWith(word)) ? 2 : 1;
+  };
+  const show = () => {
+    const words = clean(input.value).split(/\s+/).filter(Boolean);
+    const here = location.pathname.split("/").pop();
+    const rows = words.length ? INDEX.map(row => [rank(row, words) + (row.page.startsWith(here) ? .5 : 0), row])
+      .filter(([value]) => value >= 1).sort((a, b) => b[0] - a[0]).slice(0, 30) : [];
+    chosen = 0;
+    list.replaceChildren(...rows.map(([, row], k) => {
+      const item = document.createElement("li"), link = document.createElement("a"), small = document.createElement("small");
+      item.setAttribute("aria-selected", k === 0);
+      link.href = row.page;
+      link.textContent = `${row.glyph} ${row.paper} ${row.label}  `;
+      small.textContent = row.text;
+      link.append(small); item.append(link);
+      link.addEventListener("click", () => dialog.close());
+      return item;
+    }));
+  };
+  const open = () => { dialog.showModal(); input.select(); show(); };
+  $("search-open").addEventListener("click", open);
+  input.addEventListener("input", show);
+  input.addEventListener("keydown", event => {
+    const items = [...list.children];
+    if (event.key === "Enter" && items[chosen]) { event.preventDefault(); items[chosen].firstChild.click(); }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp" || !items.length) return;
+    event.preventDefault();
+    chosen = (chosen + (event.key === "ArrowDown" ? 1 : items.length - 1)) % items.length;
+    items.forEach((item, k) => item.setAttribute("aria-selected", k === chosen));
+    items[chosen].scrollIntoView({ block: "nearest" });
+  });
+
+  // keys
+  const articles = [...document.querySelectorAll("main article[id]")];
+  const top = article => article.getBoundingClientRect().top;
+  const go = (direction, wanted) => {
+    const some = wanted ? articles.filter(article => article.classList.contains(wanted)) : articles;
+    const next = direction > 0 ? some.find(article => top(article) > 90)
+      : some.filter(article => top(article) < 40).pop();
+    if (next) { next.scrollIntoView({ behavior: "auto" }); history.replaceState(null, "", `#${next.id}`); mark(next); }
+  };
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || /input|textarea/i.test(event.target.tagName)) return;
+    const action = { j: () => go(1), k: () => go(-1), e: () => go(1, "erratum"), "/": open, d: turn,
+      g: () => { const graph = $("graph"); if (graph) { graph.open = !graph.open; graph.scrollIntoView({ behavior: "auto" }); } } }[event.key];
+    if (action) { event.preventDefault(); action(); }
+  });
+
+  // the rail follows
+  const links = new Map([...document.querySelectorAll(".rail a")].map(link => [link.hash.slice(1), link]));
+  const mark = article => {
+    links.forEach(link => link.removeAttribute("aria-current"));
+    const link = links.get(article.id);
+    if (!link) return;
+    link.setAttribute("aria-current", "true");
+    const rail = link.closest(".rail"), box = link.getBoundingClientRect(), frame = rail.getBoundingClientRect();
+    if (getComputedStyle(rail).position === "fixed" && (box.top < frame.top + 20 || box.bottom > frame.bottom - 20))
+      rail.scrollTop += box.top - frame.top - frame.height / 2;
+  };
+  const watch = new IntersectionObserver(entries => {
+    if (!entries.some(entry => entry.isIntersecting)) return;
+    const first = articles.find(article => article.getBoundingClientRect().bottom > 120);
+    if (first) mark(first);
+  }, { rootMargin: "-60px 0px -60% 0px" });
+  articles.forEach(article => watch.observe(article));
+
+  // pop-ups: the row of a symbol, the formula of a label
+  const box = $("pop-up"), data = $("letters-data"), letters = data ? JSON.parse(data.textContent) : {};
+  const place = near => {
+    box.hidden = false;
+    const at = near.getBoundingClientRect(), size = box.getBoundingClientRect();
+    box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 12))}px`;
+    box.style.top = `${at.top > size.height + 14 ? at.top - size.height - 8 : at.bottom + 8}px`;
+  };
+  const plain = text => text.replaceAll("``", "");
+  const symbol = element => {
+    const letter = element.dataset.symbol, article = element.closest("article");
+    article.querySelectorAll("[data-symbol]").forEach(one => one.classList.toggle("lit", one.dataset.symbol === letter));
+    box.replaceChildren(...(letters[letter] || []).map(([printed, here, meaning]) => {
+      const row = document.createElement("p"), name = document.createElement("b"), code = document.createElement("code");
+      name.textContent = `${plain(printed)} `; code.textContent = plain(here);
+      row.append(name, code, ` ${plain(meaning)}`);
+      return row;
+    }));
+    if (box.childElementCount) place(element);
+  };
+  const preview = element => {
+    const goal = document.getElementById(element.hash ? decodeURIComponent(element.hash.slice(1)) : "");
+    const article = goal && goal.closest("article") || goal;
+    if (!article) return;
+    const head = article.querySelector("header").cloneNode(true), formula = article.querySelector(".box:last-of-type .display");
+    head.querySelectorAll("a").forEach(link => link.replaceWith(link.textContent));
+    box.replaceChildren(head, ...(formula ? [formula.cloneNode(true)] : []));
+    place(element);
+  };
+  const clear = () => { box.hidden = true; document.querySelectorAll(".lit").forEach(one => one.classList.remove("lit")); };
+  const hover = target => {
+    const element = target.closest && target.closest("[data-symbol],[data-preview]");
+    if (!element || element.closest("#pop-up")) return false;
+    if (element.dataset.symbol) symbol(element); else preview(element);
+    return true;
+  };
+  for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, event => { if (!hover(event.target)) clear(); });
+  addEventListener("scroll", clear, { passive: true });
+
+  // the graph: what a label needs lights up
+  document.querySelectorAll(".graph .node").forEach(node => {
+    const light = on => {
+      const needs = new Set([node.dataset.label, ...node.dataset.needs.split(" ")]);
+      document.querySelectorAll(".graph .node").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.label)));
+      document.querySelectorAll(".graph .edge").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.user)));
+    };
+    for (const kind of ["mouseenter", "focus"]) node.addEventListener(kind, () => light(true));
+    for (const kind of ["mouseleave", "blur"]) node.addEventListener(kind, () => light(false));
+  });
+})();
