@@ -11,6 +11,7 @@ from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
 from .curvature import (check_network, evaluate, gauss_newton_product_at,
                         hessian_vector_product_at, mean_of, product_sum)
 from .dense import FISHER_KINDS, drawn_scores
+from .diagonals import KINDS
 from .places import place
 
 BLOCK = 64  # columns of a dense matrix that are made at a time
@@ -230,3 +231,14 @@ class FisherOperator(CurvatureOperator):
 ROWS_OF = {"exact": fisher_rows, "empirical": score_rows, "sampled": score_rows}
 MIDDLES = {"exact": lambda loss, p, y: loss.fisher(p),
            "empirical": lambda loss, p, y: loss.gradient(p, y)}
+
+
+def operator_of(kind, network, loss, x, y, rng=None, draws=1, **options):
+    """The operator of a curvature matrix by name; see :func:`~secondorder.exact.diagonal`."""
+    one_of(KINDS, kind, "kind")
+    if kind == "hessian":
+        return HessianOperator(network, loss, x, y, **options)
+    if kind == "gauss-newton":
+        return GaussNewtonOperator(network, loss, x, y, **options)
+    targets = kind.removeprefix("fisher").removeprefix("-") or "exact"
+    return FisherOperator(network, loss, x, y, targets, rng, draws, **options)

@@ -37,7 +37,7 @@ def symmetric_sum(evaluation, numbers, rows_of, what):
     matrix = np.empty((network.size, network.size), dtype=network.dtype)
     wheres, finite = _parts(evaluation.samples, numbers, matrix.size), True
     for where in wheres:
-        part = evaluation if len(wheres) == 1 else _part(evaluation, where)
+        part = evaluation if len(wheres) == 1 else part_of(evaluation, where)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, left, right in rows_of(part, where):
                 here = matrix[rows, rows.start:]
@@ -57,7 +57,7 @@ def _parts(samples, numbers, size):
     return [slice(start, start + length) for start in range(0, samples, length)]
 
 
-def _part(evaluation, where):
+def part_of(evaluation, where):
     x, y = evaluation.x[where], evaluation.y[where]
     return evaluation.network.evaluate(evaluation.loss_function, x, y)
 

@@ -29,8 +29,9 @@ def test_parts_give_the_whole(name, monkeypatch):
     """In one part, in some, and sample by sample."""
     given = problem([5, 7, 6, 3], 37)
     whole, parts = MATRICES[name](*given), []
-    part = symmetric._part
-    monkeypatch.setattr(symmetric, "_part", lambda e, where: parts.append(where) or part(e, where))
+    part = symmetric.part_of
+    monkeypatch.setattr(symmetric, "part_of",
+                        lambda e, where: parts.append(where) or part(e, where))
     assert np.array_equal(MATRICES[name](*given), whole) and not parts
     monkeypatch.setattr(symmetric, "SMALLEST_PART", 1)
     np.testing.assert_allclose(MATRICES[name](*given), whole, atol=1e-15)

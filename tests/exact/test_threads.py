@@ -137,6 +137,12 @@ CASES = {
     "dense Gauss-Newton": data_of(so.exact.gauss_newton),
     **{f"dense Fisher, {kind}": data_of(so.exact.fisher, kind=kind, rng=2)
        for kind in ("exact", "empirical", "sampled")},
+    **{f"diagonal, {kind}": data_of(so.exact.diagonal, kind=kind, rng=2)
+       for kind in ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")},
+    "trace by products": data_of(so.exact.trace, method="hutch++", products=6, rng=2),
+    "spectral density": data_of(
+        lambda *problem: so.exact.spectral_density(*problem, probes=2, steps=3, rng=2).density),
+    "Hessian in chunks": operator("HessianOperator", SMALL, batch_size=16),
     "differences of the objective": differences(finite_differences.objective),
     "differences of the gradient": differences(finite_differences.gradient_of_objective),
     "low-rank Hessian": data_of(low_rank.hessian),

@@ -37,6 +37,13 @@ def function(name, *of_v, **own):
     return call
 
 
+def objective(net, *data, **options):
+    f, theta, v = so.exact.objective(net, *data, l2=0.1, **options), net.theta + 0.1, \
+        vectors(net.size)[:, 0]
+    return np.concatenate([[f.fun(theta)], f.jac(theta), f.hess(theta).ravel(), f.hessp(theta, v),
+                           f.operator(theta) @ v])
+
+
 CALLS = {
     "gradient": function("gradient"),
     "Hessian-vector product": function("hessian_vector_product", "v"),
@@ -48,6 +55,15 @@ CALLS = {
     "Gauss-Newton": function("gauss_newton"),
     **{f"Fisher, {kind}": function("fisher", kind=kind, rng=3, draws=2)
        for kind in ("exact", "empirical", "sampled")},
+    **{f"diagonal, {kind}": function("diagonal", kind=kind, rng=3, draws=2)
+       for kind in ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")},
+    "diagonal by products": function("diagonal", method="products"),
+    "trace": function("trace"),
+    **{f"trace by {method}": function("trace", method=method, products=9, rng=2)
+       for method in ("hutchinson", "hutch++")},
+    "spectral density": lambda *problem, **options: so.exact.spectral_density(
+        *problem, probes=2, steps=4, rng=2, **options).density,
+    "objective": objective,
     "HessianOperator": product("HessianOperator"),
     "block of the Hessian": product("HessianOperator", layer=2, parameter="weight"),
     "GaussNewtonOperator": product("GaussNewtonOperator"),

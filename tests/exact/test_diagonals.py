@@ -1,0 +1,160 @@
+"""Diagonals and exact traces against the dense matrices."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, all_activations, network, relative,
+                           targets)
+from secondorder.exact import diagonals
+from secondorder.nets import Reshape
+
+DENSE = {
+    "hessian": lambda *problem, **options: so.exact.hessian(
+        *problem, method="polarisation", **options),
+    "gauss-newton": so.exact.gauss_newton,
+    "fisher": so.exact.fisher,
+    "fisher-empirical": lambda *problem, **options: so.exact.fisher(
+        *problem, kind="empirical", **options),
+    "fisher-sampled": lambda *problem, **options: so.exact.fisher(
+        *problem, kind="sampled", rng=3, draws=2, **options),
+}
+OPTIONS = {"fisher-sampled": {"rng": 3, "draws": 2}}
+
+
+def draw(middle, loss="softmax", samples=4, **options):
+    rng = np.random.default_rng(0)
+    net, loss = network(middle, rng, **options), LOSSES[loss]()
+    return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
+
+
+@pytest.mark.parametrize("kind", DENSE)
+@pytest.mark.parametrize("middle", MIDDLE)
+def test_every_layer_in_the_middle(middle, kind):
+    loss = "bounded" if kind in ("hessian", "gauss-newton", "fisher-empirical") else "softmax"
+    problem, options = draw(middle, loss), OPTIONS.get(kind, {})
+    expected = DENSE[kind](*problem, l2=0.2).diagonal()
+    assert relative(so.exact.diagonal(*problem, kind=kind, l2=0.2, **options), expected) < 1e-12
+    trace = so.exact.trace(*problem, kind=kind, l2=0.2, **options)
+    assert trace == pytest.approx(expected.sum(), rel=1e-12)
+    assert (trace.standard_error, trace.margin, trace.method) == (0, 0, "exact")
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("activation", ACTIVATION_NAMES)
+def test_every_activation_with_every_loss(activation, name):
+    rng, loss = np.random.default_rng(1), LOSSES[name]()
+    problem = (all_activations(activation, rng), loss, rng.normal(size=(5, 2)),
+               targets(loss, rng, 5))
+    expected = so.exact.hessian(*problem).diagonal()
+    for method in diagonals.METHODS:
+        assert relative(so.exact.diagonal(*problem, method=method), expected) < 1e-12
+
+
+def test_the_recursion_in_parts(monkeypatch):
+    """Where the Hessians in the outputs would take too much room, a few samples at a time."""
+    problem, parts = draw("skip-nested", samples=7), []
+    expected, part_of = so.exact.diagonal(*problem), diagonals.part_of
+    monkeypatch.setattr(diagonals, "part_of",
+                        lambda e, where: parts.append(where) or part_of(e, where))
+    widest = max(kept.output[0].size for kept in problem[0].evaluate(*problem[1:]).saved)
+    for room, lengths in ((7 * widest**2, []), (3 * widest**2, [3, 3, 1]), (1, 7 * [1])):
+        monkeypatch.setattr(diagonals, "ROOM", room)
+        parts.clear()
+        assert relative(so.exact.diagonal(*problem), expected) < 1e-14
+        assert [part.stop - part.start for part in parts] == lengths
+
+
+def test_unit_vectors_in_blocks(monkeypatch):
+    problem = draw("chain")
+    expected = so.exact.diagonal(*problem)
+    monkeypatch.setattr(diagonals, "UNITS", 4)
+    assert relative(so.exact.diagonal(*problem, method="products"), expected) < 1e-12
+
+
+def test_which_method_is_taken():
+    """Linear layers by recursion, also inside others; layers that it does not know by products."""
+    net = draw("chain-image")[0]
+    assert so.exact.diagonal_methods(net) == ("recursion", None, "products", None, "recursion")
+    net = draw("skip-nested")[0]
+    assert so.exact.diagonal_methods(net) == ("recursion", None, "recursion", None, "recursion")
+
+    class Own(so.Linear):
+        pass
+
+    net = so.Network([Reshape((2, 1), 2), Own(2, 2, rng=0), so.Skip([Own(2, 2, rng=0)]),
+                      so.Skip([so.Linear(2, 2, trainable=False)])])
+    assert so.exact.diagonal_methods(net) == (None, "products", "products", None)
+
+
+def count_products(monkeypatch):
+    vectors, rows_of = [], diagonals.hessian_rows
+    monkeypatch.setattr(diagonals, "hessian_rows",
+                        lambda e, rows: vectors.extend(rows) or rows_of(e, rows))
+    return vectors
+
+
+def test_products_only_where_they_are_needed(monkeypatch):
+    problem, vectors = draw("chain-image"), count_products(monkeypatch)
+    so.exact.diagonal(*problem)
+    assert len(vectors) == problem[0].layers[2].size
+    vectors.clear()
+    so.exact.diagonal(*problem, method="products")
+    assert len(vectors) == problem[0].size
+    vectors.clear()
+    so.exact.diagonal(*draw("skip-nested"), method="recursion")
+    assert not vectors
+
+
+def test_recursion_is_refused_where_it_is_not_known():
+    with pytest.raises(TypeError, match="method='recursion' does not know the layer Chain"):
+        so.exact.diagonal(*draw("chain-image"), method="recursion")
+
+
+def test_straight_networks_need_no_hessians(monkeypatch):
+    """ReLU: the Gauss-Newton diagonal is the Hessian's, by squares of gradients."""
+    rng = np.random.default_rng(2)
+    problem = (so.mlp([2, 5, 4, 3], activation="relu", rng=0), so.SoftmaxCrossEntropy(),
+               rng.normal(size=(6, 2)), rng.integers(0, 3, 6))
+    monkeypatch.setattr(diagonals, "recursion_sum", None)
+    found = so.exact.diagonal(*problem)
+    assert relative(found, so.exact.hessian(*problem).diagonal()) < 1e-12
+    assert np.array_equal(found, so.exact.diagonal(*problem, kind="gauss-newton"))
+
+
+def test_single_precision_stays():
+    problem = draw("skip", dtype="float32")
+    wide = (problem[0].astype("float64"), *problem[1:])
+    for kind in DENSE:
+        options = OPTIONS.get(kind, {})
+        found = so.exact.diagonal(*problem, kind=kind, **options)
+        assert found.dtype == np.float32
+        if kind != "fisher-sampled":
+            assert relative(found, so.exact.diagonal(*wide, kind=kind)) < 1e-5
+
+
+def test_no_model_no_fisher():
+    with pytest.raises(TypeError, match="no exact or sampled Fisher matrix"):
+        so.exact.diagonal(*draw("linear", "tukey"), kind="fisher")
+    for call in (so.exact.diagonal, so.exact.trace, so.exact.spectral_density):
+        with pytest.raises(ValueError, match="unknown kind 'fischer': did you mean 'fisher'"):
+            call(*draw("linear"), kind="fischer")
+    with pytest.raises(ValueError, match="unknown method 'recursive': did you mean 'recursion'"):
+        so.exact.diagonal(*draw("linear"), method="recursive")
+
+
+def test_overflow_is_named():
+    net, x = so.mlp([2, 2, 2], activation="identity", bias=False, init=0.5, rng=0), np.ones((1, 2))
+    net.layers[-1].weight[...], net.layers[0].weight[...] = 1e160, [[1, -1], [1, -1]]
+    with pytest.raises(FloatingPointError, match="the diagonal of the Hessian in the parameters of "
+                                                 "layer 0, Linear"):
+        so.exact.diagonal(net, so.SquaredError(), x, np.zeros((1, 2)))
+
+
+def test_the_trace_of_a_block():
+    problem = draw("skip")
+    H = so.exact.hessian(*problem, l2=0.1)
+    for layer, parameter, where in ((0, None, slice(0, 12)), (0, "bias", slice(8, 12))):
+        expected = H[where, where].trace()
+        assert so.exact.trace(*problem, l2=0.1, layer=layer, parameter=parameter) == pytest.approx(
+            expected, rel=1e-12)
