@@ -73,7 +73,21 @@ def algorithm_1(rng):
     for name, scale in ((activation, 1.5), ("sin", 3.0)):
         at = cases.evaluation(rng, name, loss, samples=3, sizes=(2, 3, 2, 3), scale=scale)
         claims += corrected_lines(at, name) + printed_lines(at, name)
-    return [*claims, *printed_bound(too_small(rng)), *diagonal_start(rng), *indices(at)]
+    return [*claims, *every_row(rng), *printed_bound(too_small(rng)), *diagonal_start(rng),
+            *indices(at)]
+
+
+def every_row(rng):
+    """The fast form against loops: frozen layers, batches of all sizes, nested chains, float32."""
+    claims = []
+    for name, at in cases.rows(rng).items():
+        expected = reference.algorithm(at)
+        for form, one, tolerance in (("", at, 1e-12), ("nested chains, ", cases.nested(at), 1e-12),
+                                     ("float32, ", cases.single_precision(at), 1e-4)):
+            found = bound_at(one, "jensen")
+            claims.append(Equal(f"{form}W_dot and W_ddot against loops",
+                                [found.gradient, found.curvature], expected, tolerance, case=name))
+    return claims
 
 
 def corrected_lines(at, name):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....nets import Activation, Linear, Network, SoftmaxCrossEntropy, SquaredError
+from ....nets import Activation, Chain, Linear, Network, SoftmaxCrossEntropy, SquaredError
 from .. import partitions
 from ..explicit import explicit_bound, partitions_of
 from ..hessian import bounded_hessian
@@ -74,6 +74,43 @@ def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES)
     """A dict with an evaluation for every pair of activation and loss, named by both."""
     return {f"{activation}, {loss}": evaluation(rng, activation, loss, **options)
             for activation, loss in product(activations, losses)}
+
+
+ROWS = {"one sample": {"samples": 1}, "two samples": {"samples": 2},
+        "eleven samples": {"samples": 11},
+        "first layer fixed": {"fixed": (0,)}, "middle layer fixed": {"fixed": (1,)},
+        "last layer fixed": {"fixed": (2,)}, "only the last layer trained": {"fixed": (0, 1)},
+        "only the middle layer trained": {"fixed": (0, 2)},
+        "no bias": {"bias": False}, "no activation": {"activation": "identity"},
+        "an activation at the output": {"output": "softplus"},
+        "a single layer": {"sizes": (3, 3)}, "one output": {"sizes": (2, 3, 1), "loss": "squared"}}
+
+
+def rows(rng):
+    """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each with a
+    curved activation and a loss by chance, and a dead unit."""
+    found = {name: evaluation(rng, **{"activation": rng.choice(CURVED),
+                                      "loss": rng.choice(list(LOSSES)), "samples": 3} | options)
+             for name, options in ROWS.items()}
+    return found | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
+
+
+def nested(at):
+    """The same network as a chain in a chain in a chain, evaluated on the same batch."""
+    first, *rest = [layer.copy() for layer in at.network.layers]
+    net = Network([first, Chain([*rest[:1], Chain(rest[1:])])] if len(rest) > 1 else [first, *rest])
+    return net.evaluate(at.loss_function, at.x, targets(at))
+
+
+def single_precision(at):
+    """The same network and batch in float32."""
+    return at.network.astype("float32").evaluate(at.loss_function, at.x, targets(at))
+
+
+def targets(at):
+    """The targets of a batch as the loss takes them."""
+    softmax = isinstance(at.loss_function, SoftmaxCrossEntropy)
+    return at.y.argmax(axis=1) if softmax else at.y
 
 
 def curved(rng, **options):

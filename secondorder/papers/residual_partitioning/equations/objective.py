@@ -98,7 +98,7 @@ def products_missed():
           implements=(coefficients.affine, coefficients.activation, coefficients.output))
 def equation_2(rng):
     claims = []
-    for name, at in cases.variety(rng, samples=3).items():
+    for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
         built = explicit_bound(at, partitions_of(at, rng))
         rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
         # 1: a step that moves dead units only
@@ -130,7 +130,7 @@ def equation_2(rng):
                       bounded_hessian))
 def equation_3(rng):
     claims = []
-    for name, at in cases.variety(rng, samples=3).items():
+    for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
         fast, built = bound_at(at, "pairwise"), explicit_bound(at)
         steps = cases.steps(rng, at.network.size, 6)
         models = [reference.model(at, delta) for delta in steps]
