@@ -1,7 +1,10 @@
 """`secondorder verify` and `secondorder show`: the executable equations."""
 
+import importlib
 import importlib.util
 import inspect
+import re
+import sys
 from pathlib import Path
 
 import secondorder
@@ -14,6 +17,8 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning          one paper
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
+  secondorder verify reversible 33-39               a range; a list as in "6, 7"; a topic as in KFAC
+  secondorder verify --load mine.py my-paper        a paper of one's own, from a file or module
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
@@ -33,7 +38,12 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
 
-Labels in any spelling: 39, (39), eq. 39, theorem-1, Theorem 1.
+  secondorder show ea-cg KFAC                       a topic: the labels that name it
+  secondorder show low-rank Figure 2                where a figure or table stands
+  secondorder show --load mine.py my-paper 1        a paper of one's own, from a file or module
+
+Labels in any spelling: 39, (39), eq. 39, Theorem 1; several at once: "6, 7", 33 to 39, eqs. 5-7.
+Papers as people write them: EA-CG, low_rank, reversible, Deep Residual Partitioning.
 """
 
 
@@ -55,6 +65,7 @@ def add(commands):
                         help="with --markdown: write EQUATIONS.md into the papers' folders")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="draws other random cases (default: 0)")
+    _add_load(parser)
     parser.set_defaults(run=verify)
 
     parser = commands.add_parser("show", help="one equation: formula, code, shapes, both sides",
@@ -72,21 +83,69 @@ def add(commands):
     parser.add_argument("--tex", action="store_true", help="formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
                         help="print one object: what verify --json says, and the formulas")
+    _add_load(parser)
     parser.set_defaults(run=show)
+
+
+def _add_load(parser):
+    parser.add_argument("--load", action="append", default=[], metavar="FILE",
+                        help="a Python file or module that registers a paper of one's own "
+                             "(secondorder.ledger.paper); may be given several times")
+
+
+def _load(places):
+    """Run files or import modules that register papers; the papers that they brought."""
+    from secondorder.ledger.registry import REGISTRY
+
+    before = set(REGISTRY.papers)
+    for place in places:
+        path = Path(place)
+        if path.suffix == ".py":
+            if not path.is_file():
+                raise FileNotFoundError(f"--load: no such file: {place}")
+            spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+            module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        else:
+            importlib.import_module(place)
+    brought = [paper for paper in REGISTRY.papers if paper not in before]
+    if places and not brought:
+        raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
+                         "secondorder.ledger.paper(key)")
+    return brought
+
+
+def _asked(options):
+    """The paper and the label that were asked for; a paper's name may have several words."""
+    from secondorder.ledger.registry import REGISTRY
+
+    words = [options.paper, *options.label] if options.paper else []
+    for count in range(len(words), 1, -1):
+        try:
+            return REGISTRY.key(" ".join(words[:count])), " ".join(words[count:]) or None
+        except ValueError:
+            continue
+    return options.paper, " ".join(options.label) or None
 
 
 def verify(options):
     """Run the checks; status 1 if one did not come out as it should."""
     from secondorder import ledger
 
+    _load(options.load)
+    options.paper, label = _asked(options)
+    if label is not None:
+        where = _of_a_study(options.paper, label)
+        if where:
+            raise ValueError(where)
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
-        if options.label or options.json:
+        if label or options.json:
             raise ValueError("--markdown is about whole papers and goes neither with LABEL nor "
                              "with --json")
         return _markdown(options)
-    results = ledger.run(options.paper, " ".join(options.label) or None, options.seed)
+    results = ledger.run(options.paper, label, options.seed)
     if options.json:
         print(files.to_json([result.to_dict() for result in results]))
     else:
@@ -98,22 +157,24 @@ def verify(options):
 
 def _markdown(options):
     from secondorder import ledger
+    from secondorder.ledger import document
+    from secondorder.ledger.registry import REGISTRY
 
-    papers = [options.paper] if options.paper else [paper for paper, _ in _rooms()]
+    papers = [REGISTRY.key(options.paper)] if options.paper else [paper for paper, _ in _rooms()]
     pages = {paper: ledger.markdown(paper) for paper in papers}
     if not options.write:
         print("\n".join(pages.values()), end="")
         return 0
     top = Path(secondorder.__file__).parent.parent
-    if not (top / "pyproject.toml").is_file():
-        raise ValueError("--write is for a checkout of the repository, not for the installed "
-                         f"package in {top}")
+    checkout = (top / "pyproject.toml").is_file()
     for paper, page in pages.items():
-        room = ledger.PAPERS[paper].rpartition(".")[0]
-        target = Path(importlib.util.find_spec(room).origin).with_name("EQUATIONS.md")
+        if paper in ledger.PAPERS and not checkout:
+            raise ValueError("--write is for a checkout of the repository, not for the installed "
+                             f"package in {top}")
+        target = document.folder_of(paper) / "EQUATIONS.md"
         files.write_text(target, page)
         print(f"written: {target}")
-    if _write_readme(top / "README.md"):
+    if checkout and set(papers) & set(ledger.PAPERS) and _write_readme(top / "README.md"):
         print(f"written: {top / 'README.md'}")
     return 0
 
@@ -133,35 +194,78 @@ def _write_readme(path):
 
 
 def show(options):
-    """Print one equation, the labels of a paper, or the papers."""
+    """Print an equation, several of them, the labels of a paper, or the papers."""
     from secondorder import ledger
+    from secondorder.ledger import page
     from secondorder.ledger.registry import REGISTRY
 
+    _load(options.load)
+    paper, label = _asked(options)
+    if paper is not None and not options.json:
+        found = _anywhere(paper, " ".join([options.paper, *options.label]))
+        if found:
+            print(found)
+            return 0
     if options.json:
-        if not options.label or options.more or options.tex:
+        if not label or options.more or options.tex:
             raise ValueError("--json is about one equation: it goes with PAPER and LABEL, and "
                              "without --more and --tex")
-        print(files.to_json(_as_object(options)))
-    elif options.label:
-        print(ledger.show(options.paper, " ".join(options.label), options.seed, options.more,
-                          options.tex))
-    elif options.paper:
-        for equation in REGISTRY.select(options.paper):
-            print(f"{', '.join(equation.labels):<25} {equation.verdict:<12} {equation.statement}")
+        print(files.to_json(_as_object(paper, label, options.seed)))
+    elif label:
+        print(_of_a_study(paper, label)
+              or ledger.show(paper, label, options.seed, options.more, options.tex))
+    elif paper:
+        print("\n".join(page.listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
-        for paper, count in _rooms():
-            print(f"{paper:<26} {count} labels")
+        for name, count in _rooms():
+            print(f"{name:<26} {count} labels")
     return 0
 
 
-def _as_object(options):
+def _anywhere(paper, text):
+    """What names no paper and yet a topic, in all papers; None for a paper, or for nothing."""
+    from secondorder.ledger import page
+    from secondorder.ledger.registry import REGISTRY
+
+    try:
+        REGISTRY.key(paper)
+    except ValueError:
+        for name in REGISTRY.papers:
+            REGISTRY.load(name)
+        found = REGISTRY.about(text)
+        return page.listed(found) if found else None
+    return None
+
+
+def _of_a_study(paper, label):
+    """Where a figure or table stands that is no equation; None for what is one."""
+    from secondorder.ledger.labels import asked_for, canonical
+    from secondorder.ledger.registry import REGISTRY
+
+    name = canonical(label)
+    if not re.fullmatch(r"(figure|table)-\w+", name):
+        return None
+    paper = REGISTRY.key(paper)
+    if asked_for(label, REGISTRY.labels(paper)) or REGISTRY.papers[paper] is None:
+        return None
+    from secondorder.studies import STUDIES
+
+    known = STUDIES.of(paper) if paper in STUDIES.papers else {}
+    if name in known:
+        return (f"{name} of {paper} is a study, no equation: {known[name].shows}\n"
+                f"secondorder reproduce {paper} {name} draws it again")
+    there = f"; there are {', '.join(known)}" if known else ""
+    return (f"{name} of {paper} is no equation: figures and tables are studies, and this one is "
+            f"not among them yet{there}")
+
+
+def _as_object(paper, label, seed):
     """One equation in plain values: its result, and its formulas as they stand in LaTeX."""
     from secondorder import ledger
     from secondorder.ledger.registry import REGISTRY
 
-    label = " ".join(options.label)
-    entry = REGISTRY.select(options.paper, label)[0]
-    result = ledger.run(options.paper, label, options.seed)[0]
+    entry = REGISTRY.select(paper, label)[0]
+    result = ledger.run(paper, label, seed)[0]
     formulas = {name: text and inspect.cleandoc(text)
                 for name, text in (("formula", entry.formula), ("corrected", entry.corrected))}
     return result.to_dict() | formulas

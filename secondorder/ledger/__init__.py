@@ -1,17 +1,22 @@
 """The machinery of executable equations: every numbered display of a paper is a check that runs.
 
-Reading order: ``comparisons`` and ``claims`` (what a check may claim), ``registry`` (what a room
-says about a display), ``equations`` (the rules for each verdict, and the runner), ``report``
-(tables and pages for readers), ``page`` (one equation on one screen, drawn by ``terminal``).
+Reading order: ``comparisons`` and ``claims`` (what a check may claim), ``registration`` (what a
+room says about a display), ``registry`` (all papers, and how a label is found), ``equations`` (the
+rules for each verdict, and the runner), ``report`` (tables of a run), ``page`` (one equation on one
+screen, drawn by ``latex`` and ``terminal``), ``document`` (the page of a paper), ``own`` (a paper
+of one's own).
 """
 
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import AtMost, Equal, Rate, VerificationError
-from .page import show
+from .document import markdown
 from .equations import Result, run
-from .registry import PAPERS, Condition, Stated, equation
-from .report import markdown, summary, table
+from .own import Paper, paper
+from .page import show
+from .registration import Condition, Stated, equation
+from .registry import PAPERS
+from .report import summary, table
 
-__all__ = ["AtMost", "Case", "Condition", "Counterexample", "Equal", "PAPERS", "Printed",
+__all__ = ["AtMost", "Case", "Condition", "Counterexample", "Equal", "PAPERS", "Paper", "Printed",
            "PrintedShape", "Property", "Rate", "Result", "Stated", "VerificationError", "equation",
-           "markdown", "run", "show", "summary", "table"]
+           "markdown", "paper", "run", "show", "summary", "table"]

@@ -1,17 +1,19 @@
-"""Any spelling of a label: `Theorem 1`, `eq. 10`, `ALGORITHM-1`, `(39)` and `39` are understood."""
+"""Any spelling of a label, of several at once and of a paper: `Theorem 1`, `eqs. 5-7`, `EA-CG`."""
 
 import re
 
 _SHORT = {"thm": "theorem", "alg": "algorithm", "algo": "algorithm", "lem": "lemma", "tab": "table",
-          "prop": "proposition", "app": "appendix", "ext": "extension"}
-_OF_NUMBERS = {"eq", "eqs", "eqn", "equation", "equations", "formula", "no"}
+          "prop": "proposition", "app": "appendix", "ext": "extension", "fig": "figure",
+          "figs": "figure", "figures": "figure", "tables": "table", "theorems": "theorem"}
+_OF_NUMBERS = {"eq", "eqs", "eqn", "eqns", "equation", "equations", "formula", "formulas", "no"}
+_RANGE = re.compile(r"\s*(?:\bto\b|\.\.+|–|—|(?<=[\w)])\s*-\s*(?=[\w(]))\s*")
 
 
 def canonical(label):
     """A label in lower case, hyphens between its words, without what says that it is one.
 
-    >>> [canonical(label) for label in ("Theorem 1", "eq. 10", "ALGORITHM-1", "(39)", 39, "Eqs.
-    (8B)")] ['theorem-1', '10', 'algorithm-1', '39', '39', '8b']
+    >>> [canonical(label) for label in ("Theorem 1", "eq. 10", "ALGORITHM-1", "(39)", 39)]
+    ['theorem-1', '10', 'algorithm-1', '39', '39']
     """
     text = re.sub(r"[()\[\],:]|\.(?!\d)", " ", str(label).lower())
     text = re.sub(r"([a-z]{2,})(\d)", r"\1 \2", text)  # theorem1
@@ -21,10 +23,111 @@ def canonical(label):
     return "-".join(words)
 
 
+def asked_for(text, known):
+    """Those of the known labels that a text asks for, in their order; none where it names another.
+
+    Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges
+    (`33 to 39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`).  A range of numbers has all numbers in
+    between, any other one all labels that stand between its ends.
+
+    Parameters
+    ----------
+    text : str or int
+    known : sequence of str
+        All labels of a paper in its order.
+    """
+    names = {canonical(label): label for label in known}
+    if canonical(text) in names:
+        return [names[canonical(text)]]
+    found = []
+    for part in re.split(r"\s*(?:[,;&]|\band\b)\s*", str(text)):
+        if not canonical(part):
+            continue
+        mine = [names[canonical(part)]] if canonical(part) in names else \
+            _between(part, list(known), names)
+        if not mine:
+            return []
+        found += mine
+    return [label for label in known if label in found]
+
+
+def _between(text, known, names):
+    """The labels of one range, both ends included."""
+    for match in _RANGE.finditer(text):
+        ends = [names.get(canonical(end)) for end in (text[:match.start()], text[match.end():])]
+        if None in ends:
+            continue
+        first, last = ends
+        if number(first) and number(last):
+            return [label for label in known
+                    if number(label) and number(first) <= number(label) <= number(last)]
+        first, last = known.index(first), known.index(last)
+        return known[min(first, last):max(first, last) + 1]
+    return []
+
+
+def number(label):
+    """`8a` as (8, "a"), so that numbers sort as the paper has them; None for names."""
+    match = re.fullmatch(r"(\d+)([a-z]?)", label)
+    return (int(match[1]), match[2]) if match else None
+
+
+def in_order(groups):
+    """Groups of labels in the paper's order, as indices.
+
+    Numbers stand in their order; what bears a name stays behind the number that it was registered
+    after, and what goes beyond the paper (`extension-...`) stands last.
+
+    Parameters
+    ----------
+    groups : list of tuples of str
+        The labels of every check, in the order of registration.
+    """
+    keys, before = [], (0, "")
+    for place, labels in enumerate(groups):
+        numbers = [number(label) for label in labels if number(label)]
+        if numbers:
+            before = min(numbers)
+        extension = all(label.startswith("extension-") for label in labels)
+        keys.append((extension, before if not extension else (0, ""), not numbers, place))
+    return sorted(range(len(groups)), key=keys.__getitem__)
+
+
 def heading(labels):
     """`Equations (8a), (8b)` for numbers, the label itself for theorems, algorithms and claims."""
-    numbers = [label for label in labels if re.fullmatch(r"\d+[a-z]?", label)]
+    numbers = [label for label in labels if number(label)]
     if len(numbers) < len(labels):
         return ", ".join(labels)
     numbers = ", ".join(f"({label})" for label in labels)
     return f"Equation {numbers}" if len(labels) == 1 else f"Equations {numbers}"
+
+
+def plain(text):
+    """Letters and digits only, in lower case: `EA-CG` and `eacg` are one name."""
+    return re.sub(r"[^a-z0-9]", "", str(text).lower())
+
+
+def papers_named(name, titles):
+    """Keys of the papers that a name may mean.
+
+    Parameters
+    ----------
+    name : str
+        The key in any spelling, or at least three letters of the key or of the title.
+    titles : dict
+        Key -> title and other names, as one text or several.
+    """
+    wanted = plain(name)
+    exact = [key for key in titles if plain(key) == wanted]
+    if exact or len(wanted) < 3:
+        return exact
+    in_key = [key for key in titles if wanted in plain(key)]
+    return in_key or [key for key, title in titles.items() if wanted in plain(title)]
+
+
+def topic_pattern(text):
+    """What to search for where a text is no label: its words in a row; None for what is no word."""
+    words = re.findall(r"[a-z0-9]+", str(text).lower())
+    if not words or not re.fullmatch("[a-z]{3,}", max(words, key=len)):
+        return None
+    return re.compile(r"(?<![a-z0-9])" + r"[\s_-]*".join(words) + r"(?:s|es)?(?![a-z])", re.I)

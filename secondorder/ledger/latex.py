@@ -245,3 +245,67 @@ def leaves(nodes):
             for part in node.parts:
                 found += leaves(part)
     return found
+
+
+# -- wide formulas ---------------------------------------------------------------------------------
+
+_RELATIONS = ("=", r"\equiv", r"\leq", r"\le", r"\geq", r"\ge", r"\approx", r"\leftarrow")
+
+
+def broken(nodes, width, columns):
+    """The nodes themselves, or rows of `aligned` where they are wider.
+
+    Rows begin at relations and, where that is not enough, at plus and minus signs outside all
+    brackets.
+
+    Parameters
+    ----------
+    nodes : list of nodes
+    width : float
+        In the unit of `columns`.
+    columns : callable
+        Width of a list of nodes.
+    """
+    if any(isinstance(node, Branch) and node.kind == "env" for node in nodes) \
+            or columns(nodes) <= width:
+        return nodes
+    rows = [[]]
+    for part in _parts(nodes, _RELATIONS):
+        if rows[-1] and columns(rows[-1] + part) > width:
+            rows.append([])
+        rows[-1] += part
+    rows = [piece for row in rows for piece in _filled(row, width, columns)]
+    if len(rows) < 2:
+        return nodes
+    cells = [cell for k, row in enumerate(rows) for cell in ([] if k else [], row)]
+    cells = [[*([Leaf(r"\quad"), Leaf(" ")] if k > 1 and k % 2 else []), *cell]
+             for k, cell in enumerate(cells)]
+    return [Branch("env", cells, "aligned", [2] * len(rows))]
+
+
+def _filled(row, width, columns):
+    """Pieces of a row, each as long as the width allows."""
+    pieces = [[]]
+    for part in _parts(row, ("+", "-")) if columns(row) > width else [row]:
+        if pieces[-1] and columns(pieces[-1] + part) > width:
+            pieces.append([])
+        pieces[-1] = pieces[-1] + part
+    return pieces
+
+
+def _parts(nodes, signs):
+    """Nodes cut before these signs where no bracket is open."""
+    parts, depth = [[]], 0
+    for node in nodes:
+        text = node.text if isinstance(node, Leaf) else ""
+        if text in ("(", "[", r"\{"):
+            depth += 1
+        elif text in (")", "]", r"\}"):
+            depth -= 1
+        if text in signs and depth == 0 and any(not _is_space(one) for one in parts[-1]):
+            parts.append([])
+        parts[-1].append(node)
+        if isinstance(node, Branch) and node.kind == "script" and len(node.parts[0]) == 1 \
+                and isinstance(node.parts[0][0], Leaf) and node.parts[0][0].text in (")", "]"):
+            depth -= 1
+    return parts

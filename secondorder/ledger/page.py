@@ -24,15 +24,16 @@ _WIDTH = 80
 #: Lines that a page keeps to where its formulas and numbers leave room for code.
 SCREEN = 50
 _LEAST_CODE = 8
+_PAGES = 5  # more displays at once are a list
 
 
 def show(paper, label, seed=0, more=False, tex=False):
-    """One equation for a reader, on one screen.
+    """One equation for a reader, on one screen; several ones below each other, many as a list.
 
     Parameters
     ----------
     paper, label : str
-        In any spelling.
+        In any spelling; a label also as a list (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`).
     seed : int >= 0
         Draws the live case.
     more : bool
@@ -50,9 +51,28 @@ def show(paper, label, seed=0, more=False, tex=False):
     ValueError
         Unknown paper or label (with the close match).
     """
-    entry = registry.REGISTRY.select(paper, label)[0]
+    entries, topic = registry.REGISTRY.find(paper, label)
     more, tex = boolean(more, "more"), boolean(tex, "tex")
-    result = run_equation(entry, whole_number(seed, "seed", 0))
+    whole_number(seed, "seed", 0)
+    if topic or len(entries) > _PAGES:
+        return listed(entries)
+    return f"\n\n{'=' * _WIDTH}\n\n".join(_page(entry, seed, more, tex) for entry in entries)
+
+
+def listed(entries):
+    """One line a display: its labels, its verdict, what it states; papers are headings."""
+    lines = []
+    for paper in dict.fromkeys(entry.paper for entry in entries):
+        lines.append(f"{paper}:")
+        for entry in entries:
+            if entry.paper == paper:
+                lines.append(f"{', '.join(entry.labels):<25} {entry.verdict:<12} "
+                             f"{entry.statement}")
+    return "\n".join(lines)
+
+
+def _page(entry, seed, more, tex):
+    result = run_equation(entry, int(seed))
     head = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), "",
             *_formulas(entry, tex)]
     numbers = ["", *_numbers(result, seed)]

@@ -1,23 +1,12 @@
-"""The registry of executable equations: what a room says of a display before its check runs."""
+"""All papers with their executable equations, and how one is found by what people write."""
 
 import difflib
-import functools
 import importlib
 import importlib.util
-from dataclasses import dataclass, field
+import sys
 
 from .comparisons import VerificationError
-from .labels import canonical
-
-KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
-         "claim", "proof-step")
-VERDICTS = ("holds", "conditional", "erratum", "definition")
-#: How much an erratum weighs: `substance`, its author would have to change a claim or a result;
-#: `misprint`, an index, sign or bracket that the context repairs; `extraction`, the text that was
-#: read may have lost it.
-WEIGHTS = ("substance", "misprint", "extraction")
-#: Kinds that may name no implementation: there may be nothing of them in the package.
-KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
+from .labels import asked_for, canonical, in_order, papers_named, topic_pattern
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
 PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
@@ -25,62 +14,16 @@ PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equ
           "ea-cg": "secondorder.papers.eacg.equations",
           "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations"}
 
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition that several displays of a room share, as a constant with a short name."""
-
-    name: str
-    text: str
-
-    def __str__(self):
-        return f"{self.name}: {self.text}"
-
-
-class Stated:
-    """An implementation of which a label states only certain outputs: those the check must notice.
-
-    Parameters
-    ----------
-    implementation : callable
-    *outputs : str
-        Names of fields of what it returns, or positions in a tuple as text ("0", "1").
-    """
-
-    def __init__(self, implementation, *outputs):
-        self.implementation, self.outputs = implementation, outputs
-
-
-@dataclass(frozen=True)
-class Equation:
-    """One registered display of a paper: what it states and the check that executes it.
-
-    The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
-    `stated` has, for each implementation, the names of the outputs that the label states (empty
-    where it does not say), and `unnumbered` is the tuple of those labels that number nothing.
-    """
-
-    paper: str
-    labels: tuple
-    statement: str
-    formula: str
-    kind: str
-    verdict: str
-    corrected: str | None
-    conditions: tuple
-    where: str | None
-    implements: tuple
-    stated: tuple
-    check: object = field(repr=False)
-    weight: str | None = None
-    ours: bool = False
-    unnumbered: tuple = ()
-    uses: tuple = ()
-
-    @property
-    def condition(self):
-        """All conditions as one text, or None."""
-        return " ".join(str(condition) for condition in self.conditions) or None
+#: What else people call a paper: its title, its network, its method.
+TITLES = {
+    "residual-partitioning": "Deep Residual Partitioning",
+    "low-rank": "Understanding and Exploiting the Low-Rank Structure of Deep Networks; cubic "
+                "regularization",
+    "ea-cg": "EA-CG: An Approximate Second-Order Method for Training Fully-Connected Neural "
+             "Networks",
+    "reversible-gauss-newton": "Exact, Tractable Gauss-Newton Optimization in Deep Reversible "
+                               "Architectures; RevMLP",
+}
 
 
 class Registry:
@@ -90,11 +33,27 @@ class Registry:
     ----------
     papers : dict
         Paper key -> module that registers its equations when imported, or None.
+    titles : dict, optional
+        Paper key -> its title and what else people call it.
     """
 
-    def __init__(self, papers):
+    def __init__(self, papers, titles=None):
         self.papers = dict(papers)
+        self.titles = {paper: (titles or {}).get(paper, "") for paper in papers}
+        self.symbols = {}
         self._equations = {paper: {} for paper in papers}
+
+    def begin(self, paper, title="", module=None, symbols=None):
+        """Make a paper known, without equations; one that was known begins anew."""
+        self.papers[paper], self.titles[paper] = module, title
+        self.symbols[paper] = dict(symbols or {})
+        self._equations[paper] = {}
+        sys.modules.pop(module, None)
+
+    def forget(self, paper):
+        """Drop a paper and its equations."""
+        for table in (self.papers, self.titles, self.symbols, self._equations):
+            table.pop(paper, None)
 
     def add(self, equation):
         """Register one equation under all its labels; a label that is taken is refused."""
@@ -109,9 +68,9 @@ class Registry:
             taken[label] = equation
 
     def labels(self, paper):
-        """All labels of a paper, in the order of registration."""
+        """All labels of a paper, in its order."""
         self.load(paper)
-        return tuple(self._equations[paper])
+        return tuple(label for entry in self.of(paper) for label in entry.labels)
 
     def load(self, paper):
         """Import the paper's equations if its room exists; errors inside are not hidden."""
@@ -124,33 +83,89 @@ class Registry:
         return [paper for paper, module in self.papers.items()
                 if self._equations[paper] or (module is not None and _exists(module))]
 
+    def key(self, name):
+        """The paper that a name means: its key in any spelling, or a part of its title.
+
+        Raises
+        ------
+        ValueError
+            No paper, or more than one (they are named).
+        """
+        if name in self.papers:
+            return name
+        found = papers_named(name, {paper: self.titles[paper] for paper in self.rooms()})
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f"paper {name!r} may be {' or '.join(found)}")
+        raise ValueError(unknown("paper", name, self.rooms()))
+
+    def of(self, paper):
+        """The checks that are registered for one paper, in its order."""
+        entries = _unique(self._equations[paper].values())
+        return [entries[k] for k in in_order([entry.labels for entry in entries])]
+
     def select(self, paper=None, label=None):
         """The equations of a paper (default: of all), or those that bear a label.
+
+        Parameters
+        ----------
+        paper : str, optional
+            Its key, or what people call it.
+        label : str or int, optional
+            In any spelling; also several (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`): all
+            displays whose words or code name it.
 
         Raises
         ------
         ValueError
             Unknown paper or label (with the close match), or a paper without equations.
         """
-        if paper is not None and paper not in self.papers:
-            raise ValueError(unknown("paper", paper, self.rooms()))
-        papers = list(self.papers) if paper is None else [paper]
+        return self.find(paper, label)[0]
+
+    def find(self, paper=None, label=None):
+        """What `select` returns, and whether the label is a topic."""
+        papers = list(self.papers) if paper is None else [self.key(paper)]
         for name in papers:
             self.load(name)
-        if paper is not None and not self._equations[paper]:
-            raise ValueError(f"paper {paper!r} has no executable equations yet")
+        if paper is not None and not self._equations[papers[0]]:
+            raise ValueError(f"paper {papers[0]!r} has no executable equations yet")
+        entries = {name: self.of(name) for name in papers}
         if label is None:
-            return [eq for name in papers for eq in _unique(self._equations[name].values())]
-        found = [self._equations[name][known] for name in papers for known in self._equations[name]
-                 if canonical(known) == canonical(label)]
+            return [entry for name in papers for entry in entries[name]], False
+        found = [entry for name in papers for entry in self._asked_for(name, label)]
+        topic = not found
+        if topic:
+            found = self.about(label, papers)
         if not found:
             known = [known for name in papers for known in self._equations[name]]
-            where = f"paper {paper!r} has no label" if paper is not None else "no paper has a label"
+            where = f"paper {papers[0]!r} has no label" if paper is not None \
+                else "no paper has a label"
             raise ValueError(f"{where} {str(label)!r}{_close(canonical(label), known)}")
-        return found
+        return found, topic
+
+    def _asked_for(self, paper, label):
+        known = list(self._equations[paper])
+        return _unique(self._equations[paper][one] for one in asked_for(label, known))
+
+    def about(self, topic, papers=None):
+        """The displays that name a topic in their words, formulas or code; [] for what is no word.
+
+        Parameters
+        ----------
+        topic : str
+            `KFAC`, `Pos-Eig`, `total gradient`: its words have to stand in a row.
+        papers : list of str, optional
+            Default: all that have equations.
+        """
+        pattern = topic_pattern(topic)
+        if pattern is None:
+            return []
+        return [entry for paper in (self.rooms() if papers is None else papers)
+                for entry in self.of(paper) if pattern.search(_words_of(entry))]
 
 
-REGISTRY = Registry(PAPERS)
+REGISTRY = Registry(PAPERS, TITLES)
 
 
 def _exists(module):
@@ -170,6 +185,16 @@ def unknown(what, name, known):
     return f"unknown {what} {name!r}{close or ':'} choose from {', '.join(known)}"
 
 
+def _words_of(entry):
+    """All texts of a display in which a topic may be named."""
+    texts = [*entry.labels, entry.statement, entry.where or "", entry.condition or "",
+             entry.formula, entry.corrected or "", entry.check.__doc__ or "",
+             *(qualified_name(value) for value in entry.implements),
+             *((getattr(underlying(value), "__doc__", "") or "").partition("---")[0]
+               for value in entry.implements)]
+    return " \n ".join(texts).replace("_", " ")
+
+
 def _unique(equations):
     return list({id(equation): equation for equation in equations}.values())
 
@@ -187,143 +212,3 @@ def qualified_name(implementation):
     module = getattr(target, "__module__", None)
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     return f"{module}.{name}" if module else str(name)
-
-
-def _is_implementation(value):
-    target = underlying(value)
-    named = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
-    wraps_code = callable(value) or isinstance(value, (property, functools.cached_property))
-    return wraps_code and bool(named) and "<lambda>" not in named
-
-
-def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
-             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=()):
-    r"""Register a function as the check of one display of a paper, under every label it bears.
-
-    Parameters
-    ----------
-    paper : str
-        Key of the paper, for example "residual-partitioning".
-    *labels : str
-        Labels as printed, without parentheses; a display of several lines, or a derivation that is
-        checked as one, names every number.
-    statement : str
-        What it states: one sentence in plain words.
-    formula : str
-        LaTeX as printed.
-    kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", \
-            "claim", "proof-step"}
-    verdict : {"holds", "conditional", "erratum", "definition"}
-    corrected : str, optional
-        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too
-        (its check then shows the printed form failing).
-    condition : str, Condition or tuple of them, optional
-        Under what it holds: required for "conditional"; an erratum may have one.
-    where : str, optional
-        Where the paper says it, for what bears no number: a section and a few words.
-    implements : callable, Stated or tuple of them
-        What of the package implements it: small functions whose result the check would notice if it
-        were wrong.  May be empty for definitions, proof steps and claims only.  `Stated` names the
-        outputs that the label is about where a function has more of them.
-    weight : {"substance", "misprint", "extraction"}, optional
-        How much the erratum weighs, see `WEIGHTS`: required with a corrected form, refused without.
-    ours : bool
-        The formula shown is not one of the paper's: the paper says it in words or in numbers, or
-        not at all.
-    uses : str or tuple of str
-        Labels of the same paper that this display builds on, where the code does not show it.
-    unnumbered : True or tuple of str
-        Labels (True: all of them) that number nothing in the paper as it was read.  They can be
-        asked for and are not counted as equations.
-
-    Returns
-    -------
-    callable
-        The decorator; it returns the check itself.
-
-    Raises
-    ------
-    VerificationError
-        Unknown paper, kind or verdict; a label registered twice; anything above that is missing or
-        misplaced.
-    """
-    named = [value if isinstance(value, Stated) else Stated(value)
-             for value in _as_tuple(implements)]
-
-    def register(check):
-        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
-                         () if condition is None else _as_tuple(condition), where,
-                         tuple(one.implementation for one in named),
-                         tuple(one.outputs for one in named), check, weight, ours,
-                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
-                         _as_tuple(uses))
-        _validate(entry)
-        REGISTRY.add(entry)
-        return check
-    return register
-
-
-def _as_tuple(value):
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
-
-
-def _validate(entry):
-    """Refuse an incomplete or contradictory registration."""
-    where = f"[{entry.paper}] {', '.join(map(str, entry.labels)) or '(no label)'}"
-    for name, value, known in (("paper", entry.paper, REGISTRY.papers), ("kind", entry.kind, KINDS),
-                               ("verdict", entry.verdict, VERDICTS)):
-        if value not in known:
-            raise VerificationError(f"{where}: {unknown(name, value, known)}")
-    _validate_texts(entry, where)
-    _validate_marks(entry, where)
-    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
-        raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
-    for value in entry.implements:
-        if not _is_implementation(value):
-            raise VerificationError(f"{where}: implements takes named functions, methods or "
-                                    f"classes, got {value!r}")
-    if not callable(entry.check):
-        raise VerificationError(f"{where}: the check must be a function of rng")
-
-
-def _validate_texts(entry, where):
-    """Labels, statement, formula, and the texts that go with some verdicts only."""
-    if not entry.labels or not all(isinstance(label, str) and label.strip()
-                                   for label in entry.labels):
-        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
-    if len(set(map(canonical, entry.labels))) < len(entry.labels):
-        raise VerificationError(f"{where}: a label is named twice")
-    for name in ("statement", "formula"):
-        _require_text(where, name, getattr(entry, name))
-    if entry.where is not None:
-        _require_text(where, "where", entry.where)
-    for name, texts, allowed in (("corrected", [entry.corrected] if entry.corrected is not None
-                                  else [], ("erratum", "conditional")),
-                                 ("condition", entry.conditions, ("conditional", "erratum"))):
-        if texts and entry.verdict not in allowed:
-            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "
-                                    f"the verdict is {entry.verdict!r}")
-        if not texts and entry.verdict == allowed[0]:
-            raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
-        for text in texts:
-            _require_text(where, name, text.text if isinstance(text, Condition) else text)
-
-
-def _validate_marks(entry, where):
-    """The weight of what is corrected, and the marks for formulas and labels not the paper's."""
-    if entry.corrected is None and entry.weight is not None:
-        raise VerificationError(f"{where}: weight is for what has a corrected form, "
-                                f"got {entry.weight!r}")
-    if entry.corrected is not None and entry.weight not in WEIGHTS:
-        raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
-    if not isinstance(entry.ours, bool):
-        raise VerificationError(f"{where}: ours must be True or False, got {entry.ours!r}")
-    for label in entry.unnumbered:
-        if label not in entry.labels:
-            raise VerificationError(f"{where}: unnumbered names labels of this check, "
-                                    f"got {label!r}")
-
-
-def _require_text(where, name, value):
-    if not isinstance(value, str) or not value.strip():
-        raise VerificationError(f"{where}: {name} must be a non-empty text, got {value!r}")

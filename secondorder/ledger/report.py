@@ -1,25 +1,15 @@
-"""What people read: the table of a run and the page of a paper.
+"""What people read of a run: a table for every paper, with a line that counts."""
 
-`table` shows what was measured in this run; `markdown` is the document and holds nothing that was
-measured, so that it is the same on every machine.
-"""
-
-import inspect
 import shutil
 import textwrap
 
 from ..checks import instance_of, whole_number
 from . import registry, tally
-from .claims import Case
-from .comparisons import RELATIVE_TO, VerificationError
-from .equations import Result, run_equation
-from .labels import heading
-from .registry import Condition, qualified_name
+from .comparisons import RELATIVE_TO
+from .equations import Result
 
 _WIDE = 120  # columns from which a row of the table is one line
 
-
-# -- the table -------------------------------------------------------------------------------------
 
 def table(results, width=None):
     """Results as text: a table a paper, with a line that counts verdicts, and what failed.
@@ -144,82 +134,3 @@ def place(paper, names):
     """The first implementation in short, and how many more there are."""
     rest = f" +{len(names) - 1}" if len(names) > 1 else ""
     return short_name(paper, names[0]) + rest if names else ""
-
-
-# -- the page of a paper ---------------------------------------------------------------------------
-
-def markdown(paper):
-    """The page of a paper: every display with its formula, verdict, what is checked and what
-    implements it.
-
-    Formulas stand in ``math`` fences, which code hosts render; the list of claims of each display
-    is folded.  The text holds nothing that was measured.
-
-    Parameters
-    ----------
-    paper : str
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        Unknown paper, or one without equations.
-    VerificationError
-        If a check raises, so that there is nothing to document.
-    """
-    entries = registry.REGISTRY.select(paper)
-    lines = [f"# {paper}: every equation, executed", "",
-             f"Written by `secondorder verify {paper} --markdown`; change the checks in "
-             "`equations` instead.",
-             f"`secondorder verify {paper}` runs it; `secondorder show {paper} LABEL` shows one "
-             "with its "
-             "numbers.", "", f"{tally.labels(entries)}: {tally.verdicts(entries)}.", "",
-             RELATIVE_TO]
-    conditions = dict.fromkeys(one for entry in entries for one in entry.conditions
-                               if isinstance(one, Condition))
-    if conditions:
-        lines += ["", "## Conditions", "", *(f"- **{one.name}**: {one.text}" for one in conditions)]
-    for entry in entries:
-        lines += ["", *_markdown_entry(entry)]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_entry(entry):
-    result = run_equation(entry)
-    if not result.claims:
-        raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
-                                f"{result.message}")
-    lines = [f"## {heading(entry.labels)}", "", f"**{tally.verdict_of(entry)}**, {entry.kind}. "
-                                                f"{entry.statement}", "",
-             *_math("As printed:" if entry.corrected else None, entry.formula)]
-    lines[2:2] = [f"*{mark}*" for mark in tally.marks(entry)]
-    if entry.corrected:
-        lines += ["", *_math("Corrected:", entry.corrected)]
-    lines += [""]
-    if entry.where:
-        lines.append(f"- Where: {entry.where}")
-    for one in entry.conditions:
-        lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition)
-                     else f"- Condition: {one}")
-    if entry.implements:
-        names = (short_name(entry.paper, qualified_name(value)) for value in entry.implements)
-        lines.append(f"- Implemented by {', '.join(f'`{name}`' for name in names)}.")
-    return lines + _folded([claim for claim in result.claims if not isinstance(claim, Case)])
-
-
-def _folded(claims):
-    """The list of what is checked, folded; claims that differ only in their case are one line."""
-    demands = {}
-    for claim in claims:
-        demands.setdefault(claim.requirement(), []).append(claim)
-    lines = [f"- {demand}" + (f" ({len(same)} cases)" if len(same) > 1 else "")
-             for demand, same in demands.items()]
-    count = f"{len(claims)} claim{'s' * (len(claims) != 1)} checked"
-    return ["", "<details>", f"<summary>{count}</summary>", "", *lines, "", "</details>"]
-
-
-def _math(caption, formula):
-    return ([caption, ""] if caption else []) + ["```math", inspect.cleandoc(formula), "```"]

@@ -13,6 +13,16 @@ _LONGEST = 60
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
+def place_of(implementation):
+    """File and line of a function or class; None where there is no source."""
+    target = inspect.unwrap(underlying(implementation))
+    try:
+        _, first = inspect.getsourcelines(target)
+        return Path(inspect.getsourcefile(target)).resolve(), max(first, 1)
+    except (OSError, TypeError):
+        return None
+
+
 def code_of(implementation, name):
     """Name, place and numbered lines of a function or a class's methods, without docstrings."""
     target = inspect.unwrap(underlying(implementation))

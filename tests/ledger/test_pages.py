@@ -105,7 +105,7 @@ def test_long_code_is_cut_where_the_screen_ends_and_whole_behind_more(toys):
     text = ledger.show("toy", "1")
     assert len(text.splitlines()) <= page.SCREEN
     assert "more lines of this code" not in ledger.show("toy", "1", more=True)
-    register("2", implements=(registry.equation,))
+    register("2", implements=(ledger.equation,))
     text = ledger.show("toy", "2")
     assert len(text.splitlines()) <= page.SCREEN
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger.registry import Condition
+from ....ledger import Condition
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import directions, jacobians, right_inverse, steps
 from ..columns import half_order, to_theta

@@ -1,0 +1,245 @@
+"""The page of a whole paper, `EQUATIONS.md`: contents, errata, symbols, every display.
+
+The text holds nothing that was measured, so that it is the same on every machine.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+
+from . import changes, folding, latex, registry, tally, terminal
+from .claims import Case
+from .comparisons import RELATIVE_TO, VerificationError
+from .equations import run_equation
+from .labels import heading
+from .registration import Condition
+from .registry import qualified_name
+from .report import short_name
+from .source import place_of
+
+_WIDE = 105  # columns on one line from which a formula is broken at relations and signs
+
+
+def markdown(paper):
+    """The page of a paper: its errata, its symbols, every display with formula, verdict and code.
+
+    Formulas stand in ``math`` fences, which code hosts render, with what an erratum changes in
+    colour; names of code are links to file and line; the list of claims of each display is folded.
+
+    Parameters
+    ----------
+    paper : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Unknown paper, or one without equations.
+    VerificationError
+        If a check raises, so that there is nothing to document.
+    """
+    entries = registry.REGISTRY.select(paper)
+    paper = entries[0].paper
+    folder = folder_of(paper)
+    lines = [f"# {paper}: every equation, executed", "", *_errata(entries), "",
+             f"Written by `secondorder verify {paper} --markdown`; change the checks instead. "
+             f"`secondorder verify {paper}` runs them, `secondorder show {paper} LABEL` shows one "
+             "with its numbers.", "", *_contents(entries), *_symbols(paper), *_conditions(entries)]
+    for entry in entries:
+        lines += ["", *_display(entry, folder)]
+    return "\n".join([*lines, "", RELATIVE_TO]) + "\n"
+
+
+def folder_of(paper):
+    """Where the paper's page belongs: its room, or beside the file of its first check; or None."""
+    module = registry.REGISTRY.papers[paper]
+    if module is not None:
+        return Path(importlib.util.find_spec(module.rpartition(".")[0]).origin).parent
+    entries = registry.REGISTRY.of(paper)
+    try:
+        return Path(inspect.getsourcefile(inspect.unwrap(entries[0].check))).resolve().parent
+    except (IndexError, OSError, TypeError):
+        return None
+
+
+# -- what stands above the displays ----------------------------------------------------------------
+
+def _errata(entries):
+    """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
+    lines = [f"{tally.labels(entries)}: {tally.verdicts(entries)}."]
+    found = [entry for entry in entries if entry.weight == "substance"]
+    if found:
+        lines += ["", "Errata of substance:", ""]
+        room = 6
+        lines += [f"- {_link(entry)}: {entry.statement}"
+                  for entry in found[:room if len(found) <= room else room - 1]]
+        if len(found) > room:
+            lines.append(f"- and {_links(found[room - 1:])}")
+    others = [f"{name}: {_links(mine)}" for name, mine in (
+        ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
+        ("What the text that was read may have lost", [entry for entry in entries
+                                                       if entry.weight == "extraction"])) if mine]
+    if others:
+        lines += ["", ". ".join(others) + "."]
+    return lines
+
+
+def _first_sentence(text):
+    text = " ".join(text.split())
+    match = re.match(r".*?[a-z)0-9]\.(?=\s+[A-Z(])", text)
+    return match[0] if match else text
+
+
+def _anchor(entry):
+    return f"label-{entry.labels[0]}"
+
+
+def _link(entry):
+    return f"[{_short(entry.labels)}](#{_anchor(entry)})"
+
+
+def _links(entries):
+    return ", ".join(map(_link, entries))
+
+
+def _short(labels):
+    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`."""
+    names = [f"({label})" if re.fullmatch(r"\d+[a-z]?", label) else label for label in labels]
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
+
+
+def _contents(entries):
+    lines = ["## Contents", "", "| display | verdict | states |", "|---|---|---|"]
+    for entry in entries:
+        sentence = _first_sentence(entry.statement).replace("|", "\\|")
+        lines.append(f"| {_link(entry)} | {tally.verdict_of(entry)} | {sentence} |")
+    return lines
+
+
+def _symbols(paper):
+    """The paper's symbols, from the table in its room's docstring or as they were registered."""
+    rows = [(symbol, "", text) for symbol, text
+            in registry.REGISTRY.symbols.get(paper, {}).items()]
+    header = ("paper", "", "meaning")
+    module = registry.REGISTRY.papers[paper]
+    if module is not None:
+        room = importlib.import_module(module.rpartition(".")[0])
+        header, *rows = _table_of(room.__doc__ or "") or [header]
+    if not rows:
+        return []
+    cells = [header, ("---",) * len(header), *rows]
+    return ["", "## Symbols", "", *("| " + " | ".join(cell.replace("|", "\\|") for cell in row)
+                                    + " |" for row in cells)]
+
+
+def _table_of(text):
+    """Rows of the first table in a docstring, whose columns a line of ``=`` marks."""
+    lines = text.splitlines()
+    rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
+    if len(rules) < 3:
+        return []
+    starts = [match.start() for match in re.finditer("=+", lines[rules[0]])]
+    rows = []
+    for line in [*lines[rules[0] + 1:rules[1]], *lines[rules[1] + 1:rules[2]]]:
+        cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None])]
+        if cells[0] or not rows:
+            rows.append([_code(cell, k) for k, cell in enumerate(cells)])
+        else:  # a row that goes on
+            rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
+    return rows
+
+
+def _code(cell, column):
+    """What is marked as code in a docstring, as Markdown has it; a first column is all code."""
+    cell = cell.replace("``", "`")
+    return f"`{cell}`" if column == 0 and cell and cell != "paper" and "(not" not in cell else cell
+
+
+def _conditions(entries):
+    conditions = dict.fromkeys(one for entry in entries for one in entry.conditions
+                               if isinstance(one, Condition))
+    if not conditions:
+        return []
+    return ["", "## Conditions", "", *(f"- **{one.name}**: {one.text}" for one in conditions)]
+
+
+# -- one display -----------------------------------------------------------------------------------
+
+def _display(entry, folder):
+    result = run_equation(entry)
+    if not result.claims:
+        raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
+                                f"{result.message}")
+    anchors = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
+    lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{tally.verdict_of(entry)}**, "
+             f"{entry.kind}. {entry.statement}", "",
+             *(line for mark in tally.marks(entry) for line in (f"*{mark}*", "")),
+             *_formulas(entry), ""]
+    if entry.where:
+        lines.append(f"- Where: {entry.where}")
+    for one in entry.conditions:
+        lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition)
+                     else f"- Condition: {one}")
+    if entry.implements:
+        names = ", ".join(_linked(value, short_name(entry.paper, qualified_name(value)), folder)
+                          for value in entry.implements)
+        lines.append(f"- Implemented by {names}.")
+    lines.append(f"- Checked by {_linked(entry.check, entry.check.__name__, folder)}.")
+    return lines + _claims([claim for claim in result.claims if not isinstance(claim, Case)])
+
+
+def _formulas(entry):
+    if not entry.corrected:
+        return _math(None, latex.parse(entry.formula), entry.formula)
+    (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
+    return [*_math("As printed:", printed, entry.formula), "",
+            *_math("Corrected, with what changed in red:" if marked else "Corrected:", corrected,
+                   entry.corrected)]
+
+
+def _math(caption, nodes, text):
+    """A fence with a formula: as it is registered, or marked, or broken where it is wide."""
+    marked = any(leaf.marked for leaf in latex.leaves(nodes))
+    broken = latex.broken(nodes, _WIDE, _columns)
+    shown = inspect.cleandoc(text) if broken is nodes and not marked else latex.to_latex(broken)
+    return ([caption, ""] if caption else []) + ["```math", shown, "```"]
+
+
+def _columns(nodes):
+    return max(map(terminal.columns, terminal.draw(nodes, 10_000)), default=0)
+
+
+def _linked(value, name, folder):
+    """A name as a link to its file and line, where that can be told from the page's folder."""
+    place = place_of(value)
+    if place is None or folder is None:
+        return f"`{name}`"
+    file, line = place
+    top = Path(sys.modules["secondorder"].__file__).resolve().parent
+    if not (file.is_relative_to(top) and folder.is_relative_to(top)) \
+            and not file.is_relative_to(folder):
+        return f"`{name}`"
+    return f"[`{name}`]({Path(os.path.relpath(file, folder)).as_posix()}#L{line})"
+
+
+def _claims(claims):
+    """The list of what is checked, folded; claims that differ only in their case are one line."""
+    lines = []
+    for _, same in folding.folded(claims):
+        demands = dict.fromkeys(_demand(claim) for claim in same)
+        suffix = f" ({len(same)} cases)" if len(same) > 1 else ""
+        lines += [f"- {demand}{suffix}" for demand in list(demands)[:1]]
+    count = f"{len(claims)} claim{'s' * (len(claims) != 1)} checked"
+    return ["", "<details>", f"<summary>{count}</summary>", "", *lines, "", "</details>"]
+
+
+def _demand(claim):
+    """What is demanded, without the case."""
+    return claim.requirement().replace(claim.what, folding.split_case(claim.what)[0], 1)

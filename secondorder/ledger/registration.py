@@ -1,0 +1,216 @@
+"""How a room registers a display: what it says of it, and what is refused before anything runs."""
+
+import functools
+from dataclasses import dataclass, field
+
+from . import registry
+from .comparisons import VerificationError
+from .labels import canonical
+from .registry import underlying, unknown
+
+KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
+         "claim", "proof-step")
+VERDICTS = ("holds", "conditional", "erratum", "definition")
+#: How much an erratum weighs: `substance`, its author would have to change a claim or a result;
+#: `misprint`, an index, sign or bracket that the context repairs; `extraction`, the text that was
+#: read may have lost it.
+WEIGHTS = ("substance", "misprint", "extraction")
+#: Kinds that may name no implementation: there may be nothing of them in the package.
+KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that several displays of a room share, as a constant with a short name."""
+
+    name: str
+    text: str
+
+    def __str__(self):
+        return f"{self.name}: {self.text}"
+
+
+class Stated:
+    """An implementation of which a label states only certain outputs: those the check must notice.
+
+    Parameters
+    ----------
+    implementation : callable
+    *outputs : str
+        Names of fields of what it returns, or positions in a tuple as text ("0", "1").
+    """
+
+    def __init__(self, implementation, *outputs):
+        self.implementation, self.outputs = implementation, outputs
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One registered display of a paper: what it states and the check that executes it.
+
+    The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
+    `stated` has, for each implementation, the names of the outputs that the label states (empty
+    where it does not say), and `unnumbered` is the tuple of those labels that number nothing.
+    """
+
+    paper: str
+    labels: tuple
+    statement: str
+    formula: str
+    kind: str
+    verdict: str
+    corrected: str | None
+    conditions: tuple
+    where: str | None
+    implements: tuple
+    stated: tuple
+    check: object = field(repr=False)
+    weight: str | None = None
+    ours: bool = False
+    unnumbered: tuple = ()
+    uses: tuple = ()
+
+    @property
+    def condition(self):
+        """All conditions as one text, or None."""
+        return " ".join(str(condition) for condition in self.conditions) or None
+
+
+def _is_implementation(value):
+    target = underlying(value)
+    named = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    wraps_code = callable(value) or isinstance(value, (property, functools.cached_property))
+    return wraps_code and bool(named) and "<lambda>" not in named
+
+
+def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
+             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=()):
+    r"""Register a function as the check of one display of a paper, under every label it bears.
+
+    Parameters
+    ----------
+    paper : str
+        Key of the paper, for example "residual-partitioning".
+    *labels : str
+        Labels as printed, without parentheses; a display of several lines, or a derivation that is
+        checked as one, names every number.
+    statement : str
+        What it states: one sentence in plain words.
+    formula : str
+        LaTeX as printed.
+    kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", \
+            "claim", "proof-step"}
+    verdict : {"holds", "conditional", "erratum", "definition"}
+    corrected : str, optional
+        LaTeX of the corrected form: required for "erratum"; a conditional display may have one too
+        (its check then shows the printed form failing).
+    condition : str, Condition or tuple of them, optional
+        Under what it holds: required for "conditional"; an erratum may have one.
+    where : str, optional
+        Where the paper says it, for what bears no number: a section and a few words.
+    implements : callable, Stated or tuple of them
+        What of the package implements it: small functions whose result the check would notice if it
+        were wrong.  May be empty for definitions, proof steps and claims only.  `Stated` names the
+        outputs that the label is about where a function has more of them.
+    weight : {"substance", "misprint", "extraction"}, optional
+        How much the erratum weighs, see `WEIGHTS`: required with a corrected form, refused without.
+    ours : bool
+        The formula shown is not one of the paper's: the paper says it in words or in numbers, or
+        not at all.
+    uses : str or tuple of str
+        Labels of the same paper that this display builds on, where the code does not show it.
+    unnumbered : True or tuple of str
+        Labels (True: all of them) that number nothing in the paper as it was read.  They can be
+        asked for and are not counted as equations.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the check itself.
+
+    Raises
+    ------
+    VerificationError
+        Unknown paper, kind or verdict; a label registered twice; anything above that is missing or
+        misplaced.
+    """
+    named = [value if isinstance(value, Stated) else Stated(value)
+             for value in _as_tuple(implements)]
+
+    def register(check):
+        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
+                         () if condition is None else _as_tuple(condition), where,
+                         tuple(one.implementation for one in named),
+                         tuple(one.outputs for one in named), check, weight, ours,
+                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
+                         _as_tuple(uses))
+        _validate(entry)
+        registry.REGISTRY.add(entry)
+        return check
+    return register
+
+
+def _as_tuple(value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _validate(entry):
+    """Refuse an incomplete or contradictory registration."""
+    where = f"[{entry.paper}] {', '.join(map(str, entry.labels)) or '(no label)'}"
+    for name, value, known in (("paper", entry.paper, registry.REGISTRY.papers),
+                               ("kind", entry.kind, KINDS), ("verdict", entry.verdict, VERDICTS)):
+        if value not in known:
+            raise VerificationError(f"{where}: {unknown(name, value, known)}")
+    _validate_texts(entry, where)
+    _validate_marks(entry, where)
+    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
+        raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
+    for value in entry.implements:
+        if not _is_implementation(value):
+            raise VerificationError(f"{where}: implements takes named functions, methods or "
+                                    f"classes, got {value!r}")
+    if not callable(entry.check):
+        raise VerificationError(f"{where}: the check must be a function of rng")
+
+
+def _validate_texts(entry, where):
+    """Labels, statement, formula, and the texts that go with some verdicts only."""
+    if not entry.labels or not all(isinstance(label, str) and label.strip()
+                                   for label in entry.labels):
+        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
+    if len(set(map(canonical, entry.labels))) < len(entry.labels):
+        raise VerificationError(f"{where}: a label is named twice")
+    for name in ("statement", "formula"):
+        _require_text(where, name, getattr(entry, name))
+    if entry.where is not None:
+        _require_text(where, "where", entry.where)
+    for name, texts, allowed in (("corrected", [entry.corrected] if entry.corrected is not None
+                                  else [], ("erratum", "conditional")),
+                                 ("condition", entry.conditions, ("conditional", "erratum"))):
+        if texts and entry.verdict not in allowed:
+            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "
+                                    f"the verdict is {entry.verdict!r}")
+        if not texts and entry.verdict == allowed[0]:
+            raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
+        for text in texts:
+            _require_text(where, name, text.text if isinstance(text, Condition) else text)
+
+
+def _validate_marks(entry, where):
+    """The weight of what is corrected, and the marks for formulas and labels not the paper's."""
+    if entry.corrected is None and entry.weight is not None:
+        raise VerificationError(f"{where}: weight is for what has a corrected form, "
+                                f"got {entry.weight!r}")
+    if entry.corrected is not None and entry.weight not in WEIGHTS:
+        raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
+    if not isinstance(entry.ours, bool):
+        raise VerificationError(f"{where}: ours must be True or False, got {entry.ours!r}")
+    for label in entry.unnumbered:
+        if label not in entry.labels:
+            raise VerificationError(f"{where}: unnumbered names labels of this check, "
+                                    f"got {label!r}")
+
+
+def _require_text(where, name, value):
+    if not isinstance(value, str) or not value.strip():
+        raise VerificationError(f"{where}: {name} must be a non-empty text, got {value!r}")

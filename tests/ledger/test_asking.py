@@ -1,0 +1,137 @@
+"""What people write for a label, several labels, a paper, a topic, a figure."""
+
+import re
+
+import pytest
+
+from secondorder import ledger
+from secondorder.cli import main
+from secondorder.ledger import labels, registry
+from secondorder.ledger.registry import REGISTRY
+from secondorder.ledger.report import _labels
+
+from test_ledger import register, toys  # noqa: F401
+
+KNOWN = ["1", "2", "4a", "4b", "5", "theorem-1", "8", "9", "10", "10a", "11", "claim-rate"]
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("5", ["5"]), ("(5)", ["5"]), (5, ["5"]), ("eq. 5", ["5"]), ("2, 5", ["2", "5"]),
+    ("5, 2", ["2", "5"]), ("Equations (2), (5)", ["2", "5"]), ("8 and theorem-1",
+                                                               ["theorem-1", "8"]),
+    ("theorem-1, 8", ["theorem-1", "8"]), ("Theorem 1 & 2", ["2", "theorem-1"]),
+    ("4a-5", ["4a", "4b", "5"]), ("4a, 8-10", ["4a", "8", "9", "10"]),
+    ("eqs. 8-10a", ["8", "9", "10", "10a"]), ("(8)-(10)", ["8", "9", "10"]),
+    ("8 to 11", ["8", "9", "10", "10a", "11"]), ("8\u201310", ["8", "9", "10"]),
+    ("8..10", ["8", "9", "10"]), ("5 to claim-rate", KNOWN[4:]), ("10 to 8", []),
+    ("theorem 1", ["theorem-1"]), ("claim rate", ["claim-rate"]),
+    ("5, 99", []), ("5-99", []), ("99", []), ("", []), ("theorem-2", [])])
+def test_labels_asked_for(text, expected):
+    assert labels.asked_for(text, KNOWN) == expected
+
+
+@pytest.mark.parametrize("paper", ledger.PAPERS)
+def test_every_spelling_that_the_tables_print_is_understood(paper):
+    for entry in REGISTRY.select(paper):
+        for text in (_labels(entry.labels), ", ".join(entry.labels), labels.heading(entry.labels),
+                     " ".join(entry.labels[0].split("-")).title()):
+            assert entry in REGISTRY.select(paper, text), text
+
+
+@pytest.mark.parametrize("name, key", [
+    ("EA-CG", "ea-cg"), ("eacg", "ea-cg"), ("ea_cg", "ea-cg"), ("low_rank", "low-rank"),
+    ("Low Rank", "low-rank"), ("reversible", "reversible-gauss-newton"),
+    ("gauss-newton", "reversible-gauss-newton"), ("RevMLP", "reversible-gauss-newton"),
+    ("reversible_gauss_newton", "reversible-gauss-newton"), ("cubic", "low-rank"),
+    ("Deep Residual Partitioning", "residual-partitioning"), ("residual", "residual-partitioning"),
+    ("Understanding and Exploiting the Low-Rank Structure of Deep Networks", "low-rank"),
+    ("Exact, Tractable Gauss-Newton Optimization in Deep Reversible Architectures",
+     "reversible-gauss-newton")])
+def test_papers_as_people_write_them(name, key):
+    assert REGISTRY.key(name) == key
+    assert {entry.paper for entry in REGISTRY.select(name, "1")} == {key}
+
+
+def test_a_name_that_may_be_several_papers_is_refused_with_their_names():
+    with pytest.raises(ValueError, match="'deep' may be residual-partitioning or low-rank or rev"):
+        REGISTRY.key("deep")
+    with pytest.raises(ValueError, match="unknown paper 'ab'"):
+        REGISTRY.key("ab")
+
+
+@pytest.mark.parametrize("topic, expected", [
+    ("KFAC", {"table-1"}), ("Pos-Eig", {"pos-eig", "8a", "8b"}), ("pos eig", {"8b"}),
+    ("PCH", {"8b", "table-2"})])
+def test_a_topic_is_a_list_of_labels(topic, expected):
+    found = {label for entry in REGISTRY.about(topic, ["ea-cg"]) for label in entry.labels}
+    assert found >= expected and len(found) < 40
+
+
+def test_a_topic_is_whole_words(toys):
+    register("1", statement="A step change.")
+    register("2", statement="Of PCH-2 and PCHs.")
+    assert [entry.labels for entry in registry.REGISTRY.about("pch")] == [("2",)]
+    assert registry.REGISTRY.about("12") == [] and registry.REGISTRY.about("of") == []
+    assert ledger.show("toy", "PCH") == "toy:\n" + f"{'2':<25} {'holds':<12} Of PCH-2 and PCHs."
+    assert [result.labels for result in ledger.run("toy", "pch")] == [("2",)]
+    with pytest.raises(ValueError, match="no label 'KFAC'"):
+        ledger.run("toy", "KFAC")
+
+
+def test_several_labels_are_pages_and_many_a_list(toys):
+    for number in range(1, 9):
+        register(str(number))
+    text = ledger.show("toy", "2, 4")
+    assert text.index("[toy] Equation (2)") < text.index("[toy] Equation (4)")
+    assert "(3)" not in text and "=" * 80 in text
+    assert ledger.show("toy", "2-8").splitlines()[0] == "toy:"
+    assert len(ledger.show("toy", "2-8").splitlines()) == 8
+    assert [result.labels[0] for result in ledger.run("toy", "3 to 5")] == ["3", "4", "5"]
+
+
+# -- the paper's order -----------------------------------------------------------------------------
+
+def test_checks_stand_in_the_papers_order(toys):
+    for group in (("10",), ("extension-a",), ("2", "37"), ("theorem-1",), ("claim-rate",), ("1",),
+                  ("8b",), ("8a",), ("37a",), ("extension-b", "extension-c")):
+        register(*group)
+    assert [result.labels[0] for result in ledger.run("toy")] == [
+        "1", "2", "theorem-1", "claim-rate", "8a", "8b", "10", "37a", "extension-a", "extension-b"]
+    assert registry.REGISTRY.labels("toy")[:3] == ("1", "2", "37")
+
+
+@pytest.mark.parametrize("paper", ledger.PAPERS)
+def test_numbers_of_every_paper_rise(paper):
+    firsts = [min(map(labels.number, numbers)) for entry in REGISTRY.select(paper)
+              if (numbers := [label for label in entry.labels if labels.number(label)])]
+    assert firsts == sorted(firsts)
+
+
+# -- the command line ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("line, expected", [
+    ("show low_rank Figure 2", r"figure-2 of low-rank is a study, no equation: .*\n"
+                               r"secondorder reproduce low-rank figure-2"),
+    ("show low-rank fig. 99", "figure-99 of low-rank is no equation.* not among them yet"),
+    ("show low-rank table 2", r"\[low-rank\] table-2\n"),
+    ("show reversible gauss newton 17", r"\[reversible-gauss-newton\] Equations \(17\), \(57\)"),
+    ("show KFAC", r"ea-cg:\n(.*\n)*table-1 "),
+    ("show total gradient", r"residual-partitioning:\n(.*\n)*11 "),
+    ("verify reversible 33-39", "1 check of 7 labels"),
+    ("verify EA-CG 8a, 8b", "2 checks of 2 labels"),
+    ("verify Deep Residual Partitioning 10, theorem-2", "1 check of 2 labels")])
+def test_commands_take_what_people_write(capsys, line, expected):
+    assert main(line.split()) == 0
+    assert re.search(expected, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("line, expected", [
+    ("verify low-rank figure-2", "figure-2 of low-rank is a study, no equation"),
+    ("show deep 9", "'deep' may be residual-partitioning or"),
+    ("show low-rank zzzz", "paper 'low-rank' has no label 'zzzz'"),
+    ("show qwerty", "unknown paper 'qwerty'"),
+    ("verify --load /nowhere/mine.py", "--load: no such file: /nowhere/mine.py"),
+    ("verify --load json", "--load: json registered no paper")])
+def test_commands_refuse_what_is_nothing(capsys, line, expected):
+    assert main(line.split()) == 2
+    assert expected in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""A paper of one's own: registered outside the package, executed, shown, documented."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secondorder import ledger
+from secondorder.ledger import Equal, Printed, VerificationError, registry
+
+MINE = '''
+"""A paper of one's own."""
+import numpy as np
+from secondorder import ledger
+
+paper = ledger.paper("my-paper", "A step that knows the least value", symbols={"f*": "`lowest`"})
+
+
+def lowest(g, c):
+    """min_d sum_j g_j d_j + c_j d_j^2 / 2 = -sum_j g_j^2 / (2 c_j), Eq. (7)."""
+    return -np.sum(g**2 / c) / 2
+
+
+@paper.equation("7", statement="The least value of the model.", kind="identity", verdict="holds",
+                formula=r"f^* = -\\tfrac12 \\sum_j g_j^2 / c_j", implements=lowest)
+def equation_7(rng):
+    g, c = rng.normal(size=5), rng.uniform(0.5, 2.0, size=5)
+    d = np.linalg.solve(np.diag(c), -g)
+    return [ledger.Equal("least value, by solving", lowest(g, c), g @ d + d @ np.diag(c) @ d / 2,
+                         1e-12)]
+
+
+@paper.equation("8", statement="Its gradient; the sign is wrong.", kind="identity",
+                verdict="erratum", weight="misprint", formula="-g + c d", corrected="g + c d",
+                implements=lowest)
+def equation_8(rng):
+    g = rng.normal(size=3)
+    return [ledger.Equal("gradient at 0", g + 0.0, 2 * g / 2, 1e-12),
+            ledger.Printed(ledger.Equal("printed", -g, 2 * g / 2, 1e-12))]
+'''
+
+
+@pytest.fixture
+def mine():
+    """A paper that is forgotten after the test."""
+    paper = ledger.paper("own-toy", "On toys", symbols={"x": "`x`, a number"})
+    yield paper
+    paper.forget()
+
+
+def triple(x):
+    """t(x) = x + x + x, Eq. (1)."""
+    return x + x + x
+
+
+def register_one(paper, label="1"):
+    @paper.equation(label, statement="Three times a number.", formula="3 x = x + x + x",
+                    kind="identity", verdict="holds", implements=triple)
+    def check(rng):
+        x = rng.normal(size=4)
+        return [Equal("three times", triple(x), 3 * x, 1e-12)]
+    return check
+
+
+def test_own_paper_is_run_shown_and_documented(mine):
+    register_one(mine)
+    result, = mine.run()
+    assert result.ok and result.paper == "own-toy"
+    assert ledger.run("own_toy", "(1)")[0].ok and ledger.run("On toys", 1)[0].ok
+    assert "return x + x + x" in mine.show("1") and "3x = x + x + x" in mine.show("1")
+    page = mine.markdown()
+    assert page.startswith("# own-toy: every equation, executed\n\n1 check of 1 label: 1 holds.")
+    assert "| x |" in page and "[`triple`](test_own_paper.py#L" in page.replace(
+        "test_own_paper.triple", "triple")
+    assert ledger.summary([result]).startswith("1 check of 1 label: 1 holds; 0 failed")
+
+
+def test_own_paper_does_not_count_in_another(mine):
+    before = {paper: len(registry.REGISTRY.labels(paper)) for paper in ledger.PAPERS}
+    register_one(mine)
+    register_one(mine, "39")
+    assert {paper: len(registry.REGISTRY.labels(paper)) for paper in ledger.PAPERS} == before
+    assert "own-toy" not in ledger.PAPERS
+    assert len(ledger.run("own-toy")) == 2
+    mine.forget()
+    with pytest.raises(ValueError, match="unknown paper 'own-toy'"):
+        ledger.run("own-toy")
+
+
+def test_registering_again_begins_anew(mine):
+    register_one(mine)
+    with pytest.raises(VerificationError, match="already registered"):
+        register_one(mine)
+    again = ledger.paper("own-toy")
+    register_one(again)
+    assert len(again.run()) == 1
+
+
+def test_an_erratum_of_ones_own_needs_a_weight(mine):
+    with pytest.raises(VerificationError, match="unknown weight None"):
+        mine.equation("2", statement="s", formula="x", corrected="2 x", kind="identity",
+                      verdict="erratum", implements=triple)(
+            lambda rng: [Printed(Equal("a", [1.0], [2.0], 1e-9))])
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({"key": "ea-cg"}, "one of the package's own"), ({"key": "my paper"}, "letters, digits"),
+    ({"key": ""}, "letters"), ({"key": 3}, "letters"), ({"key": "a", "title": 3}, "title must be"),
+    ({"key": "a", "symbols": ["x"]}, "symbols must be"),
+    ({"key": "a", "symbols": {"x": 3}}, "symbols must be")])
+def test_bad_papers_are_refused(options, expected):
+    with pytest.raises(VerificationError, match=expected):
+        ledger.paper(**options)
+    assert "a" not in registry.REGISTRY.papers
+
+
+def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("\\\\", "\\"))
+
+    def command(*arguments, status=0):
+        done = subprocess.run([sys.executable, "-m", "secondorder", *arguments, "--load",
+                               str(tmp_path / "mine.py")], capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        return done.stdout
+
+    results = json.loads(command("verify", "my-paper", "--json"))
+    assert [one["labels"] for one in results] == [["7"], ["8"]] and all(
+        one["ok"] for one in results)
+    assert np.isclose(results[1]["printed_error"], 2.0) and results[1]["weight"] == "misprint"
+    text = command("show", "my-paper", "7")
+    assert "f^* = -1/2 · Σ_j g_j²/c_j" in text and "return -np.sum(g**2 / c) / 2" in text
+    assert "my-paper                   2 labels" in command("show")
+    command("verify", "my-paper", "--markdown", "--write")
+    page = (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8")
+    assert "(mine.py#L" in page and "Misprints: [(8)](#label-8)" in page
+    assert "{\\color{red}" in page or "As printed:" in page
+    assert not (Path(__file__).with_name("EQUATIONS.md")).exists()
