@@ -199,6 +199,8 @@ def _formulas(entry):
     if not entry.corrected:
         return _math(None, latex.parse(entry.formula), entry.formula)
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
+    if any(leaf.marked for leaf in latex.leaves(corrected)):
+        printed = latex.parse(entry.formula)  # as it stands: what is new below says enough
     return [*_math("As printed:", printed, entry.formula), "",
             *_math("Corrected, with what changed in red:" if marked else "Corrected:", corrected,
                    entry.corrected)]

@@ -22,6 +22,7 @@ from secondorder import cli, datasets, files
 from secondorder import bench
 from secondorder.experiments import comparison, tour
 from secondorder.experiments.derivative_checks import check_derivatives
+from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,7 +102,7 @@ def test_show(run):
     status, labels, _ = run("show", "residual-partitioning")
     assert status == 0 and any(line.startswith("3 ") for line in labels.splitlines())
     status, out, _ = run("show", "residual-partitioning", "3")
-    assert status == 0 and "live case" in out and "def " in out
+    assert status == 0 and "both sides (seed 0)" in out and "def " in out
 
 
 def test_show_json_is_what_verify_says_and_the_formulas(run):
@@ -410,7 +411,22 @@ def shelf(tmp_path, monkeypatch):
     (tmp_path / "cifar-10-batches-bin").mkdir()
     rows = rng.integers(0, 10, (3, 3073), np.uint8)
     (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
-    return tmp_path
+    (tmp_path / "mine.py").write_text(MINE)
+    yield tmp_path
+    REGISTRY.forget("my-paper")
+
+
+MINE = """\
+from secondorder import ledger
+
+paper = ledger.paper("my-paper")
+
+
+@paper.equation("1", statement="Twice.", formula="2 x", kind="claim", verdict="holds")
+def equation_1(rng):
+    x = rng.normal()
+    return [ledger.Equal("twice", 2 * x, x + x, 1e-15)]
+"""
 
 
 def small_bench(monkeypatch):

@@ -111,7 +111,8 @@ def test_markdown_is_deterministic_and_complete(toys):
     text = ledger.markdown("toy")
     assert text == ledger.markdown("toy")
     for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
-                     "Corrected, with what changed in red:\n\n```math\nd(x) = {\\color{red} 2 }x\n```",
+                     "Corrected, with what changed in red:",
+                     "```math\nd(x) = {\\color{red} 2 }x\n```",
                      "**erratum (misprint)**, identity. Doubling",
                      "Condition: x is positive",
                      "<details>\n<summary>1 claim checked</summary>\n\n- doubling",
