@@ -9,7 +9,8 @@ import pytest
 from secondorder import cli
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
-from secondorder.ledger.registry import REGISTRY, Equation
+from secondorder.ledger.registration import Equation
+from secondorder.ledger.registry import REGISTRY
 
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
