@@ -123,7 +123,7 @@ class Convolution(so.Layer):
 # goes back by |W|.
 class ConvolutionRule(so.residual_partitioning.Rule):
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         sizes = np.abs(layer.patches(saved.input))
         rows = np.broadcast_to(sizes.sum(axis=2, keepdims=True) + 1, layer.rows(saved.output).shape)
         if u is not None:
@@ -131,7 +131,7 @@ class ConvolutionRule(so.residual_partitioning.Rule):
         return layer.images(rows), sizes
 
     @staticmethod
-    def backward(layer, saved, sizes, u, g, Z, new, options):
+    def backward(layer, saved, sizes, u, g, Z, options):
         curvature = layer.gradients(Z, sizes).sum(axis=0)
         if u is None:
             return None, curvature
@@ -162,8 +162,8 @@ class MeanForSum(Convolution):
 @so.residual_partitioning.rules.register(MeanForSum)
 class MeanForSumRule(ConvolutionRule):
     @staticmethod
-    def backward(layer, saved, sizes, u, g, Z, new, options):
-        Z_in, curvature = ConvolutionRule.backward(layer, saved, sizes, u, g, Z, new, options)
+    def backward(layer, saved, sizes, u, g, Z, options):
+        Z_in, curvature = ConvolutionRule.backward(layer, saved, sizes, u, g, Z, options)
         return Z_in, curvature / sizes.shape[1]
 
 

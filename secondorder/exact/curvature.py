@@ -5,11 +5,13 @@ P parameters, C outputs. With ``batch_size`` the samples are worked through in c
 of one, and by an ``executor`` where one is given (see :mod:`secondorder.exact.chunks`).
 """
 
+import contextlib
+
 import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, require_bytes
 from ..nets import Network, Workspace
-from ..nets.workspace import call, fresh
+from ..nets.workspace import fresh
 from .chunks import Chunks
 from .columns import hessian_rows
 
@@ -48,6 +50,14 @@ def evaluate_once(network, loss, x, y):
     return network.evaluate(loss, x, y, Workspace())
 
 
+@contextlib.contextmanager
+def evaluated(network, loss, x, y):
+    """As `evaluate_once`, within a ``with``: its arrays are lent, and used again after that."""
+    check_network(network)
+    with network.workspaces.lend(np.shape(x)[0] if np.ndim(x) else 0) as workspace:
+        yield network.evaluate(loss, x, y, workspace)
+
+
 def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
     """Gradient of the objective, (P,), by back-propagation.
 
@@ -83,7 +93,10 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
 
 def gradient_sum(network, loss, x, y):
     """Gradient of the sum of the losses, (P,)."""
-    return evaluate_once(network, loss, x, y).gradient_sum
+    total = np.empty_like(network.theta)
+    with evaluated(network, loss, x, y) as evaluation, np.errstate(over="ignore", invalid="ignore"):
+        passes, saved, deltas = evaluation.passes, evaluation.saved, evaluation.deltas
+        return passes.parameter_gradient_from(saved, deltas, total)
 
 
 def mean_of(network, total, samples, penalised, l2, what, new=fresh):
@@ -99,46 +112,55 @@ def _mean(evaluation, total, penalised, l2, what, new=fresh):
     return mean_of(evaluation.network, total, evaluation.samples, penalised, l2, what, new)
 
 
-def hessian_vector_product_at(evaluation, v, l2=0.0, new=fresh, out=None):
+def hessian_vector_product_at(evaluation, v, l2=0.0, workspace=None, out=None):
     """Hessian of the objective times v (P,), at an :class:`~secondorder.nets.Evaluation`.
 
     One forward R-pass, the loss's Hessian on the output tangent, one backward R-pass (Pearlmutter
-    1994); no approximation. `new` makes the arrays on the way; the result is `out`, or an array of
-    its own.
+    1994); no approximation. What is made on the way goes to `workspace`; the result is `out`, or
+    an array of its own.
     """
     evaluation.require_current()
-    chain, saved, deltas = evaluation.network.chain, evaluation.saved, evaluation.deltas
+    saved, deltas = evaluation.saved, evaluation.deltas
     product = np.empty_like(v) if out is None else out
-    with np.errstate(over="ignore", invalid="ignore"):
-        tangents = chain.input_tangents(saved, None, v, new)
-        loss, outputs, y = evaluation.loss_function, evaluation.outputs, evaluation.y
-        y_bar_tangent = call(loss.hessian_product, outputs, y, tangents[-1], new=new)
-        _, found = chain.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent,
-                                               new.lending(theta_bar=product), needs_input=False)
-    _keep(product, found)
-    return _mean(evaluation, product, v, l2, "the Hessian-vector product", new)
+    with _room(evaluation, workspace) as (room, passes):
+        tangents = passes.input_tangents(saved, None, v)
+        y_bar_tangent = _curved(evaluation, tangents[-1], room)
+        passes.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent, product,
+                                     needs_input=False)
+        return _mean(evaluation, product, v, l2, "the Hessian-vector product", room)
 
 
-def gauss_newton_product_at(evaluation, v, middle, l2=0.0, new=fresh, out=None):
-    """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs.
+def gauss_newton_product_at(evaluation, v, middle=None, l2=0.0, workspace=None, out=None):
+    """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs;
+    the loss's Hessian without `middle`.
 
-    One forward R-pass and one backward pass. `new` makes the arrays on the way; the result is
-    `out`, or an array of its own.
+    One forward R-pass and one backward pass. What is made on the way goes to `workspace`; the
+    result is `out`, or an array of its own.
     """
     evaluation.require_current()
-    chain, saved = evaluation.network.chain, evaluation.saved
     product = np.empty_like(v) if out is None else out
-    with np.errstate(over="ignore", invalid="ignore"):
-        y_bar = middle(chain.tangent(saved, None, v, new))
-        found = chain.parameter_gradient(saved, y_bar, new.lending(theta_bar=product))
-    _keep(product, found)
-    return _mean(evaluation, product, v, l2, "the product", new)
+    with _room(evaluation, workspace) as (room, passes):
+        t = passes.tangent(evaluation.saved, None, v)
+        y_bar = _curved(evaluation, t, room) if middle is None else middle(t)
+        passes.parameter_gradient(evaluation.saved, y_bar, product)
+        return _mean(evaluation, product, v, l2, "the product", room)
 
 
-def _keep(own, found):
-    """Have in `own` what was found there, or elsewhere because of another dtype."""
-    if found is not own:
-        own[...] = found
+@contextlib.contextmanager
+def _room(evaluation, workspace):
+    """The workspace, or one that is lent, and the twin of the network's passes in it."""
+    network, samples = evaluation.network, evaluation.samples
+    lent = network.workspaces.lend(samples) if workspace is None \
+        else contextlib.nullcontext(workspace)
+    with lent as room, np.errstate(over="ignore", invalid="ignore"):
+        yield room, room.passes(network, samples)
+
+
+def _curved(evaluation, t, room):
+    """The Hessian of the loss times a tangent t (S, C) of the outputs."""
+    loss, network = evaluation.loss_function, evaluation.network
+    criterion = room.criterion(loss, network, evaluation.samples)
+    return criterion.hessian_product(evaluation.outputs, evaluation.y, t)
 
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
@@ -164,7 +186,8 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
     l2 = check_l2(l2)
     v = check_vector(network, v)
     if batch_size is None and executor is None:
-        return hessian_vector_product_at(evaluate_once(network, loss, x, y), v, l2)
+        with evaluated(network, loss, x, y) as evaluation:
+            return hessian_vector_product_at(evaluation, v, l2)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     total = chunks.total(product_sum, hessian_rows, v[None], shape=(1, v.size))[0]
     return mean_of(network, total, chunks.samples, v, l2, "the Hessian-vector product")
@@ -238,7 +261,8 @@ def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
 
 
 def _jet_of_chunk(network, loss, x, y, v):
-    return jet_sums(evaluate_once(network, loss, x, y), v)
+    with evaluated(network, loss, x, y) as evaluation:
+        return jet_sums(evaluation, v)
 
 
 def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, batch_size=None,
@@ -276,11 +300,9 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     l2 = check_l2(l2)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     if chunks.is_whole:
-        evaluation = evaluate_once(network, loss, x, y)
-        out = _rows_for(evaluation.samples, network, out, max_bytes)
-        rows = network.chain.parameter_gradients_from(
-            evaluation.saved, evaluation.deltas, fresh.lending(theta_bars=out))
-        _keep(out, rows)
+        with evaluated(network, loss, x, y) as evaluation:
+            out = _rows_for(evaluation.samples, network, out, max_bytes)
+            evaluation.passes.parameter_gradients_from(evaluation.saved, evaluation.deltas, out)
     else:
         out = chunks.put(gradient_rows, _rows_for(chunks.samples, network, out, max_bytes))
     if l2:
@@ -299,19 +321,20 @@ def _rows_for(samples, network, out, max_bytes):
 
 def gradient_rows(network, loss, x, y):
     """Gradient of every sample's loss, (S, P)."""
-    evaluation = evaluate_once(network, loss, x, y)
-    return network.chain.parameter_gradients_from(evaluation.saved, evaluation.deltas)
+    with evaluated(network, loss, x, y) as evaluation:
+        out = np.empty((evaluation.samples, network.size), dtype=network.dtype)
+        return evaluation.passes.parameter_gradients_from(evaluation.saved, evaluation.deltas, out)
 
 
 def output_jacobian_at(saved, network, outputs):
     """Jacobian of the outputs (S, C, P) from what the layers saved."""
     samples, width = outputs.shape
+    passes = Workspace().passes(network, samples)
     jacobian = np.empty((samples, width, network.size), dtype=network.dtype)
     for c in range(width):
         y_bar = np.zeros_like(outputs)
         y_bar[:, c] = 1
-        rows = jacobian[:, c]
-        _keep(rows, network.chain.parameter_gradients(saved, y_bar, fresh.lending(theta_bars=rows)))
+        passes.parameter_gradients(saved, y_bar, jacobian[:, c])
     return jacobian
 
 

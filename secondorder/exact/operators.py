@@ -187,9 +187,7 @@ class GaussNewtonOperator(CurvatureOperator):
     def _product(self, v):
         if self.evaluation is None:
             return self._mean_products(v[None])[0]
-        e = self.evaluation
-        return gauss_newton_product_at(
-            e, v, lambda t: e.loss_function.hessian_product(e.outputs, e.y, t), self.l2)
+        return gauss_newton_product_at(self.evaluation, v, l2=self.l2)
 
     def _products(self, rows):
         return self._mean_products(rows)

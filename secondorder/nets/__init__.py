@@ -1,4 +1,15 @@
-"""Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector."""
+"""Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector.
+
+The passes stand in ``layers``, ``chain``, ``reshape``, ``losses`` and ``activations`` as formulas
+that return new arrays. What a training step runs stands beside them in ``in_place``: for a class of
+layers a twin with the same passes, which writes into arrays that it owns. A layer without a twin is
+run by its own passes, and so is a subclass that overrides anything; nobody who writes a layer needs
+to know of twins. To give one to a layer, derive from ``in_place.InPlace``, declare the arrays with
+``like_x()``, ``like_y()`` or ``Buffer(shape)``, settle in the constructor what does not change from
+step to step, define the passes that are worth it, and register the class with
+``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then holds it to the layer,
+once the layer is in its list. ``in_place/layers.py`` is the example.
+"""
 
 from ..checks import guessed
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin,

@@ -11,9 +11,8 @@ pointwise formula).
 
 import numpy as np
 
-from ..checks import LARGE, check_activation, lookup, number_in
+from ..checks import check_activation, lookup, number_in
 from .overriding import Follows
-from .workspace import fresh
 
 
 class ActivationFunction(Follows):
@@ -68,28 +67,6 @@ def _floating(x):
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
-def _suits_loops(x):
-    """Whether the compiled lines of `loops` take an array: large, real, in one piece."""
-    return x.size >= LARGE and x.dtype in (np.float32, np.float64) and x.flags.c_contiguous
-
-
-def _flat(*arrays):
-    return [array.reshape(-1) for array in arrays]
-
-
-def _arrays(x, new, names=("value", "slope", "curvature")):
-    """`x` as numbers with a fraction, and where the parts of a jet go."""
-    x = _floating(x)
-    return x, *(new(name, x.shape, x.dtype) for name in names)
-
-
-def _loops():
-    # here, so that numba is loaded by the first large array, not by an import
-    from . import loops
-
-    return loops
-
-
 class Identity(ActivationFunction):
     """s(x) = x."""
 
@@ -127,14 +104,10 @@ class LeakyReLU(ActivationFunction):
     def curvature(self, x):
         return _constant(np.asarray(x), 0)
 
-    def jet(self, x, new=fresh):
-        x, value, slope = _arrays(x, new, ("value", "slope"))
-        if _suits_loops(x):
-            _loops().leaky(*_flat(x), x.dtype.type(self.negative_slope), *_flat(value, slope))
-        else:
-            slope[...] = self.slope(x)
-            np.multiply(x, slope, out=value)
-        return value, slope, _constant(x, 0)
+    def jet(self, x):
+        """x times the slope, where an infinite x stays infinite only if the slope is not 0."""
+        x, slope = _floating(x), self.slope(x)
+        return x * slope, slope, _constant(x, 0)
 
     def __repr__(self):
         return f"LeakyReLU(negative_slope={self.negative_slope})"
@@ -170,19 +143,9 @@ class Tanh(ActivationFunction):
     def curvature(self, x):
         return -2 * np.tanh(x) * self.slope(x)
 
-    def jet(self, x, new=fresh):
-        x, s, slope, curvature = _arrays(x, new)
-        np.tanh(x, out=s)
-        if _suits_loops(x):
-            _loops().minus_size(*_flat(x, slope))
-            np.exp(slope, out=slope)
-            _loops().tanh_derivatives(*_flat(s, slope, curvature))
-        else:
-            np.exp(_minus_size(x), out=slope)
-            sech = 2 * slope / (1 + slope * slope)
-            np.multiply(sech, sech, out=slope)
-            np.multiply(-2 * s, slope, out=curvature)
-        return s, slope, curvature
+    def jet(self, x):
+        s, slope = np.tanh(x), self.slope(x)
+        return s, slope, -2 * s * slope
 
 
 def logistic(x):
@@ -195,23 +158,10 @@ def _minus_size(x):
     return np.minimum(x, np.negative(x))
 
 
-def _logistic_jet(x, new):
-    """`x` as numbers with a fraction, exp(-|x|), the logistic function and its derivative.
-
-    The arrays are named "value", "slope" and "curvature", as the softplus has them.
-    """
-    x, e, s, slope = _arrays(x, new)
-    if _suits_loops(x):
-        _loops().minus_size(*_flat(x, e))
-        np.exp(e, out=e)
-        _loops().logistic(*_flat(x, e, s, slope))
-    else:
-        np.exp(_minus_size(x), out=e)
-        # exp(min(x, 0)) / (1 + exp(-|x|)) keeps its relative accuracy in both tails
-        whole = 1 + e
-        np.divide(np.exp(np.minimum(x, 0)), whole, out=s)
-        np.divide(e, whole * whole, out=slope)
-    return x, e, s, slope
+def logistic_and_slope(x):
+    """The logistic function and its derivative; both keep their relative accuracy in the tails."""
+    e = np.exp(_minus_size(x))
+    return np.exp(np.minimum(x, 0)) / (1 + e), e / (1 + e) ** 2
 
 
 class Sigmoid(ActivationFunction):
@@ -229,13 +179,9 @@ class Sigmoid(ActivationFunction):
     def curvature(self, x):
         return self.slope(x) * (1 - 2 * logistic(x))
 
-    def jet(self, x, new=fresh):
-        x, curvature, s, slope = _logistic_jet(x, new)
-        if _suits_loops(x):
-            _loops().logistic_curvature(*_flat(s, slope, curvature))
-        else:
-            np.multiply(slope, 1 - 2 * s, out=curvature)
-        return s, slope, curvature
+    def jet(self, x):
+        s, slope = logistic_and_slope(x)
+        return s, slope, slope * (1 - 2 * s)
 
 
 class Softplus(ActivationFunction):
@@ -252,14 +198,8 @@ class Softplus(ActivationFunction):
     def curvature(self, x):
         return logistic(x) * logistic(-np.asarray(x))
 
-    def jet(self, x, new=fresh):
-        x, value, slope, curvature = _logistic_jet(x, new)  # value holds exp(-|x|)
-        np.log1p(value, out=value)
-        if _suits_loops(x):
-            _loops().add_part_above_zero(*_flat(x, value))
-        else:
-            value += np.maximum(x, 0)
-        return value, slope, curvature
+    def jet(self, x):
+        return self.value(x), *logistic_and_slope(x)
 
 
 class Sin(ActivationFunction):
@@ -275,13 +215,6 @@ class Sin(ActivationFunction):
 
     def curvature(self, x):
         return -np.sin(x)
-
-    def jet(self, x, new=fresh):
-        x, value, slope, curvature = _arrays(x, new)
-        np.sin(x, out=value)
-        np.cos(x, out=slope)
-        np.negative(value, out=curvature)
-        return value, slope, curvature
 
 
 ACTIVATIONS = {cls.name: cls for cls in (Identity, ReLU, LeakyReLU, Tanh, Sigmoid, Softplus, Sin)}

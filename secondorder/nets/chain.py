@@ -7,7 +7,6 @@ import numpy as np
 
 from .. import checks
 from .base import Layer
-from .workspace import call, fresh
 
 
 class ChainSaved(list):
@@ -65,76 +64,78 @@ class Chain(Layer):
             return [None] * len(self.layers)
         return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
 
-    def forward(self, x, new=fresh):
-        """The layers one after the other: x of each is y of the one before."""
+    def forward(self, x):
+        """x of each layer is y of the one before it."""
         saved = ChainSaved()
         for layer in self.layers:
-            x, kept = call(layer.forward, x, new=new.of(layer))
+            x, kept = layer.forward(x)
             saved.append(kept)
         return x, saved
 
-    def output_gradients(self, saved, y_bar, new=fresh, stop=1):
+    def output_gradients(self, saved, y_bar, stop=1):
         """Gradients in the inputs of layers `stop`, `stop` + 1, ..., then `y_bar` itself: from 1 on
-        they are the gradients in the outputs of all layers, first to last."""
+        they are the gradients in the outputs of all layers, first to last.
+
+        The chain rule: y_bar of each layer is x_bar of the one after it.
+        """
         bars = [y_bar]
         for i in reversed(range(stop, len(self.layers))):
-            layer = self.layers[i]
-            bars.append(call(layer.input_gradient, saved[i], bars[-1], new=new.of(layer)))
+            bars.append(self.layers[i].input_gradient(saved[i], bars[-1]))
         return bars[::-1]
 
-    def input_gradient(self, saved, y_bar, new=fresh):
-        """The chain rule: y_bar of each layer is x_bar of the one after it."""
-        return self.output_gradients(saved, y_bar, new, stop=0)[0]
+    def input_gradient(self, saved, y_bar):
+        """x_bar of the first layer."""
+        return self.output_gradients(saved, y_bar, stop=0)[0]
 
-    def parameter_gradient(self, saved, y_bar, new=fresh):
+    def parameter_gradient(self, saved, y_bar):
         """theta_bar of all layers, first to last."""
-        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar, new), new)
+        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar))
 
-    def parameter_gradient_from(self, saved, bars, new=fresh):
+    def parameter_gradient_from(self, saved, bars):
         """``theta_bar`` (size,) from the gradients `bars` in the outputs of all layers."""
-        return self._gather("parameter_gradient", saved, bars, new, "theta_bar", (self.size,))
-
-    def _gather(self, pass_name, saved, bars, new, name, shape):
-        """What a pass of every layer makes, which asks for its piece of the whole as `name`."""
-        whole = new(name, shape, bars[-1].dtype)
-        for layer, kept, bar, where in zip(self.layers, saved, bars, self.slices):
-            if where.stop > where.start:
-                piece = whole[..., where]
-                source = new.of(layer).lending(**{name: piece})
-                found = call(getattr(layer, pass_name), kept, bar, new=source)
-                if found is not piece:
-                    piece[...] = found
-        return whole
+        theta_bar = np.empty(self.size, dtype=bars[-1].dtype)
+        for layer, kept, y_bar, where in zip(self.layers, saved, bars, self.slices):
+            if layer.size:
+                theta_bar[where] = layer.parameter_gradient(kept, y_bar)
+        return theta_bar
 
     def backward(self, saved, y_bar):
+        """x_bar of the first layer, and theta_bar of all."""
         x_bar, *bars = self.output_gradients(saved, y_bar, stop=0)
         return x_bar, self.parameter_gradient_from(saved, bars)
 
-    def parameter_gradients(self, saved, y_bar, new=fresh):
+    def parameter_gradients(self, saved, y_bar):
         """theta_bars of all layers, first to last, beside each other."""
-        return self.parameter_gradients_from(saved, self.output_gradients(saved, y_bar, new), new)
+        return self.parameter_gradients_from(saved, self.output_gradients(saved, y_bar))
 
-    def parameter_gradients_from(self, saved, bars, new=fresh):
+    def parameter_gradients_from(self, saved, bars):
         """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
-        shape = len(bars[-1]), self.size
-        return self._gather("parameter_gradients", saved, bars, new, "theta_bars", shape)
+        theta_bars = np.empty((len(bars[-1]), self.size), dtype=bars[-1].dtype)
+        for layer, kept, y_bar, where in zip(self.layers, saved, bars, self.slices):
+            if layer.size:
+                theta_bars[:, where] = layer.parameter_gradients(kept, y_bar)
+        return theta_bars
 
-    def input_tangents(self, saved, x_tangent, theta_tangent, new=fresh):
-        """Tangents of all layers' inputs and of the output; None before the first change."""
+    def input_tangents(self, saved, x_tangent, theta_tangent):
+        """Tangents of all layers' inputs and of the output; None before the first change.
+
+        The chain rule: x_tangent of each layer is y_tangent of the one before it.
+        """
         tangents = [x_tangent]
         for layer, kept, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
             t = tangents[-1]
             if t is not None or piece is not None:
-                t = call(layer.tangent, kept, t, piece, new=new.of(layer))
+                t = layer.tangent(kept, t, piece)
             tangents.append(t)
         return tangents
 
-    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
-        """The chain rule: x_tangent of each layer is y_tangent of the one before it."""
-        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent, new)[-1]
+    def tangent(self, saved, x_tangent, theta_tangent):
+        """y_tangent of the last layer."""
+        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent)[-1]
         return np.zeros_like(saved.output) if y_tangent is None else y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+        """x_second of each layer is y_second of the one before it."""
         tangents = self.input_tangents(saved, x_tangent, theta_tangent)
         pieces, second = self._tangents(theta_tangent), x_second
         for layer, kept, piece, t in zip(self.layers, saved, pieces, tangents):
@@ -142,31 +143,19 @@ class Chain(Layer):
                 second = layer.second_tangent(kept, t, second, piece)
         return np.zeros_like(saved.output) if second is None else second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh,
-                         needs_input=True):
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """The chain rule once more: y_bar_tangent of each layer is x_bar_tangent of the next."""
-        tangents = self.input_tangents(saved, x_tangent, theta_tangent, new)
-        bars = self.output_gradients(saved, y_bar, new)
-        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent, new,
-                                          needs_input)
+        tangents = self.input_tangents(saved, x_tangent, theta_tangent)
+        bars = self.output_gradients(saved, y_bar)
+        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent)
 
-    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent, new=fresh,
-                              needs_input=True):
-        """`backward_tangent` from the results of `input_tangents` and `output_gradients`.
-
-        Without `needs_input` the first layer may leave out the tangent of its input's gradient
-        (None).
-        """
+    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent):
+        """`backward_tangent` from the results of `input_tangents` and `output_gradients`."""
         pieces, slices = self._tangents(theta_tangent), self.slices
-        theta_bar_tangent = new("theta_bar", (self.size,), y_bar_tangent.dtype)
+        theta_bar_tangent = np.empty(self.size, dtype=y_bar_tangent.dtype)
         for i in reversed(range(len(self.layers))):
-            layer, piece = self.layers[i], theta_bar_tangent[slices[i]]
-            source = new.of(layer).lending(theta_bar=piece)
-            y_bar_tangent, found = call(layer.backward_tangent, saved[i], tangents[i], pieces[i],
-                                        bars[i], y_bar_tangent, new=source,
-                                        needs_input=needs_input or i > 0)
-            if found is not piece:
-                piece[...] = found
+            y_bar_tangent, theta_bar_tangent[slices[i]] = self.layers[i].backward_tangent(
+                saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent)
         return y_bar_tangent, theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
@@ -218,48 +207,44 @@ class Skip(Layer):
     def output_shape(self, input_shape):
         return checks.kept_shape(self, input_shape, self.inner.output_shape(input_shape))
 
-    def forward(self, x, new=fresh):
+    def forward(self, x):
         """y = x + F(x)"""
-        inside, inner = self.inner.forward(x, new.of(self.inner))
-        y = np.add(x, inside, out=new("output", x.shape, np.result_type(x, inside)))
+        inside, inner = self.inner.forward(x)
+        y = x + inside
         return y, SkipSaved(x, y, inner)
 
-    def input_gradient(self, saved, y_bar, new=fresh):
+    def input_gradient(self, saved, y_bar):
         """x_bar_sj = y_bar_sj + sum_i y_bar_si dF_si/dx_sj"""
-        inside = self.inner.input_gradient(saved.inner, y_bar, new.of(self.inner))
-        x_bar = new("input_gradient", y_bar.shape, np.result_type(y_bar, inside))
-        return np.add(y_bar, inside, out=x_bar)
+        return y_bar + self.inner.input_gradient(saved.inner, y_bar)
 
-    def parameter_gradient(self, saved, y_bar, new=fresh):
+    def parameter_gradient(self, saved, y_bar):
         """That of F."""
-        return self.inner.parameter_gradient(saved.inner, y_bar, new)
+        return self.inner.parameter_gradient(saved.inner, y_bar)
 
     def backward(self, saved, y_bar):
+        """Both halves, with one pass through F."""
         x_bar, theta_bar = self.inner.backward(saved.inner, y_bar)
         return y_bar + x_bar, theta_bar
 
-    def parameter_gradients(self, saved, y_bar, new=fresh):
+    def parameter_gradients(self, saved, y_bar):
         """Those of F."""
-        return self.inner.parameter_gradients(saved.inner, y_bar, new)
+        return self.inner.parameter_gradients(saved.inner, y_bar)
 
-    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+    def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent = x_tangent + F_tangent"""
-        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent, new.of(self.inner))
-        if x_tangent is None:
-            return y_tangent
-        return np.add(x_tangent, y_tangent, out=new("tangent", y_tangent.shape, y_tangent.dtype))
+        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent)
+        return y_tangent if x_tangent is None else x_tangent + y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second = x_second + F_second"""
         y_second = self.inner.second_tangent(saved.inner, x_tangent, x_second, theta_tangent)
         return y_second if x_second is None else x_second + y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """x_bar_tangent = y_bar_tangent + that of F; theta_bar_tangent is that of F."""
         inside, theta_bar_tangent = self.inner.backward_tangent(
-            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent, new)
-        x_bar_tangent = new("input_gradient_tangent", inside.shape, inside.dtype)
-        return np.add(y_bar_tangent, inside, out=x_bar_tangent), theta_bar_tangent
+            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent)
+        return y_bar_tangent + inside, theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x = (I + J)^T H_y (I + J) + sum_i y_bar_si Hess(F_si), with J the Jacobian of F."""

@@ -9,7 +9,6 @@ from ..checks.randomness import generator
 from .activations import activation_function
 from .base import Layer, parameter
 from .initialisers import draw
-from .workspace import call, fresh
 
 
 class LinearSaved(NamedTuple):
@@ -60,57 +59,52 @@ class Linear(Layer):
             return None, None
         return (self.split(vector) + (None,))[:2]
 
+    def _joined(self, W_part, b_part):
+        """Weight's part (..., out * in), then bias's (..., out), of what is trained."""
+        if not self.trainable:
+            return W_part[..., :0]
+        return W_part if self.bias is None else np.concatenate([W_part, b_part], axis=-1)
+
     def output_shape(self, input_shape):
         super().output_shape(input_shape)
         return (self.out_features,)
 
-    def forward(self, x, new=fresh):
+    def forward(self, x):
         """y_si = sum_j W_ij x_sj + b_i"""
-        y = new("output", (len(x), self.out_features), np.result_type(x, self.weight))
-        np.matmul(x, self.weight.T, out=y)
+        y = x @ self.weight.T
         if self.bias is not None:
-            y += self.bias
+            y = y + self.bias
         return y, LinearSaved(x, y)
 
-    def input_gradient(self, saved, y_bar, new=fresh):
+    def input_gradient(self, saved, y_bar):
         """x_bar_sj = sum_i y_bar_si W_ij"""
-        x_bar = new("input_gradient", saved.input.shape, np.result_type(y_bar, self.weight))
-        return np.matmul(y_bar, self.weight, out=x_bar)
+        return y_bar @ self.weight
 
-    def parameter_gradient(self, saved, y_bar, new=fresh):
+    def parameter_gradient(self, saved, y_bar):
         """W_bar_ij = sum_s y_bar_si x_sj;  b_bar_i = sum_s y_bar_si"""
-        theta_bar = new("theta_bar", (self.size,), y_bar.dtype)
-        weight_bar, bias_bar = self._unpack(theta_bar)
-        if weight_bar is not None:
-            np.matmul(y_bar.T, saved.input, out=weight_bar)
-        if bias_bar is not None:
-            y_bar.sum(axis=0, out=bias_bar)
-        return theta_bar
+        W_bar, b_bar = y_bar.T @ saved.input, y_bar.sum(axis=0)
+        return self._joined(W_bar.ravel(), b_bar)
 
     def backward(self, saved, y_bar):
         """Both halves; named by class, so that a subclass may work its own halves out from this."""
         x_bar = Linear.input_gradient(self, saved, y_bar)
         return x_bar, Linear.parameter_gradient(self, saved, y_bar)
 
-    def parameter_gradients(self, saved, y_bar, new=fresh):
+    def parameter_gradients(self, saved, y_bar):
         """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
-        rows = new("theta_bars", (len(y_bar), self.size), y_bar.dtype)
-        weight_bars, bias_bars = self._unpack(rows)
-        if weight_bars is not None:
-            np.einsum("si,sj->sij", y_bar, saved.input, out=weight_bars)
-        if bias_bars is not None:
-            bias_bars[...] = y_bar
-        return rows
+        W_bars = np.einsum("si,sj->sij", y_bar, saved.input)
+        return self._joined(W_bars.reshape(len(y_bar), -1), y_bar)
 
-    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+    def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i; theta_tangent = (V, c)"""
         V, c = self._unpack(theta_tangent)
-        terms = [] if x_tangent is None else [(x_tangent, self.weight.T)]
-        terms += [] if V is None else [(saved.input, V.T)]
-        y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
-        _sum_of_products(terms, y_tangent, new)
+        y_tangent = np.zeros_like(saved.output)
+        if x_tangent is not None:
+            y_tangent = x_tangent @ self.weight.T
+        if V is not None:
+            y_tangent = y_tangent + saved.input @ V.T
         if c is not None:
-            y_tangent += c
+            y_tangent = y_tangent + c
         return y_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
@@ -121,22 +115,19 @@ class Linear(Layer):
             y_second += 2 * (x_tangent @ V.T)
         return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh,
-                         needs_input=True):
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = sum_i y_bar_tangent_si W_ij + sum_i y_bar_si V_ij;
         W_bar_tangent_ij = sum_s y_bar_tangent_si x_sj + sum_s y_bar_si x_tangent_sj;
         b_bar_tangent_i = sum_s y_bar_tangent_si
         """
-        theta_bar_tangent = Linear.parameter_gradient(self, saved, y_bar_tangent, new)
-        if self.trainable and x_tangent is not None:
-            part = new("part of W", self.weight.shape, y_bar.dtype)
-            self._unpack(theta_bar_tangent)[0][...] += np.matmul(y_bar.T, x_tangent, out=part)
-        if not needs_input:
-            return None, theta_bar_tangent
         V, _ = self._unpack(theta_tangent)
-        terms = [(y_bar_tangent, self.weight)] + ([] if V is None else [(y_bar, V)])
-        x_bar_tangent = new("input_gradient_tangent", saved.input.shape, y_bar_tangent.dtype)
-        return _sum_of_products(terms, x_bar_tangent, new), theta_bar_tangent
+        x_bar_tangent = y_bar_tangent @ self.weight
+        if V is not None:
+            x_bar_tangent = x_bar_tangent + y_bar @ V
+        W_bar_tangent, b_bar_tangent = y_bar_tangent.T @ saved.input, y_bar_tangent.sum(axis=0)
+        if x_tangent is not None:
+            W_bar_tangent = W_bar_tangent + y_bar.T @ x_tangent
+        return x_bar_tangent, self._joined(W_bar_tangent.ravel(), b_bar_tangent)
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' W_ij H_y_sii' W_i'k"""
@@ -146,17 +137,6 @@ class Linear(Layer):
         notes = "" if "bias" in self.parameters else ", bias=False"
         notes += "" if self.trainable else ", trainable=False"
         return f"{type(self).__name__}({self.in_features}, {self.out_features}{notes})"
-
-
-def _sum_of_products(terms, out, new):
-    """Sum of A @ B over the pairs (A, B) in `terms`, written to `out`; zero if there are none."""
-    if not terms:
-        out[...] = 0
-    for A, B in terms[:1]:
-        np.matmul(A, B, out=out)
-    for A, B in terms[1:]:
-        out += np.matmul(A, B, out=new("part", out.shape, out.dtype))
-    return out
 
 
 class ActivationSaved(NamedTuple):
@@ -181,21 +161,21 @@ class Activation(Layer):
         super().__init__(trainable=False)
         self.function = activation_function(function)
 
-    def forward(self, x, new=fresh):
+    def forward(self, x):
         """y_sj = s(x_sj), with slope_sj = s'(x_sj) and curvature_sj = s''(x_sj)"""
         f = self.function
         if hasattr(f, "jet"):
-            y, slope, curvature = call(f.jet, x, new=new)
+            y, slope, curvature = f.jet(x)
         else:
             y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
         return y, ActivationSaved(x, y, slope, curvature)
 
-    def input_gradient(self, saved, y_bar, new=fresh):
+    def input_gradient(self, saved, y_bar):
         """x_bar_sj = y_bar_sj slope_sj"""
-        x_bar = new("input_gradient", y_bar.shape, np.result_type(y_bar, saved.slope))
-        return np.multiply(y_bar, saved.slope, out=x_bar)
+        return y_bar * saved.slope
 
     def parameter_gradient(self, saved, y_bar):
+        """There are no parameters."""
         return np.empty(0, dtype=y_bar.dtype)
 
     def backward(self, saved, y_bar):
@@ -203,12 +183,12 @@ class Activation(Layer):
         return Activation.input_gradient(self, saved, y_bar), np.empty(0, dtype=y_bar.dtype)
 
     def parameter_gradients(self, saved, y_bar):
+        """There are no parameters."""
         return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
 
-    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+    def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_sj = slope_sj x_tangent_sj"""
-        y_tangent = new("tangent", saved.output.shape, saved.output.dtype)
-        return np.multiply(saved.slope, 0 if x_tangent is None else x_tangent, out=y_tangent)
+        return np.zeros_like(saved.output) if x_tangent is None else saved.slope * x_tangent
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_sj = slope_sj x_second_sj + curvature_sj x_tangent_sj^2"""
@@ -217,15 +197,11 @@ class Activation(Layer):
             y_second = y_second + saved.curvature * x_tangent**2
         return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent, new=fresh):
+    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
-        x_bar_tangent = new("input_gradient_tangent", y_bar.shape, saved.output.dtype)
-        np.multiply(y_bar_tangent, saved.slope, out=x_bar_tangent)
+        x_bar_tangent = y_bar_tangent * saved.slope
         if x_tangent is not None:
-            bend = new("part", y_bar.shape, saved.output.dtype)
-            np.multiply(y_bar, saved.curvature, out=bend)
-            bend *= x_tangent
-            x_bar_tangent += bend
+            x_bar_tangent = x_bar_tangent + y_bar * saved.curvature * x_tangent
         return x_bar_tangent, np.empty(0, dtype=y_bar.dtype)
 
     def input_hessian(self, saved, y_bar, H_y):

@@ -15,7 +15,6 @@ import numpy as np
 from .. import checks
 from ..checks.randomness import generator
 from .activations import logistic
-from .workspace import call, fresh
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -134,11 +133,10 @@ class DiagonalLoss(Loss):
     def hessian(self, p, target):
         return _diagonal(self.hessian_diagonal(p, target))
 
-    def hessian_product(self, p, target, v, new=fresh):
+    def hessian_product(self, p, target, v):
         """f_ii v_si"""
         checks.rows(p, v)
-        diagonal = call(self.hessian_diagonal, p, target, new=new)
-        return np.multiply(diagonal, v, out=new("loss product", v.shape, v.dtype))
+        return self.hessian_diagonal(p, target) * v
 
 
 class SquaredError(DiagonalLoss):
@@ -146,23 +144,20 @@ class SquaredError(DiagonalLoss):
 
     convex = True
 
-    def value(self, p, target, new=fresh):
+    def value(self, p, target):
         """0.5 sum_i (p_si - t_si)^2"""
         checks.rows(p, target)
-        residual = np.subtract(p, target, out=new("residual", p.shape, p.dtype))
-        return 0.5 * np.multiply(residual, residual, out=residual).sum(axis=1)
+        return 0.5 * np.sum((p - target) ** 2, axis=1)
 
-    def gradient(self, p, target, new=fresh):
+    def gradient(self, p, target):
         """p_si - t_si"""
         checks.rows(p, target)
-        return np.subtract(p, target, out=new("loss gradient", p.shape, p.dtype))
+        return p - target
 
-    def hessian_diagonal(self, p, target, new=fresh):
+    def hessian_diagonal(self, p, target):
         """1"""
         checks.rows(p, target)
-        ones = new("loss curvature", p.shape, p.dtype)
-        ones[...] = 1
-        return ones
+        return np.ones_like(p)
 
     def fisher(self, p):
         """Of the model target ~ N(p, I): the identity."""
@@ -174,45 +169,39 @@ class SquaredError(DiagonalLoss):
         return (p + generator(rng).standard_normal(p.shape)).astype(p.dtype, copy=False)
 
 
-def softmax(p, new=fresh):
-    """Softmax of each row of p (S, C), shifted by the largest entry."""
-    e = np.subtract(p, p.real.max(axis=1, keepdims=True), out=new("softmax", p.shape, p.dtype))
-    np.exp(e, out=e)
-    return np.divide(e, e.sum(axis=1, keepdims=True), out=e)
+def softmax(p):
+    """q_si = exp p_si / sum_j exp p_sj, shifted by the largest entry of the row."""
+    e = np.exp(p - p.real.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
 
 
-def softmax_and_rest(p, new=fresh):
+def softmax_and_rest(p):
     """Softmax q of each row, and 1 - q by a sum that stays exact where q rounds to 1."""
-    q, rest, after = (new(name, p.shape, p.dtype) for name in ("softmax", "rest", "after"))
-    np.exp(np.subtract(p, p.real.max(axis=1, keepdims=True), out=q), out=q)
-    rest[:, 0], after[:, -1] = 0, 0
-    np.cumsum(q[:, :-1], axis=1, out=rest[:, 1:])
-    np.cumsum(q[:, :0:-1], axis=1, out=after[:, :-1][:, ::-1])
-    rest += after
-    total = q.sum(axis=1, keepdims=True)
-    return np.divide(q, total, out=q), np.divide(rest, total, out=rest)
+    e = np.exp(p - p.real.max(axis=1, keepdims=True))
+    rest = np.zeros_like(e)
+    rest[:, 1:] += np.cumsum(e[:, :-1], axis=1)  # of all that stand before
+    rest[:, :-1] += np.cumsum(e[:, :0:-1], axis=1)[:, ::-1]  # and of all that stand after
+    total = e.sum(axis=1, keepdims=True)
+    return e / total, rest / total
 
 
-def centred(q, v, new=fresh):
+def centred(q, v):
     """v minus its mean under the weights q, row by row, measured from the entry where q is largest.
 
     Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
     """
-    top = np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
-    centred = np.subtract(v, top, out=new("centred", v.shape, np.result_type(q, v)))
-    centred -= np.einsum("si,si->s", q, centred)[:, None]
-    return centred
+    from_top = v - np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
+    return from_top - np.einsum("si,si->s", q, from_top)[:, None]
 
 
 class _ClassTargets(Loss):
     """Targets are integer labels (S,), or rows (S, C) of weights: one-hot, or probabilities."""
 
-    def prepare_target(self, target, shape, dtype, new=fresh):
+    def prepare_target(self, target, shape, dtype):
         target = checks.class_targets(target, shape, dtype, self)
         if target.ndim == 2:
             return target
-        one_hot = new("targets", tuple(shape), dtype)
-        return np.equal(target[:, None], np.arange(shape[1]), out=one_hot)
+        return (target[:, None] == np.arange(shape[1])).astype(dtype)
 
     def _weights(self, p, target, *others):
         """Targets as rows (S, C), after a look at all shapes."""
@@ -234,30 +223,25 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     convex = True
 
-    def value(self, p, target, new=fresh):
+    def value(self, p, target):
         """sum_i t_si (log sum_j exp p_sj - p_si)
 
         With m the largest output, log sum_j exp p_sj = p_sm + log1p(sum_{j != m} exp(p_sj - p_sm)):
         where the network is sure, the sum would round to 1.
         """
         t = self._weights(p, target)
-        shifted, e = new("shifted", p.shape, p.dtype), new("softmax", p.shape, p.dtype)
         largest = p.real.argmax(axis=1)[:, None]
-        np.subtract(p, np.take_along_axis(p, largest, axis=1), out=shifted)
-        np.put_along_axis(np.exp(shifted, out=e), largest, 0, axis=1)
-        log_total = np.log1p(e.sum(axis=1, keepdims=True))
-        losses = np.subtract(log_total, shifted, out=shifted)
-        return np.multiply(t, losses, out=losses).sum(axis=1)
+        shifted = p - np.take_along_axis(p, largest, axis=1)
+        others = np.exp(shifted)
+        np.put_along_axis(others, largest, 0, axis=1)
+        log_total = np.log1p(others.sum(axis=1, keepdims=True))
+        return np.sum(t * (log_total - shifted), axis=1)
 
-    def gradient(self, p, target, new=fresh):
+    def gradient(self, p, target):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
         t = self._weights(p, target)
-        q, rest = softmax_and_rest(p, new)
-        gradient = np.subtract(t.sum(axis=1, keepdims=True), t,
-                               out=new("loss gradient", p.shape, p.dtype))
-        gradient *= q
-        gradient -= np.multiply(t, rest, out=rest)
-        return gradient
+        q, rest = softmax_and_rest(p)
+        return q * (t.sum(axis=1, keepdims=True) - t) - t * rest
 
     def hessian(self, p, target):
         t = self._weights(p, target)
@@ -266,20 +250,17 @@ class SoftmaxCrossEntropy(_ClassTargets):
         np.einsum("sii->si", H)[...] = q * rest
         return H * t.sum(axis=1)[:, None, None]
 
-    def hessian_product(self, p, target, v, new=fresh):
+    def hessian_product(self, p, target, v):
         """q_si (v_si - sum_j q_sj v_sj) sum_j t_sj"""
         t = self._weights(p, target, v)
-        q = softmax(p, new)
-        product = centred(q, v, new)
-        product *= q
-        return np.multiply(product, t.sum(axis=1, keepdims=True), out=product)
+        q = softmax(p)
+        return q * centred(q, v) * t.sum(axis=1, keepdims=True)
 
-    def hessian_diagonal(self, p, target, new=fresh):
+    def hessian_diagonal(self, p, target):
         """q_si (1 - q_si) sum_j t_sj"""
         t = self._weights(p, target)
-        q, rest = softmax_and_rest(p, new)
-        q *= rest
-        return np.multiply(q, t.sum(axis=1, keepdims=True), out=q)
+        q, rest = softmax_and_rest(p)
+        return q * rest * t.sum(axis=1, keepdims=True)
 
     def fisher(self, p):
         """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""

@@ -1,6 +1,7 @@
 """`Network`: layers over one flat parameter vector. `Evaluation`: what its passes leave behind."""
 
 import copy
+import math
 from functools import cached_property
 
 import numpy as np
@@ -9,9 +10,10 @@ from .. import checks
 from ..checks.randomness import generator
 from .activations import activation_function
 from .chain import Chain
+from .in_place.base import Promoted
 from .layers import Activation, Linear
 from .summary import text as summary_text
-from .workspace import call, fresh
+from .workspace import Lender, fresh
 
 
 class Network:
@@ -59,10 +61,20 @@ class Network:
     def _bind(self):
         self._theta = np.zeros(self.chain.size, dtype=self.dtype)
         self.chain.bind(self._theta, self)
+        self.workspaces = Lender(self._width(), self.size)
+
+    def _width(self):
+        """Numbers that the layers make of one sample."""
+        shape, width = self.input_shape, 0
+        for layer in self.layers:
+            shape = layer.output_shape(shape)
+            width += math.prod(shape)
+        return width
 
     def __getstate__(self):
         # without theta: the layers carry the values
-        return {name: value for name, value in self.__dict__.items() if name != "_theta"}
+        return {name: value for name, value in self.__dict__.items()
+                if name not in ("_theta", "workspaces")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -154,18 +166,23 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        new = fresh if workspace is None else workspace.of(self.chain)
-        return self._forward(self.check_input(x), new)
+        x = self.check_input(x)
+        return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
-    def _forward(self, x, new=fresh):
-        """`forward` for inputs that were checked before."""
+    def _forward(self, x, passes):
+        """`forward` for inputs that were checked before, by the chain's passes or their twins."""
         with np.errstate(over="ignore", invalid="ignore"):
-            p, saved = call(self.chain.forward, x, new=new)
+            try:
+                p, saved = passes.forward(x)
+            except Promoted:
+                p, saved = self.chain.forward(x)
         return checks.outputs(p, saved, self), saved
 
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
-        return _own(self.forward(x)[0], x)
+        x = self.check_input(x)
+        with self.workspaces.lend(len(x)) as workspace:
+            return self._forward(x, workspace.passes(self, len(x)))[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -227,17 +244,21 @@ class Evaluation:
     def __init__(self, network, loss, x, y, workspace=None):
         self.network = checks.instance_of(network, Network, "network")
         self.loss_function, self.workspace = checks.check_loss(loss), workspace
-        self.new = fresh if workspace is None else workspace.of(network.chain)
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        target = call(loss.prepare_target, y, shape, network.dtype, new=self.new)
+        # the literal passes, or their twins, which write into the workspace's arrays
+        self.passes, self.criterion = network.chain, loss
+        if workspace is not None:
+            self.passes = workspace.passes(network, self.samples)
+            self.criterion = workspace.criterion(loss, network, self.samples)
+        target = self.criterion.prepare_target(y, shape, network.dtype)
         self.y = _own(target, y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
-        self.outputs, self.saved = network._forward(self.x, self.new)
+        self.outputs, self.saved = network._forward(self.x, self.passes)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = call(loss.value, self.outputs, self.y, new=self.new)
+            self.losses = self.criterion.value(self.outputs, self.y)
         checks.losses(self.losses, loss, self.outputs)
 
     def _parameters(self):
@@ -262,9 +283,9 @@ class Evaluation:
     def deltas(self):
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            y_bar = call(self.loss_function.gradient, self.outputs, self.y, new=self.new)
+            y_bar = self.criterion.gradient(self.outputs, self.y)
             checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
-            return self.network.chain.output_gradients(self.saved, y_bar, self.new)
+            return self.passes.output_gradients(self.saved, y_bar)
 
     @cached_property
     def gradient_sum(self):
@@ -272,14 +293,18 @@ class Evaluation:
         self.network.require_parameters()
         self.require_current()
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.network.chain.parameter_gradient_from(self.saved, self.deltas, self.new)
+            return self.passes.parameter_gradient_from(self.saved, self.deltas)
 
     @cached_property
     def gradient(self):
         total = self.gradient_sum
-        gradient = self.new("gradient", total.shape, total.dtype)
+        gradient = self._array("gradient", total)
         np.multiply(total, total.dtype.type(1) / self.samples, out=gradient)
         return self.network.require_finite(_read_only(gradient), "the gradient")
+
+    def _array(self, name, like):
+        """An array like another: the workspace's of that name, or a new one."""
+        return (self.workspace or fresh)(name, like.shape, like.dtype)
 
     def objective_gradient(self, l2):
         """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, one for each l2."""
@@ -287,7 +312,7 @@ class Evaluation:
             return self.gradient
         if l2 not in self._with_penalty:
             self.require_current()
-            gradient = self.new(f"gradient with l2={l2}", self.gradient.shape, self.gradient.dtype)
+            gradient = self._array(f"gradient with l2={l2}", self.gradient)
             np.multiply(self.network.theta, l2, out=gradient)
             gradient += self.gradient
             self._with_penalty[l2] = _read_only(gradient)

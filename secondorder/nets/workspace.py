@@ -1,58 +1,28 @@
-"""Arrays for results: new ones, or the same ones again at every step of an optimizer.
+"""Arrays that are used again at every step of an optimizer, and who writes into them.
 
 Allocating the arrays of a training step anew in every step can cost as much as the matrix products.
-There is one mechanism for all who make arrays: a pass, a rule, a loss or an activation that
-supports it takes an argument `new`, and writes its results into what ``new(name, shape, dtype)``
-returns. What accepts `new` is read from its signature, so that a layer that knows nothing of it
-works as well. By default `new` is :data:`fresh`; an optimizer passes on arrays of its own
-:class:`Workspace`, and only to evaluations that nobody else sees.
-
-``new.of(layer)`` is the same for a layer inside, whose arrays are then its own.
-``new.lending(theta_bar=piece)`` gives `piece` to whoever asks for an array of that name, so that a
-layer writes its gradient straight to its place in a flat vector.
+What makes them once is a :class:`Workspace`: it holds the in-place twins of a network's passes and
+of a loss (:mod:`secondorder.nets.in_place`), and arrays by name for whoever owns it. Its arrays are
+for evaluations that nobody else sees.
 """
 
-import functools
-import inspect
+import contextlib
 import math
 
 import numpy as np
 
-
-class Fresh:
-    """A source of new arrays, their entries not set. It is also the base of all other sources."""
-
-    def __call__(self, name, shape, dtype):
-        return np.empty(shape, dtype)
-
-    def of(self, owner):
-        """The source for something inside, such as a layer of a chain, told apart by identity."""
-        return self
-
-    def lending(self, **arrays):
-        """A source that gives these arrays where one of that name, shape and dtype is asked for."""
-        return Lending(self, arrays)
+from .in_place import in_place, losses
 
 
-fresh = Fresh()
+KEPT = 2**17  # numbers in a network's layers up to which a lent workspace is kept
 
 
-class Lending(Fresh):
-    """A source that lends some arrays by name and takes all others from another source."""
-
-    def __init__(self, source, arrays):
-        self.source, self.arrays = source, arrays
-
-    def __call__(self, name, shape, dtype):
-        array = self.arrays.get(name)
-        fits = array is not None and array.shape == shape and array.dtype == dtype
-        return array if fits else self.source(name, shape, dtype)
-
-    def of(self, owner):
-        return self.source.of(owner)
+def fresh(name, shape, dtype):
+    """A new array, its entries not set: what stands for a workspace where there is none."""
+    return np.empty(shape, dtype)
 
 
-class Workspace(Fresh):
+class Workspace:
     """Arrays that are handed out again and again, by owner, name and dtype.
 
     An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a
@@ -61,7 +31,7 @@ class Workspace(Fresh):
     """
 
     def __init__(self):
-        self._memory, self._views, self._inside = {}, {}, {}
+        self._memory, self._views, self._inside, self._twins = {}, {}, {}, {}
 
     def __call__(self, name, shape, dtype):
         view = self._views.get((name, shape, dtype))
@@ -72,6 +42,30 @@ class Workspace(Fresh):
                 self._views.clear()  # some of them look at memory that is given up
             view = self._views[name, shape, dtype] = memory[:size].reshape(shape)
         return view
+
+    def passes(self, network, rows):
+        """The in-place twin of a network's chain, for batches of `rows` samples."""
+        chain = network.chain
+        return self.twin(("passes", id(chain)), rows,
+                         lambda: in_place(chain, network.input_shape, network.dtype))
+
+    def criterion(self, loss, network, rows):
+        """The in-place twin of a loss, for the outputs of a network."""
+        outputs, dtype = network.output_shape[0], network.dtype
+        return self.twin(("criterion", id(loss), outputs, dtype), rows,
+                         lambda: losses.find(loss)(loss, outputs, dtype))
+
+    def twin(self, key, rows, make):
+        """What `make` gave for this key, ready for batches of `rows` samples.
+
+        The twin must hold what the key tells by its identity, so that the number stays its own.
+        """
+        twin = self._twins.get(key)
+        if twin is None:
+            twin = self._twins[key] = make()
+        if twin.rows != rows:
+            twin.resize(rows)
+        return twin
 
     def of(self, owner):
         """The workspace of an owner inside this one, such as a layer, told apart by identity."""
@@ -85,17 +79,30 @@ class Workspace(Fresh):
         return Workspace, ()
 
 
-@functools.cache
-def _parameters(function):
-    try:
-        return frozenset(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # a function without a signature, such as a ufunc
-        return frozenset()
+class Lender:
+    """Workspaces for one computation each: nobody else has them meanwhile, so that threads may ask
+    the same network. What was given back is lent again; what is large is made anew every time.
 
+    Parameters
+    ----------
+    width, size : int
+        Numbers that a network's layers make of one sample, and its parameters.
+    """
 
-def call(method, *arguments, **options):
-    """Call a function or method with those of the options that it accepts by name."""
-    accepted = _parameters(getattr(method, "__func__", method))
-    if not accepted.issuperset(options):
-        options = {name: value for name, value in options.items() if name in accepted}
-    return method(*arguments, **options)
+    def __init__(self, width, size):
+        self.width, self.size, self._idle = width, size, []
+
+    @contextlib.contextmanager
+    def lend(self, samples):
+        """A workspace for a computation with so many samples, within a ``with``."""
+        if samples * self.width + self.size > KEPT:
+            yield Workspace()
+            return
+        try:
+            workspace = self._idle.pop()
+        except IndexError:
+            workspace = Workspace()
+        try:
+            yield workspace
+        finally:
+            self._idle.append(workspace)

@@ -5,7 +5,6 @@ import numpy as np
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from ..nets import Workspace
-from ..nets.workspace import call
 from .base import Optimizer, norm
 from .conjugate_gradients import conjugate_gradients, dot
 
@@ -115,16 +114,10 @@ class TruncatedNewton(Optimizer):
 
     def _curved(self, evaluation, v):
         """The curvature matrix, without damping, times v."""
-        new = self._products.of(self.network.chain)
-        arrays = {"l2": self.l2, "new": new, "out": self._array("product")}
-        if self.curvature == "hessian":
-            return hessian_vector_product_at(evaluation, v, **arrays)
-
-        def curved(tangent):
-            product = evaluation.loss_function.hessian_product
-            return call(product, evaluation.outputs, evaluation.y, tangent, new=new)
-
-        return gauss_newton_product_at(evaluation, v, curved, **arrays)
+        product = (hessian_vector_product_at if self.curvature == "hessian"
+                   else gauss_newton_product_at)
+        return product(evaluation, v, l2=self.l2, workspace=self._products,
+                       out=self._array("product"))
 
     def check_state(self, state):
         super().check_state(state)
@@ -196,11 +189,12 @@ class TruncatedNewton(Optimizer):
     def _objective_after(self, evaluation, s):
         """Objective of the same batch at theta + s, or inf where it overflows."""
         network, start = self.network, self._array("start")
-        start[...], new = network.theta, self._trials.of(network.chain)
+        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
         try:
             np.add(start, s, out=network.theta)
-            outputs, _ = network._forward(evaluation.x, new)
-            losses = call(self.loss.value, outputs, evaluation.y, new=new)
+            outputs, _ = network._forward(evaluation.x, passes)
+            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
+            losses = criterion.value(outputs, evaluation.y)
             after = losses.mean(dtype=np.float64).item() + self.penalty()
         # the outputs or the loss overflow: as bad as a step can be
         except (FloatingPointError, OverflowError):

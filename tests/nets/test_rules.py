@@ -139,11 +139,11 @@ def test_a_rule_of_ones_own_is_asked(monkeypatch):
     @of_the_room.register(Double)
     class DoubleRule(Rule):
         @staticmethod
-        def forward(layer, saved, u, new):
+        def forward(layer, saved, u):
             return 2 * u, None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
+        def backward(layer, saved, kept, u, g, Z, options):
             return 2 * Z, np.empty(0)
 
     weight = Linear(2, 2, bias=False, trainable=False)

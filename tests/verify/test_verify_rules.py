@@ -26,7 +26,7 @@ class MixingRule(Rule):
     |x_j|."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         below = None if u is None else layer._mix(u, np.abs(layer.weight))
         if layer.trainable:
             own = np.abs(saved.input).sum(axis=layer.axis, keepdims=True)
@@ -34,7 +34,7 @@ class MixingRule(Rule):
         return below, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         curvature = layer._outer(Z, np.abs(saved.input)).sum(axis=0)
         if u is None:
             return None, curvature
@@ -82,13 +82,13 @@ def changed(forward=None, backward=None):
     curvature)."""
     class Changed(MixingRule):
         @staticmethod
-        def forward(layer, saved, u, new):
-            u_out, kept = MixingRule.forward(layer, saved, u, new)
+        def forward(layer, saved, u):
+            u_out, kept = MixingRule.forward(layer, saved, u)
             return (forward(u_out, layer, saved, u) if forward else u_out), kept
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
-            found = MixingRule.backward(layer, saved, kept, u, g, Z, new, options)
+        def backward(layer, saved, kept, u, g, Z, options):
+            found = MixingRule.backward(layer, saved, kept, u, g, Z, options)
             return backward(*found, layer, saved, u, g, Z, options) if backward else found
     return Changed
 
@@ -106,7 +106,7 @@ def transposed(Z_in, curvature, layer, saved, u, g, Z, options):
 
 
 def without_cross(Z_in, curvature, layer, saved, u, g, Z, options):
-    return MixingRule.backward(layer, saved, None, u, g, Z, None, Options(options.clip, False))
+    return MixingRule.backward(layer, saved, None, u, g, Z, Options(options.clip, False))
 
 
 def half_of_cross(Z_in, curvature, layer, saved, u, g, Z, options):
@@ -180,9 +180,9 @@ def test_other_fractions_are_a_bound_too():
     """Half of every change for what is below, half for the parameters, whatever their sizes."""
     class Halves(MixingRule):
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
+        def backward(layer, saved, kept, u, g, Z, options):
             if u is None or not layer.trainable:
-                return MixingRule.backward(layer, saved, kept, u, g, Z, new, options)
+                return MixingRule.backward(layer, saved, kept, u, g, Z, options)
             below = layer._mix(u, np.abs(layer.weight))
             own = np.abs(saved.input).sum(axis=layer.axis, keepdims=True)
             share = Z / (below + own)  # Z / u_out, the coefficient of the paper
@@ -210,11 +210,11 @@ class Curved(Activation):
 def bent(term, linear=1.0):
     class Bent(Rule):
         @staticmethod
-        def forward(layer, saved, u, new):
+        def forward(layer, saved, u):
             return maybe(u, np.abs(saved.slope)), None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
+        def backward(layer, saved, kept, u, g, Z, options):
             nothing = np.empty(0)
             if u is None:
                 return None, nothing
@@ -282,12 +282,12 @@ class Power(so.Layer):
 def power_rule(own):
     class PowerRule(Rule):
         @staticmethod
-        def forward(layer, saved, u, new):
+        def forward(layer, saved, u):
             return np.abs(saved.output) + (0 if u is None else u
                                            * np.exp(layer.parameters["t"])), None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
+        def backward(layer, saved, kept, u, g, Z, options):
             e = np.exp(layer.parameters["t"])
             curvature = np.sum(Z * np.abs(saved.output)).reshape(1) + own * abs(
                 np.sum(g * saved.output)
@@ -369,14 +369,14 @@ def without_products(layers, saved, moved, delta):
 def test_a_rule_that_raises_or_writes_into_its_arguments():
     class Raises(MixingRule):
         @staticmethod
-        def forward(layer, saved, u, new):
+        def forward(layer, saved, u):
             return u + 1, None
 
     class Writes(MixingRule):
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, new, options):
+        def backward(layer, saved, kept, u, g, Z, options):
             Z *= 2
-            return MixingRule.backward(layer, saved, kept, u, g, Z, new, options)
+            return MixingRule.backward(layer, saved, kept, u, g, Z, options)
 
     room.register(Mixing)(Raises)
     report = verify.rule(Mixing((2, 2, 2), 2, rng=0))
@@ -486,11 +486,11 @@ class HalvedRule(Rule):
     """Z_in half as large as it must be."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         return u @ np.abs(layer.weight).T, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         return 0.5 * Z @ np.abs(layer.weight), np.empty(0, dtype=Z.dtype)
 
 
@@ -505,10 +505,10 @@ class DoubleOnlyRule(MixingRule):
     """Right, but not at home in single precision."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         if u is not None and u.dtype == np.float32:
             raise TypeError("float64 wanted")
-        return MixingRule.forward(layer, saved, u, new)
+        return MixingRule.forward(layer, saved, u)
 
 
 def test_a_rule_that_raises_in_single_precision_is_told():

@@ -18,7 +18,6 @@ import numpy as np
 from ...checks import check_l2, one_of
 from ...exact.curvature import check_vector, evaluate
 from ...nets import Activation, Linear
-from ...nets.workspace import fresh
 from .coupling import block_products
 from .quantities import hidden_layers, objective_derivatives
 
@@ -85,49 +84,49 @@ def inner(a, b):
 
 def _exact(evaluation, direction):
     """Corrected (38)-(39) by one tangent and the gradients that the evaluation holds."""
+    loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
+    tangent, bend = along(evaluation, direction)
+    bend += inner(tangent, loss.hessian_product(p, y, tangent))
+    return inner(evaluation.deltas[-1], tangent) / evaluation.samples, bend / evaluation.samples
+
+
+def along(evaluation, direction):
+    """The tangent of the outputs along the direction, and the sum over layers of <gradient in their
+    output, its second derivative>."""
+    if evaluation.workspace is not None:
+        from .in_place import along as in_place
+
+        return in_place(evaluation, direction)
     chain, bend, tangent = evaluation.network.chain, 0.0, None
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
     for layer, kept, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
         if tangent is not None or piece is not None:
             through = RULES.get(type(layer), through_layer)
-            tangent, own = through(layer, kept, tangent, piece, bar, evaluation.new.of(layer))
+            tangent, own = through(layer, kept, tangent, piece, bar)
             bend += own
-    loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
-    bend += inner(tangent, loss.hessian_product(p, y, tangent))
-    return inner(evaluation.deltas[-1], tangent) / evaluation.samples, bend / evaluation.samples
+    return tangent, bend
 
 
-def through_layer(layer, kept, tangent, piece, bar, new=fresh):
+def through_layer(layer, kept, tangent, piece, bar):
     """Any layer: its output's tangent, and <bar, second derivative of its output> over samples."""
     second = layer.second_tangent(kept, tangent, None, piece)
     return layer.tangent(kept, tangent, piece), inner(bar, second)
 
 
-def through_linear(layer, kept, tangent, piece, bar, new=fresh):
+def through_linear(layer, kept, tangent, piece, bar):
     """z' = W v' + P v and 2 <delta, P v'>, the last line of (39)."""
-    shape, dtype = kept.output.shape, bar.dtype
-    moved = None if tangent is None else new("tangent through weights", shape, dtype)
-    if piece is None:
-        return np.matmul(tangent, layer.weight.T, out=moved), 0.0
-    P, P_bias = (*layer.split(piece), None)[:2]
-    z_tangent = np.matmul(kept.input, P.T, out=new("tangent", shape, dtype))
-    if P_bias is not None:
-        z_tangent += P_bias
-    if tangent is None:
+    z_tangent = layer.tangent(kept, tangent, piece)
+    if piece is None or tangent is None:
         return z_tangent, 0.0
-    z_tangent += np.matmul(tangent, layer.weight.T, out=moved)
-    return z_tangent, 2 * inner(bar, np.matmul(tangent, P.T, out=moved))
+    P = layer.split(piece)[0]
+    return z_tangent, 2 * inner(bar, tangent @ P.T)
 
 
-def through_activation(layer, kept, tangent, piece, bar, new=fresh):
+def through_activation(layer, kept, tangent, piece, bar):
     """v' = A'(z) z' and <df/dv A''(z), z'^2>; the latter is left out where A'' = 0."""
-    v_tangent = new("tangent", bar.shape, bar.dtype)
-    bend = 0.0
-    if not getattr(layer.function, "piecewise_linear", False):
-        np.multiply(bar, kept.curvature, out=v_tangent)
-        v_tangent *= tangent
-        bend = inner(v_tangent, tangent)
-    return np.multiply(kept.slope, tangent, out=v_tangent), bend
+    if getattr(layer.function, "piecewise_linear", False):
+        return kept.slope * tangent, 0.0
+    return kept.slope * tangent, inner(bar * kept.curvature * tangent, tangent)
 
 
 RULES = {Linear: through_linear, Activation: through_activation}

@@ -13,8 +13,6 @@ import numpy as np
 from ...checks import boolean, check_l2, lookup, promised, real_array, require_real
 from ...exact.curvature import check_network, evaluate
 from ...nets import Activation, Chain, Flatten, Linear, Reshape, Skip
-from ...nets.workspace import call, fresh
-from . import loops
 from .rule import Options, Rule, rules
 
 NEGATIVE_CURVATURE = {"abs": False, "max": True}  # whether to clip at zero
@@ -67,23 +65,20 @@ class Bound:
 
 # -- the loss --------------------------------------------------------------------------------------
 
-def _diagonal(loss, p, y, u, new=fresh):
+def _diagonal(loss, p, y, u):
     """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is
     diagonal."""
-    f_ii, Z = call(loss.hessian_diagonal, p, y, new=new), new("Z of the loss", u.shape, u.dtype)
-    return np.multiply(np.abs(f_ii, out=Z), u, out=Z)
+    return np.abs(loss.hessian_diagonal(p, y)) * u
 
 
-def _jensen(loss, p, y, u, new=fresh):
+def _jensen(loss, p, y, u):
     """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with
     phi of Eq. (46)."""
-    f_ii, Z = call(loss.hessian_diagonal, p, y, new=new), new("Z of the loss", u.shape, u.dtype)
-    r = np.sqrt(f_ii, out=Z)
-    total = np.multiply(r, u, out=new("r u", u.shape, u.dtype)).sum(axis=1, keepdims=True)
-    return np.multiply(r, total, out=Z)
+    r = np.sqrt(loss.hessian_diagonal(p, y))
+    return r * (r * u).sum(axis=1, keepdims=True)
 
 
-def _pairwise(loss, p, y, u, new=fresh):
+def _pairwise(loss, p, y, u):
     """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal
     losses, right for any loss."""
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
@@ -117,11 +112,6 @@ def output_rule(loss, output):
 
 # -- the layers ------------------------------------------------------------------------------------
 
-def _size(array, name, new):
-    """Absolute values of an array."""
-    return np.abs(array, out=new(name, array.shape, array.dtype))
-
-
 @rules.register(Linear)
 class LinearRule(Rule):
     """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
@@ -140,28 +130,25 @@ class LinearRule(Rule):
     """
 
     @staticmethod
-    def forward(layer, saved, u, new):
-        size_of_input = size_of_weight = None
-        below, own, u_out = 0, 0, new("u", saved.output.shape, saved.output.dtype)
+    def forward(layer, saved, u):
+        u_out = np.zeros_like(saved.output)
         if u is not None:
-            size_of_weight = _size(layer.weight, "|W|", new)
-            below = np.matmul(u, size_of_weight.T, out=u_out)
+            u_out = u @ np.abs(layer.weight).T
         if layer.trainable:
-            size_of_input = _size(saved.input, "|x|", new)
-            own = size_of_input.sum(axis=1, keepdims=True) + (layer.bias is not None)
-        return np.add(below, own, out=u_out), (size_of_input, size_of_weight)
+            x_0 = 0 if layer.bias is None else 1
+            u_out = u_out + (np.abs(saved.input).sum(axis=1, keepdims=True) + x_0)
+        return u_out, None
 
     @staticmethod
-    def backward(layer, saved, sizes, u, g, Z, new, options):
-        size_of_input, size_of_weight = sizes
-        curvature = layer.parameter_gradient(saved._replace(input=size_of_input), Z, new)  # Z^T |x|
+    def backward(layer, saved, kept, u, g, Z, options):
+        sizes = saved._replace(input=np.abs(saved.input))
+        curvature = layer.parameter_gradient(sizes, Z)  # Z^T |x|, and the sum of Z for the bias
         if u is None:
             return None, curvature
-        Z_in = np.matmul(Z, size_of_weight, out=new("Z", u.shape, Z.dtype))
+        Z_in = Z @ np.abs(layer.weight)
         if options.cross and layer.trainable:
-            size_of_g = np.abs(g)
-            layer.split(curvature)[0][...] += size_of_g.T @ u
-            Z_in += size_of_g.sum(axis=1, keepdims=True)
+            layer.split(curvature)[0][...] += np.abs(g).T @ u
+            Z_in = Z_in + np.abs(g).sum(axis=1, keepdims=True)
         return Z_in, curvature
 
 
@@ -178,19 +165,13 @@ class ActivationRule(Rule):
     """
 
     @staticmethod
-    def forward(layer, saved, u, new):
-        u_out = _size(saved.slope, "u", new)
-        return np.multiply(u_out, u, out=u_out), None
+    def forward(layer, saved, u):
+        return np.abs(saved.slope) * u, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
-        Z_in = new("Z", Z.shape, Z.dtype)
-        if getattr(layer.function, "piecewise_linear", False):
-            np.multiply(np.abs(saved.slope, out=Z_in), Z, out=Z_in)
-        else:
-            flat = (a.ravel() for a in (g, Z, saved.slope, saved.curvature, u))
-            loops.partition_activation(*flat, options.clip, Z_in.ravel())
-        return Z_in, np.empty(0, Z.dtype)
+    def backward(layer, saved, kept, u, g, Z, options):
+        z = np.abs(saved.slope) * Z + g * saved.curvature * u
+        return np.maximum(z, 0) if options.clip else np.abs(z), np.empty(0, Z.dtype)
 
 
 @rules.register(Flatten, Reshape)
@@ -198,11 +179,11 @@ class ReshapeRule(Rule):
     """u_out and Z_in are u and Z in the other shape."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         return u.reshape(saved.output.shape), None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         return Z.reshape(saved.input.shape), np.empty(0, Z.dtype)
 
 
@@ -211,15 +192,15 @@ class ChainRule(Rule):
     """The rules of its layers, one after the other."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
-        us, kept = up(layer, saved, u, new)
+    def forward(layer, saved, u):
+        us, kept = up(layer, saved, u)
         return us[-1], (us, kept)
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         us, inner = kept
-        deltas = layer.output_gradients(saved, g, new)
-        carried, curvature = down(layer, saved, inner, us, deltas, Z, options, new)
+        deltas = layer.output_gradients(saved, g)
+        carried, curvature = down(layer, saved, inner, us, deltas, Z, options)
         return carried[0], curvature
 
 
@@ -229,19 +210,17 @@ class SkipRule(Rule):
     both branches' changes."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
-        inside, kept = ChainRule.forward(layer.inner, saved.inner, u, new)
-        if u is not None:
-            inside = np.add(u, inside, out=new("u", u.shape, u.dtype))
-        return inside, kept
+    def forward(layer, saved, u):
+        inside, kept = ChainRule.forward(layer.inner, saved.inner, u)
+        return inside if u is None else u + inside, kept
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
-        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, new, options)
-        return (None if u is None else np.add(Z, Z_in, out=new("Z", u.shape, Z.dtype))), curvature
+    def backward(layer, saved, kept, u, g, Z, options):
+        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, options)
+        return None if u is None else Z + Z_in, curvature
 
 
-def up(chain, saved, u, new=fresh):
+def up(chain, saved, u):
     """Total gradients at all layers' inputs and the chain's output, and what each rule kept.
 
     Both are None as long as nothing is trained.
@@ -249,28 +228,24 @@ def up(chain, saved, u, new=fresh):
     us, kept = [u], []
     for layer, seen in zip(chain.layers, saved):
         idle = u is None and not layer.size
-        u, own = (None, None) if idle else rules(layer).forward(layer, seen, u, new.of(layer))
+        u, own = (None, None) if idle else rules(layer).forward(layer, seen, u)
         us.append(u)
         kept.append(own)
     return us, kept
 
 
-def down(chain, saved, kept, us, deltas, Z, options, new=fresh):
+def down(chain, saved, kept, us, deltas, Z, options):
     """Carry Z through a chain; return Z at all inputs and the output, and the curvature sums.
 
-    `deltas` are the gradients in the outputs of all layers. Every rule writes its curvature
-    straight to its place.
+    `deltas` are the gradients in the outputs of all layers.
     """
     slices, carried = chain.slices, [Z]
-    curvature = new("curvature", (slices[-1].stop,), Z.dtype)
+    curvature = np.zeros(chain.size, dtype=Z.dtype)
     idle = sum(u is None for u in us[1:])  # layers with nothing trained up to their output
     for i in reversed(range(idle, len(chain.layers))):
-        layer, piece = chain.layers[i], curvature[slices[i]]
-        source = new.of(layer).lending(curvature=piece, theta_bar=piece)
-        Z, found = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i], carried[-1],
-                                         source, options)
-        if found is not piece:
-            piece[...] = found
+        layer = chain.layers[i]
+        Z, curvature[slices[i]] = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i],
+                                                        Z, options)
         carried.append(Z)
     return [None] * idle + carried[::-1], curvature
 
@@ -347,11 +322,10 @@ def checked(network, loss, output, negative_curvature, cross):
 
 def sums(evaluation, output, options):
     """One pass up and one down: u and Z at all inputs and the output, and curvature sums (P,)."""
-    chain, new = evaluation.network.chain, evaluation.new
+    chain, loss, p = evaluation.network.chain, evaluation.loss_function, evaluation.outputs
     # what is not finite is refused later, with the layer's name
     with np.errstate(over="ignore", invalid="ignore"):
-        us, kept = up(chain, evaluation.saved, None, new)
-        Z = OUTPUTS[output](evaluation.loss_function, evaluation.outputs, evaluation.y, us[-1], new)
-        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options,
-                                  new)
+        us, kept = up(chain, evaluation.saved, None)
+        Z = OUTPUTS[output](loss, p, evaluation.y, us[-1])
+        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
     return us, carried, curvature

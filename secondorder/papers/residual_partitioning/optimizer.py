@@ -6,7 +6,8 @@ from ...checks import number_in, one_of
 from ...optimizers.base import Optimizer
 from ...optimizers.fused import whole_step
 from . import loops
-from .fast import checked, sums
+from .fast import checked
+from .in_place import curvature_sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -39,7 +40,7 @@ class OnePass:
     def _arguments(self, method, evaluation, rate):
         """The data's curvature summed over samples, damping, what the penalty adds, and places for
         what the loops report."""
-        total = sums(evaluation, method.output, method.options)[2]
+        total = curvature_sums(evaluation, method.output, method.options)
         numbers = method.damping, method._penalty_curvature(rate)
         return total, *loops.scalars(total.dtype, *numbers), np.zeros(3), loops.NO_ENDS.copy()
 
@@ -118,7 +119,7 @@ class ResidualPartitioning(Optimizer):
     def _direction(self, evaluation):
         g, rate = self._gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
-        curvature = sums(evaluation, self.output, self.options)[2] * (1 / evaluation.samples)
+        curvature = curvature_sums(evaluation, self.output, self.options) * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
         # direction_j = -g_j / (C_j + damping + penalty); 0 where C_j + damping is 0
         damped, penalty = curvature + self.damping, self._penalty_curvature(rate)

@@ -62,7 +62,7 @@ class Rule:
     inner_products = False
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         """Carry u up: how far an output can move if no parameter moves by more than one.
 
         Parameters
@@ -73,9 +73,6 @@ class Rule:
         u : array like x, or None
             Total gradient of the layer's input; None stands for zero: nothing below is trained,
             but the layer is. (Where neither is, no rule is asked.)
-        new : callable
-            ``new(name, shape, dtype)`` gives an array to write results into, which an optimizer
-            uses again in its next step. A rule may as well return arrays of its own.
 
         Returns
         -------
@@ -83,15 +80,15 @@ class Rule:
         kept : object
             What `backward` needs of this.
         """
-        raise NotImplementedError("a rule must define forward(layer, saved, u, new)")
+        raise NotImplementedError("a rule must define forward(layer, saved, u)")
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         """Carry Z down, and return the curvature of the layer's parameters.
 
         Parameters
         ----------
-        layer, saved, u, new
+        layer, saved, u
             As for `forward`.
         kept : object
             What `forward` returned as such.
@@ -108,5 +105,5 @@ class Rule:
         curvature : (layer.size,) array
             Summed over samples, not negative; empty where the layer has nothing to train.
         """
-        raise NotImplementedError("a rule must define backward(layer, saved, kept, u, g, Z, new, "
+        raise NotImplementedError("a rule must define backward(layer, saved, kept, u, g, Z, "
                                   "options)")

@@ -15,7 +15,6 @@ import numpy as np
 from ...checks import whole_number
 from ...exact import hessian
 from ...nets import Activation, Linear, Network, Reshape, SoftmaxCrossEntropy
-from ...nets.workspace import fresh
 from ...checks.randomness import generator
 from ...verify.derivatives import layer as check_passes
 from ...verify.derivatives import sample_shape
@@ -111,8 +110,8 @@ class _Case:
         given = [a for a in (u, Z, g) if a is not None]
         before = [a.copy() for a in given]
         try:
-            u_out, kept = self.rule.forward(self.layer, self.saved, u, fresh)
-            below = self.rule.backward(self.layer, self.saved, kept, u, g, Z, fresh, options)
+            u_out, kept = self.rule.forward(self.layer, self.saved, u)
+            below = self.rule.backward(self.layer, self.saved, kept, u, g, Z, options)
         except Exception as problem:  # whatever a user's rule raises is the finding
             self.recorder.fact("rule", "runs", False,
                                f"raised {type(problem).__name__}{_of(u)}: {problem}")
@@ -284,8 +283,8 @@ def _check_single_precision(layer, recorder, shape, samples):
     y, saved = layer.forward(x)
     u, Z = np.ones_like(x), np.ones_like(y)
     try:
-        u_out, kept = rules(layer).forward(layer, saved, u, fresh)
-        found = u_out, *rules(layer).backward(layer, saved, kept, u, Z, Z, fresh,
+        u_out, kept = rules(layer).forward(layer, saved, u)
+        found = u_out, *rules(layer).backward(layer, saved, kept, u, Z, Z,
                                               Options(False, True))
     except Exception as problem:  # whatever a user's rule raises is the finding
         recorder.fact("float32", "runs", False,

@@ -27,7 +27,7 @@ class ConvolutionRule(Rule):
     """
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         u_out = np.zeros_like(saved.output)
         if u is not None:
             u_out += layer.convolve(u, np.abs(layer.weight))
@@ -37,7 +37,7 @@ class ConvolutionRule(Rule):
         return u_out, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         curvature = layer.parameter_gradient(saved._replace(input=np.abs(saved.input)), Z)
         if u is None:
             return None, curvature
@@ -54,11 +54,11 @@ class PoolingRule(Rule):
     Z is spread like a gradient. For the maximum the bound is that of the chosen entries."""
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         return layer.tangent(saved, u, None), None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         return layer.backward(saved, Z)
 
 
@@ -77,7 +77,7 @@ class RecurrentRule(Rule):
     inner_products = True
 
     @staticmethod
-    def forward(layer, saved, u, new):
+    def forward(layer, saved, u):
         U, W, _ = layer.named([np.abs(value) for value in layer.parameters.values()])
         u_x = np.zeros_like(saved.input) if u is None else u
         u_states, u_arguments = [layer.start(u_x)], []
@@ -88,7 +88,7 @@ class RecurrentRule(Rule):
         return u_states[-1], (u_x, u_states, u_arguments)
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, new, options):
+    def backward(layer, saved, kept, u, g, Z, options):
         u_x, u_states, u_arguments = kept
         U, W, _ = layer.named([np.abs(value) for value in layer.parameters.values()])
         crossed = options.cross and layer.trainable

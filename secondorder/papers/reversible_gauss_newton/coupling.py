@@ -8,7 +8,6 @@ import numpy as np
 
 from ...checks import one_of, whole_number
 from ...nets import Activation, Chain, ChainSaved, Layer, Linear
-from ...nets.workspace import fresh
 
 HALVES = ("first", "second")
 
@@ -87,17 +86,16 @@ class Coupling(Layer):
 
     # -- forward and back ------------------------------------------------------------------------
 
-    def _joined(self, moved, kept, new=fresh, name="joined"):
+    def _joined(self, moved, kept):
         """An array (S, d) from its two halves."""
-        whole = new(name, (len(kept), 2 * self.half), np.result_type(moved, kept))
+        whole = np.empty((len(kept), 2 * self.half), dtype=np.result_type(moved, kept))
         whole[:, self.moved], whole[:, self.kept] = moved, kept
         return whole
 
-    def forward(self, x, new=fresh):
+    def forward(self, x):
         """y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
-        change, inner = self.inner.forward(x[:, self.kept], new.of(self.inner))
-        y = self._joined(x[:, self.moved], x[:, self.kept], new, "output")
-        y[:, self.moved] += change
+        change, inner = self.inner.forward(x[:, self.kept])
+        y = self._joined(x[:, self.moved] + change, x[:, self.kept])
         return y, CouplingSaved(x, y, inner)
 
     def inverse(self, y):
@@ -110,29 +108,23 @@ class Coupling(Layer):
         x = self._joined(y[:, self.moved] - change, y[:, self.kept])
         return x, CouplingSaved(x, y, inner)
 
-    def inverse_tangent(self, saved, y_tangent, new=fresh):
+    def inverse_tangent(self, saved, y_tangent):
         """The tangent of the input (S, d) for a tangent e of the output, parameters fixed:
         e_sm - sum_k dF_sm/dx_sk e_sk.
         """
-        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None, new.of(self.inner))
-        x_tangent = self._joined(y_tangent[:, self.moved], y_tangent[:, self.kept], new,
-                                 "inverse tangent")
-        x_tangent[:, self.moved] -= change
-        return x_tangent
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
+        return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
 
     # -- the other passes ------------------------------------------------------------------------
 
-    def input_gradient(self, saved, y_bar, new=fresh):
+    def input_gradient(self, saved, y_bar):
         """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
-        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved], new.of(self.inner))
-        x_bar = self._joined(y_bar[:, self.moved], y_bar[:, self.kept], new, "input_gradient")
-        x_bar[:, self.kept] += back
-        return x_bar
+        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
+        return self._joined(y_bar[:, self.moved], y_bar[:, self.kept] + back)
 
-    def parameter_gradient(self, saved, y_bar, new=fresh):
+    def parameter_gradient(self, saved, y_bar):
         """W_bar_mj = sum_s y_bar_sm S_js; V and the activation hold nothing that is trained."""
-        layer = self.trained
-        return layer.parameter_gradient(saved.inner[-1], y_bar[:, self.moved], new)
+        return self.trained.parameter_gradient(saved.inner[-1], y_bar[:, self.moved])
 
     def backward(self, saved, y_bar):
         """Both halves; named by class, so that a subclass may work its own halves out from this."""
@@ -143,15 +135,13 @@ class Coupling(Layer):
         """[s, mj] = y_bar_sm S_js."""
         return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved])
 
-    def tangent(self, saved, x_tangent, theta_tangent, new=fresh):
+    def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
         kept = None if x_tangent is None else x_tangent[:, self.kept]
-        change = self.inner.tangent(saved.inner, kept, theta_tangent, new.of(self.inner))
+        change = self.inner.tangent(saved.inner, kept, theta_tangent)
         if x_tangent is None:
-            return self._joined(change, np.zeros_like(change), new, "tangent")
-        y_tangent = self._joined(x_tangent[:, self.moved], kept, new, "tangent")
-        y_tangent[:, self.moved] += change
-        return y_tangent
+            return self._joined(change, np.zeros_like(change))
+        return self._joined(x_tangent[:, self.moved] + change, kept)
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""

@@ -6,7 +6,6 @@ import numpy as np
 
 from ...checks import check_l2, instance_of
 from ...nets import SquaredError
-from ...nets.workspace import fresh
 from .moore_penrose import shortest_step
 from .options import Options
 from .outcome import Update, relative_size, residual, warn
@@ -99,7 +98,7 @@ def update(network, loss, x, y, options):
     return update_at(network.evaluate(loss, x, y), options)
 
 
-def update_at(evaluation, options, out=None, new=fresh):
+def update_at(evaluation, options, out=None):
     """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it
     is given.
     """
@@ -112,7 +111,8 @@ def update_at(evaluation, options, out=None, new=fresh):
             found = _running(evaluation, eps, options, out)
         else:
             states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-            found = _as_update(_right(network, states, eps, options, out, new), len(eps))
+            found = _as_update(_right(network, states, eps, options, out,
+                                       evaluation.passes), len(eps))
     network.require_finite(found.direction, "the Gauss-Newton direction")
     if not options.measure_defect or np.isfinite(found.defect):
         return found
@@ -148,11 +148,12 @@ def at_features(network, eps):
     return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
 
 
-def _right(network, states, eps, options, out=None, new=fresh):
+def _right(network, states, eps, options, out=None, passes=None):
     """`Sweep` of the right inverse from the states of the blocks, last block first."""
     form = {"form": options.pseudo_inverse, "strength": options.strength,
             "decomposition": options.decomposition, "rng": options.rng}
-    return sweep(network, states, at_features(network, eps), options.block_weights, form, out, new)
+    return sweep(network, states, at_features(network, eps), options.block_weights, form, out,
+                 passes)
 
 
 def _as_update(made, samples, drifted=0.0):

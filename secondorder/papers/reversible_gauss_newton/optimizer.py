@@ -79,8 +79,7 @@ class GaussNewton(Optimizer):
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        arrays = self._array("direction"), self._workspace.of(self.options)
-        found = update_at(evaluation, options, *arrays)
+        found = update_at(evaluation, options, self._array("direction"))
         self._report(found)
         if self.l2:
             found.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...nets.workspace import fresh
+from .in_place import halves_of
 from .features import fit
 
 WEIGHTS = ("uniform", "shortest", "last", "full-rank")
@@ -80,7 +80,7 @@ def from_inputs(blocks, x):
         yield block, kept
 
 
-def block_update(block, saved, e, form, new=fresh):
+def block_update(block, saved, e, form, passes=None):
     """Delta1 and Delta2 of one block as two `Fit`, and the error below it.
 
     Parameters
@@ -90,6 +90,8 @@ def block_update(block, saved, e, form, new=fresh):
         e_l.
     form : dict
         Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
+    passes : pair, optional
+        What runs the inverse tangents: the in-place twins of both halves. Default: the halves.
 
     Returns
     -------
@@ -97,15 +99,16 @@ def block_update(block, saved, e, form, new=fresh):
         The last one gives e_{l-1}; it is not needed below the first block.
     """
     lower, upper = block
+    down, up = passes or block
     first = fit(_features(saved[0]), e[:, lower.moved], ones=lower.trained.bias is not None, **form)
-    below = upper.inverse_tangent(saved[1], e, new.of(upper))
+    below = up.inverse_tangent(saved[1], e)
     bracket = below[:, upper.moved]
     if not first.complete:
         literal = np.array(e)
         literal[:, lower.moved] = first.reached
         bracket = upper.inverse_tangent(saved[1], literal)[:, upper.moved]
     second = fit(_features(saved[1]), bracket, ones=upper.trained.bias is not None, **form)
-    return first, second, lambda: lower.inverse_tangent(saved[0], below, new.of(lower))
+    return first, second, lambda: down.inverse_tangent(saved[0], below)
 
 
 def _features(saved):
@@ -113,7 +116,7 @@ def _features(saved):
     return saved.inner[-1].input
 
 
-def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh):
+def sweep(network, states, E, weights="uniform", form=None, out=None, passes=None):
     """The whole update.
 
     Parameters
@@ -131,8 +134,8 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh)
         Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
     out : (P,) array, optional
         Where the direction goes.
-    new : source of arrays, optional
-        For the tangents; see :mod:`secondorder.nets.workspace`.
+    passes : ChainInPlace, optional
+        The in-place twin of the network's chain, for the tangents. Default: the chain.
 
     Returns
     -------
@@ -144,11 +147,12 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, new=fresh)
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
     full = np.zeros(len(blocks), dtype=bool)
     halves = network.slices[network._begin:network._end]
+    twins = halves_of(network, passes)
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
     e, largest, missed, undecided = E, 0.0, 0.0, 0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
-        first, second, below = block_update(block, saved, e, form, new)
+        first, second, below = block_update(block, saved, e, form, twins[2 * l:2 * l + 2])
         part = direction[places[l]]
         _write(part, first, second)
         ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)

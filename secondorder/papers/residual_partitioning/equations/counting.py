@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ....nets import SquaredError, Workspace
-from ....nets.workspace import Fresh
+from ....nets import SquaredError
 from . import cases
 
 
@@ -40,29 +39,6 @@ class Counted(np.ndarray):
         return super().__array_function__(function, types, args, kwargs)
 
 
-class CountedArrays(Fresh):
-    """Hands out counted arrays, so that a product that is written into one of them is seen."""
-
-    def __init__(self, log):
-        self.log = log
-
-    def __call__(self, name, shape, dtype):
-        array = np.empty(shape, dtype).view(Counted)
-        array.log = self.log
-        return array
-
-
-class CountedWorkspace(Workspace):
-    """Counted arrays for everyone."""
-
-    def __init__(self, log):
-        super().__init__()
-        self.log = log
-
-    def of(self, owner):
-        return CountedArrays(self.log)
-
-
 def multiply_adds(rng, sizes, samples, work):
     """Multiply-adds of every matrix product of work(evaluation), forward pass included."""
     net, log = cases.network(rng, "relu", sizes), []
@@ -71,5 +47,5 @@ def multiply_adds(rng, sizes, samples, work):
         counted.log = log
         dict.__setitem__(layer.parameters, "weight", counted)
     x, y = cases.batch(rng, net, samples=samples)
-    work(net.evaluate(SquaredError(), x, y, CountedWorkspace(log)))
+    work(net.evaluate(SquaredError(), x, y))
     return log
