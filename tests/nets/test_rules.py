@@ -101,14 +101,14 @@ def test_one_registration_for_several_classes_and_methods(methods):
 
 
 def test_the_table_has_the_rooms_layers_and_does_not_deny_what_works():
-    """Reshape through the kernel is measured in test_reversible_directions, "reshape between"."""
+    """What the kernel takes by gradients is measured in test_reversible_shaped_layers."""
     head, _, *rows = [[cell.strip() for cell in row.split("|")[1:-1]]
                       for row in support.table().splitlines()]
     table = {row[0]: dict(zip(head[1:], row[1:])) for row in rows}
     kernel = table["Gauss-Newton through the tangent kernel"]
     assert kernel["`Coupling`"] == kernel["`Linear`"] == "yes" == table["exact derivatives"][
         "`Coupling`"]
-    assert kernel["`Reshape`"] == "by gradients" and table["EA-CG"]["`Reshape`"] == "no"
+    assert kernel["`Conv2d`"] == "by gradients" and table["EA-CG"]["`Reshape`"] == "no"
 
 
 @pytest.mark.parametrize("given, words", [((), "got none"),

@@ -8,19 +8,20 @@ C columns r_c like gradients and sum signed squares. Otherwise S_k itself is car
 
 import numpy as np
 
+from ...exact.diagonals import diagonal as exact_diagonal
+from ...nets import Activation, Linear
 from .quantities import extended, hidden_layers, objective_derivatives
 from .steps import step_length
 
 
 def hessian_diagonal_at(evaluation, l2=0.0):
-    """Diagonal of the objective's Hessian, (P,), for a chain of `Linear` and `Activation` layers.
-
-    Raises
-    ------
-    TypeError
-        For a layer that is not fully connected; it is named.
+    """Diagonal of the objective's Hessian, (P,): one product a layer for a chain of `Linear` and
+    `Activation` layers, :func:`secondorder.exact.diagonal` for all others.
     """
     evaluation.require_current()
+    network = evaluation.network
+    if not all(type(layer) in (Linear, Activation) for layer in network.layers):
+        return exact_diagonal(network, evaluation.loss_function, evaluation.x, evaluation.y, l2=l2)
     layers, places = hidden_layers(evaluation)
     f_pp = objective_derivatives(evaluation, places[-1])[1]
     straight = all(layer.slope is None or not layer.curvature.any() for layer in layers[:-1])

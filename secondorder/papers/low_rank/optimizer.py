@@ -37,9 +37,10 @@ class CubicRegularization(Wrapper):
         sqrt(2 |a| / (sigma |g|)), so that sigma bounds it.
     rates : {"single", "layer", "variable"}
         One rate for all parameters; one for every layer that has some; one for every parameter,
-        each from its own diagonal entry of the Hessian (Table 2; chains of `Linear` and
-        `Activation` layers, with the base's signs only: every parameter's own step has its own
-        length).
+        each from its own diagonal entry of the Hessian (Table 2; with the base's signs only: every
+        parameter's own step has its own length). The diagonal is exact for any layers; it costs a
+        Hessian-vector product for every parameter of layers that :func:`secondorder.exact.diagonal`
+        knows no recursion for.
     averaging : {"direction", "step", "rate"}
         The paper's three ways to a mini-batch. ``"direction"``: fix the direction, average a and h.
         ``"step"``: the mean of every sample's own step along its own gradient. ``"rate"``: the mean
@@ -125,7 +126,7 @@ class CubicRegularization(Wrapper):
                                  "adaptive=True, no curvature='printed'")
         if self.curvature == "printed" and self.rates != "single":
             raise ValueError(f"curvature='printed' needs rates='single', got rates={self.rates!r}")
-        if self.rates == "variable" or self.averaging != "direction" or self.curvature == "printed":
+        if self.averaging != "direction" or self.curvature == "printed":
             for layer in self.network.layers:
                 rules(layer)  # refuses what is not fully connected
 

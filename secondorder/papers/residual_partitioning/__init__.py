@@ -37,8 +37,8 @@ pooling and recurrences); ``hessian`` (what is bounded); ``optimizer``.
 """
 
 from ...checks import guessed
-from . import shaped_layers
 from .fast import Bound, bound
+from . import shaped_layers
 from .hessian import bounded_hessian
 from .optimizer import ResidualPartitioning
 from .rule import Rule, rules

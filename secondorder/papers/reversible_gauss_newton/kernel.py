@@ -13,7 +13,8 @@ output.
 import numpy as np
 
 from ...checks import all_finite
-from ...nets import Activation, Chain, Linear, Skip
+from ...nets import (Activation, AvgPool2d, Chain, Flatten, Linear, MaxPool2d, Reshape,
+                     Skip)
 from ...nets.rules import LayerRules
 from .coupling import Coupling
 from .gram import gram_matrix
@@ -87,8 +88,9 @@ def add_linear(layer, saved, bars, K, last):
     return _below(layer, saved, bars, last)
 
 
-@rules.register(Activation)
-def add_activation(layer, saved, bars, K, last):
+@rules.register(Activation, AvgPool2d, MaxPool2d, Flatten, Reshape)
+def add_nothing(layer, saved, bars, K, last):
+    """Layers without parameters."""
     return _below(layer, saved, bars, last)
 
 

@@ -346,6 +346,7 @@ def test_layers_of_any_kind():
         {},
         {"rates": "layer"},
         {"rates": "layer", "coupled": False},
+        {"rates": "variable"},
         {"adaptive": True},
     ):
         method = so.CubicRegularization(
@@ -353,7 +354,7 @@ def test_layers_of_any_kind():
         )
         losses = [method.step(x, y)["loss"] for _ in range(20)]
         assert losses[-1] < losses[0]
-    for options in ({"rates": "variable"}, {"averaging": "step"}, {"curvature": "printed"}):
+    for options in ({"averaging": "step"}, {"curvature": "printed"}):
         with pytest.raises(TypeError, match="does not support the layer Skip"):
             so.CubicRegularization(so.SGD(network("skip", rng), so.SquaredError()), **options)
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
+from ....nets import Conv2d
 from .. import PAPER, convolution
-from . import reference
+from . import by_layers, reference
 from .cases import CLEAR, TOLERANCE
 
 STRIDES = (2, 3)
@@ -25,6 +26,11 @@ class ConvolutionCase(NamedTuple):
     bend: np.ndarray
     dz_dx: np.ndarray
     v: np.ndarray  # jets
+    activation: str
+
+    def of_layers(self):
+        """The same derivatives from the passes of `Conv2d` and `Activation`."""
+        return by_layers.convolution(self.x, self.w, self.strides, self.activation)
 
     def first(self, of):
         return self._cut(reference.firsts(self.v), 2, of)
@@ -68,7 +74,7 @@ def convolution_case(rng, activation="tanh", strides=STRIDES, x_shape=(6, 5), w_
     z = convolution.patches(x, w_shape, strides)
     at = reference.values(arguments)
     return ConvolutionCase(x, w, strides, z, f[1](at), f[2](at),
-                           convolution.patch_derivative(x_shape, w_shape, strides), v)
+                           convolution.patch_derivative(x_shape, w_shape, strides), v, activation)
 
 
 def cases(rng):
@@ -79,10 +85,13 @@ def cases(rng):
 
 
 def against(rng, compute, expected):
-    """One claim a case: what the room computes against the jets."""
-    found = cases(rng)
-    claims = [Equal(f"{name}: against jets", compute(c), expected(c), TOLERANCE,
-                    scale=np.abs(reference.firsts(c.v)).max()) for name, c in found.items()]
+    """Two claims a case: what the room computes against the jets, and against the layer classes."""
+    found, claims = cases(rng), []
+    for name, c in found.items():
+        scale = np.abs(reference.firsts(c.v)).max()
+        claims += [Equal(f"{name}: against jets", compute(c), expected(c), TOLERANCE, scale=scale),
+                   Equal(f"{name}: against Conv2d and Activation", compute(c),
+                         expected(c.of_layers()), TOLERANCE, scale=scale)]
     return [*claims, found["tanh, strides 2 and 3"].live()]
 
 
@@ -116,7 +125,8 @@ def layer(rng):
     c = convolution_case(rng)
     made = reference.ACTIVATIONS["tanh"][0](convolution.argument(c.z, c.w))
     what = "against loops over outputs and kernel"
-    return [Equal(what, made, reference.values(c.v), TOLERANCE), c.live()]
+    return [Equal(what, made, reference.values(c.v), TOLERANCE),
+            Equal("against Conv2d and Activation", made, c.of_layers().value, TOLERANCE), c.live()]
 
 
 @equation(
@@ -139,6 +149,9 @@ def patches(rng):
     both = tuple(slice(0, min(a, b)) for a, b in zip(made.shape, right.shape))
     return [Equal("corrected, against loops", convolution.argument(
         convolution.patches(x, w.shape, STRIDES), w), right, TOLERANCE),
+            Equal("corrected, against Conv2d", by_layers.convolution(x, w, STRIDES,
+                                                                     "identity").value,
+                  right, TOLERANCE),
             Equal("as printed: the same layer on an input without its first rows and columns", made,
                   cropped, TOLERANCE),
             PrintedShape("number of outputs as printed, and of the layer", made.shape, right.shape),
@@ -366,6 +379,12 @@ def channels(rng):
                            + b[o] for o in range(3)])
     moved = rng.normal(size=x.shape), rng.normal(size=w.shape), rng.normal(size=b.shape)
     first, second = convolution.many_channels_two_jet(x, w, *moved, (2, 1))
+    layer = Conv2d(2, 3, (2, 3), (2, 1))
+    layer.weight, layer.bias = w, b
+    y, saved = layer.forward(x[None])
+    flat = np.concatenate([moved[1].ravel(), moved[2]])
+    passes = y, layer.tangent(saved, moved[0][None], flat), layer.second_tangent(
+        saved, moved[0][None], None, flat)
 
     def along(h):
         return convolution.many_channels_argument(*(a + h * d for a, d in zip((x, w, b), moved)),
@@ -376,4 +395,7 @@ def channels(rng):
                   first, (along(1) - along(-1)) / 2, TOLERANCE),
             Equal("second derivative along it",
                   second, along(1) - 2 * along(0) + along(-1), TOLERANCE),
+            *(Equal(f"{what}, against Conv2d", ours, made_by_layer[0], TOLERANCE)
+              for what, ours, made_by_layer in zip(("arguments", "first", "second"),
+                                                   (made, first, second), passes)),
             Case(x=x, w=w, b=b)]

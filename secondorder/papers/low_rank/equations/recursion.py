@@ -8,7 +8,7 @@ from ....ledger import Case, Counterexample, Equal, Printed, Property, equation
 from ....nets.activations import activation_function
 from .. import PAPER, recurrence
 from ..quantities import Quantities
-from . import reference
+from . import by_layers, reference
 from .cases import CLEAR, STRAIGHT, TOLERANCE
 
 STEPS = 4
@@ -21,6 +21,11 @@ class RecurrenceCase(NamedTuple):
     w: np.ndarray
     x: np.ndarray
     v: np.ndarray  # jets
+    activation: str
+
+    def of_layer(self):
+        """The same derivatives from the passes of `Recurrent`."""
+        return by_layers.recurrence(self.x, self.w, STEPS, self.activation)
 
     def first(self, of):
         return self._cut(reference.firsts(self.v), 1, of)
@@ -52,7 +57,7 @@ def recurrence_case(rng, activation="relu", d=3):
     for _ in range(STEPS):
         v = np.array([jet.through(*reference.ACTIVATIONS[activation]) for jet in reference.affine(
             w_jets, v)], dtype=object)
-    return RecurrenceCase(sample, w, x, v)
+    return RecurrenceCase(sample, w, x, v, activation)
 
 
 @equation(
@@ -70,6 +75,8 @@ def layer(rng):
         case = recurrence_case(rng, activation)
         claims += [Equal(f"{activation}: against loops", case.sample.v[STEPS],
                          reference.values(case.v), TOLERANCE),
+                   Equal(f"{activation}: against Recurrent", case.sample.v[STEPS],
+                         case.of_layer().value, TOLERANCE),
                    Equal(f"{activation}: v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15)]
     return [*claims, Property("all copies of the weights are one",
                               all(w is case.w for w in case.sample.w[1:])), case.live()]
@@ -101,6 +108,7 @@ def copies(rng):
     made, right = recurrence.sum_of_copies(untied[:, k] for k in range(STEPS)), case.first("w")
     repeated = made * np.einsum("iijj->", np.einsum("ij,kl->ikjl", np.eye(3), np.eye(3)))
     return [Equal("sum over copies against the shared weights, by jets", made, right, TOLERANCE),
+            Equal("sum over copies against Recurrent", made, case.of_layer().first("w"), TOLERANCE),
             Printed(Equal("middle member, its repeated i and j summed", repeated, right, CLEAR)),
             case.live()]
 
@@ -120,8 +128,10 @@ def weights(rng):
     claims = []
     for activation in ("relu", "tanh"):
         case = recurrence_case(rng, activation)
-        claims.append(Equal(f"{activation}: against jets", recurrence.dv_dw(case.sample),
-                            case.first("w"), TOLERANCE))
+        made = recurrence.dv_dw(case.sample)
+        claims += [Equal(f"{activation}: against jets", made, case.first("w"), TOLERANCE),
+                   Equal(f"{activation}: against Recurrent", made, case.of_layer().first("w"),
+                         TOLERANCE)]
     made = recurrence.dv_dw_as_printed(case.sample)
     s = case.sample
     etas = sum(reference.alpha([None, *[case.w] * STEPS], case.x, "tanh", STEPS,
@@ -143,8 +153,10 @@ def inputs(rng):
     claims = []
     for activation in ("relu", "softplus"):
         case = recurrence_case(rng, activation)
-        claims.append(Equal(f"{activation}: against jets", recurrence.dv_dx(case.sample),
-                            case.first("x"), TOLERANCE))
+        made = recurrence.dv_dx(case.sample)
+        claims += [Equal(f"{activation}: against jets", made, case.first("x"), TOLERANCE),
+                   Equal(f"{activation}: against Recurrent", made, case.of_layer().first("x"),
+                         TOLERANCE)]
     return [*claims, case.live()]
 
 
@@ -171,6 +183,11 @@ def weights_twice(rng):
     curved = recurrence_case(rng, "tanh")
     return [Equal("corrected, against jets",
                   recurrence.d2v_dw_dw_relu(case.sample), right, TOLERANCE),
+            Equal("corrected, against Recurrent", recurrence.d2v_dw_dw_relu(case.sample),
+                  case.of_layer().second("w", "w"), TOLERANCE),
+            Equal("for any activation: tanh, against Recurrent",
+                  recurrence.d2v_dw_dw(curved.sample), curved.of_layer().second("w", "w"),
+                  TOLERANCE),
             Equal("the sum over pairs of copies, against jets",
                   recurrence.d2v_dw_dw_of_copies(case.sample), right, TOLERANCE),
             Printed(Equal("as printed, against jets", printed, right, CLEAR)),
@@ -201,6 +218,11 @@ def inputs_twice(rng):
                   recurrence.d2v_dx_dx(case.sample), np.zeros((3, 3, 3)), 1e-14, scale=scale),
             Equal("the general formula for tanh, against jets",
                   recurrence.d2v_dx_dx(curved.sample), bent, TOLERANCE),
+            Equal("ReLU: Recurrent against 0", case.of_layer().second("x", "x"),
+                  np.zeros((3, 3, 3)), 1e-14, scale=scale),
+            Equal("the general formula for tanh, against Recurrent",
+                  recurrence.d2v_dx_dx(curved.sample), curved.of_layer().second("x", "x"),
+                  TOLERANCE),
             Counterexample(Equal("tanh", bent, np.zeros((3, 3, 3)), CLEAR)),
             case.live()]
 
@@ -226,8 +248,13 @@ def weights_and_inputs(rng):
                             1) @ np.diag(case.sample.slope[1])
     lost = made - np.einsum("mq,ri->mqri", eta_1, np.eye(3)) + eta_1[:, None, None, :]
     return [Equal("corrected, against jets", made, right, TOLERANCE),
+            Equal("corrected, against Recurrent", made, case.of_layer().second("w", "x"),
+                  TOLERANCE),
             Equal("for any activation: tanh, against jets",
                   recurrence.d2v_dw_dx(curved.sample), curved.second("w", "x"), TOLERANCE),
+            Equal("for any activation: tanh, against Recurrent",
+                  recurrence.d2v_dw_dx(curved.sample), curved.of_layer().second("w", "x"),
+                  TOLERANCE),
             Printed(Equal("as printed, its free j read as m", lost, right, CLEAR)),
             Counterexample(Equal("tanh without its bends", recurrence.d2v_dw_dx_relu(curved.sample),
                                  curved.second("w", "x"), CLEAR)),

@@ -1,0 +1,81 @@
+"""First and second derivatives of a layer's outputs from the passes of the layer classes: the
+entries of the paper's single-layer equations, held against what networks are made of."""
+
+import numpy as np
+
+from ....nets import Activation, Chain, Conv2d, Recurrent
+
+
+class ByLayers:
+    """One layer, or several in a row, at one input.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        Without biases.
+    x : array
+        One sample, in the form in which the paper has it.
+    x_shape, y_shape, w_shape : tuple of int
+        Shapes of one sample's input for the layers, and of outputs and weights in the paper.
+
+    Attributes
+    ----------
+    value : (\\*y_shape) array
+    """
+
+    def __init__(self, layers, x, x_shape, y_shape, w_shape):
+        self.chain, self.w_shape, self.y_shape = Chain(layers), w_shape, y_shape
+        self.x_shape, self.image_shape = x.shape, x_shape
+        # one row for every output, so that a batch of y_bar finds all of them at once
+        outputs = int(np.prod(y_shape))
+        self.rows = np.repeat(x.reshape(1, *x_shape), outputs, axis=0)
+        y, self.saved = self.chain.forward(self.rows)
+        self.y_bars = np.eye(outputs).reshape(y.shape)
+        self.value = y[0].reshape(y_shape)
+
+    def first(self, of):
+        """dv/dx or dv/dw, of = "x" or "w": indices of v, then those of x or w."""
+        rows = (self.chain.input_gradient(self.saved, self.y_bars) if of == "x"
+                else self.chain.parameter_gradients(self.saved, self.y_bars))
+        return rows.reshape(*self.y_shape, *self._shape(of))
+
+    def second(self, left, right):
+        """d2v / d left d right, from `backward_tangent` along one entry of `left` at a time."""
+        still, found = np.zeros_like(self.y_bars), []
+        for e in np.eye(int(np.prod(self._shape(left)))):
+            moved = (None, e)
+            if left == "x":
+                moved = np.broadcast_to(e.reshape(self.image_shape), self.rows.shape), None
+            found.append(self._along(moved, right, still))
+        rows = np.stack(found, axis=1)
+        return rows.reshape(*self.y_shape, *self._shape(left), *self._shape(right))
+
+    def _along(self, moved, right, still):
+        """Rows, one an output: the derivative of `first(right)` along a move of (x, w)."""
+        if right == "x":
+            return self.chain.backward_tangent(self.saved, *moved, self.y_bars, still)[0].reshape(
+                len(still), -1)
+        rows = []  # parameters' parts are summed over rows, so that outputs stand one by one
+        for n in range(len(still)):
+            alone = np.where(np.arange(len(still))[:, None] == n,
+                             self.y_bars.reshape(len(still), -1), 0).reshape(self.y_bars.shape)
+            rows.append(self.chain.backward_tangent(self.saved, *moved, alone, still)[1])
+        return np.array(rows)
+
+    def _shape(self, of):
+        return self.x_shape if of == "x" else self.w_shape
+
+
+def convolution(x, w, strides, activation):
+    """`Conv2d` with one channel, and `Activation`."""
+    layer = Conv2d(1, 1, w.shape, strides, bias=False)
+    layer.weight = w[None, None]
+    places = layer.output_shape((1, *x.shape))[1:]
+    return ByLayers([layer, Activation(activation)], x, (1, *x.shape), places, w.shape)
+
+
+def recurrence(x, w, steps, activation):
+    """`Recurrent`, autonomous."""
+    layer = Recurrent(len(x), steps=steps, activation=activation, bias=False)
+    layer.weight = w
+    return ByLayers([layer], x, x.shape, x.shape, w.shape)

@@ -1,0 +1,131 @@
+"""Layers and networks against PyTorch, where it is installed: it is no dependency, and these tests
+are left out without it."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import moved, relative
+from secondorder.nets import (AvgPool2d, Conv2d, Flatten, LayerNorm, MaxPool2d, Network, Recurrent)
+
+torch = pytest.importorskip("torch")
+
+CONVOLUTIONS = [(1, 1, 3, 1, 0, 3, 3), (2, 3, 3, 1, 1, 5, 4), (3, 2, 2, 2, 0, 5, 6),
+                (1, 2, 3, 3, 2, 7, 5), (2, 1, (2, 3), (2, 1), (0, 1), 4, 3),
+                (1, 2, (5, 4), 1, 0, 5, 4), (4, 5, 1, 2, 0, 3, 3)]
+
+
+def tensor(array):
+    return torch.tensor(np.asarray(array), dtype=torch.float64)
+
+
+def compare(layer, function, shape, seed=0):
+    """All passes that PyTorch has: `function(x, *parameters)` is the layer there."""
+    rng = np.random.default_rng(seed)
+    moved(layer, rng)
+    x, x_tangent = rng.normal(size=(2, 3, *shape))
+    parameters = [tensor(value) for value in layer.parameters.values()]
+    y, saved = layer.forward(x)
+    assert relative(y, function(tensor(x), *parameters)) < 1e-13
+    y_bar, theta_tangent = rng.normal(size=y.shape), rng.normal(size=layer.size)
+    tangents = [tensor(piece) for piece in layer.split(theta_tangent)]
+
+    def bars(x, *parameters):
+        _, back = torch.func.vjp(function, x, *parameters)
+        return back(tensor(y_bar))
+
+    def flat(gradients):
+        return np.concatenate([np.asarray(g).ravel() for g in gradients] or [np.zeros(0)])
+
+    point, moves = (tensor(x), *parameters), (tensor(x_tangent), *tangents)
+    theirs, their_tangents = torch.func.jvp(bars, point, moves)
+    x_bar, theta_bar = layer.backward(saved, y_bar)
+    assert relative(x_bar, theirs[0]) < 1e-13
+    given = theta_tangent if layer.size else None
+    found = layer.backward_tangent(saved, x_tangent, given, y_bar, np.zeros_like(y_bar))
+    assert np.allclose(found[0], their_tangents[0], rtol=1e-12, atol=1e-13)
+    first = torch.func.jvp(function, point, moves)[1]
+    assert relative(layer.tangent(saved, x_tangent, given), first) < 1e-13
+    if layer.size:
+        assert relative(theta_bar, flat(theirs[1:])) < 1e-13
+        assert np.allclose(found[1], flat(their_tangents[1:]), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CONVOLUTIONS)
+def test_convolution(n_in, n_out, kernel, stride, padding, height, width):
+    def function(x, weight, bias):
+        return torch.nn.functional.conv2d(x, weight, bias, stride, padding)
+    compare(Conv2d(n_in, n_out, kernel, stride, padding, rng=0), function, (n_in, height, width))
+
+
+@pytest.mark.parametrize("kernel, stride, height, width", [(2, None, 4, 5), (3, 2, 5, 6),
+                                                           ((2, 1), None, 3, 2), (2, 3, 5, 5)])
+def test_pooling(kernel, stride, height, width):
+    for make, name in ((AvgPool2d, "avg_pool2d"), (MaxPool2d, "max_pool2d")):
+        def function(x, name=name):
+            return getattr(torch.nn.functional, name)(x, kernel, stride)
+        compare(make(kernel, stride), function, (2, height, width))
+
+
+@pytest.mark.parametrize("steps", [1, 10])
+def test_recurrence(steps):
+    def function(x, U, W, b):
+        v = torch.zeros(x.shape[0], 4, dtype=x.dtype)
+        for t in range(x.shape[1]):
+            v = torch.tanh(x[:, t] @ U.T + v @ W.T + b)
+        return v
+    layer = Recurrent(3, 4, rng=0)
+    compare(layer, function, (steps, 3))
+    theirs = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
+    x = np.random.default_rng(1).normal(size=(2, steps, 3))
+    with torch.no_grad():
+        for name, value in (("weight_ih_l0", layer.weight_ih), ("weight_hh_l0", layer.weight_hh),
+                            ("bias_ih_l0", layer.bias), ("bias_hh_l0", 0 * layer.bias)):
+            getattr(theirs, name).copy_(tensor(value))
+        assert relative(layer.forward(x)[0], theirs(tensor(x))[1][0]) < 1e-13
+
+    def alone(x, W, b):
+        for _ in range(steps):
+            x = torch.nn.functional.softplus(x @ W.T + b)
+        return x
+    compare(Recurrent(4, steps=steps, activation="softplus", rng=0), alone, (4,))
+
+
+@pytest.mark.parametrize("shape, input_shape", [((5,), (5,)), ((2, 3), (2, 3)), ((3,), (2, 3))])
+def test_normalisation(shape, input_shape):
+    def function(x, weight, bias):
+        return torch.nn.functional.layer_norm(x, shape, weight, bias)
+    compare(LayerNorm(shape), function, input_shape)
+
+
+def test_flatten():
+    compare(Flatten(), lambda x: torch.flatten(x, 1), (2, 3, 4))
+
+
+@pytest.mark.parametrize("pool", ["avg", "max"])
+def test_gradient_and_hessian_of_a_network(pool):
+    net = so.cnn((2, 7, 6), [3, 4], 3, padding=1, pool=pool, activation="tanh", rng=0)
+    net = Network([*(layer.copy() for layer in net.layers[:-1]), LayerNorm(4),
+                   so.Linear(4, 3, rng=1)], input_shape=(2, 7, 6)) if pool == "avg" else net
+    rng = np.random.default_rng(2)
+    x, y, v = rng.normal(size=(4, 2, 7, 6)), rng.integers(0, 3, 4), rng.normal(size=net.size)
+
+    def objective(theta):
+        z, places = tensor(x), iter(net.slices)
+        for layer, where in zip(net.layers, places):
+            shapes = [value.shape for value in layer.parameters.values()]
+            given = [piece.reshape(shape) for piece, shape in zip(
+                torch.split(theta[where], [int(np.prod(shape)) for shape in shapes]), shapes)]
+            z = {"Conv2d": lambda: torch.nn.functional.conv2d(z, *given, padding=1),
+                 "Activation": lambda: torch.tanh(z), "Flatten": lambda: torch.flatten(z, 1),
+                 "MaxPool2d": lambda: torch.nn.functional.max_pool2d(z, 2),
+                 "AvgPool2d": lambda: torch.nn.functional.avg_pool2d(z, 2),
+                 "LayerNorm": lambda: torch.nn.functional.layer_norm(z, (4,), *given),
+                 "Linear": lambda: torch.nn.functional.linear(z, *given)}[type(layer).__name__]()
+        return torch.nn.functional.cross_entropy(z, torch.tensor(y))
+
+    gradient, product = torch.func.jvp(torch.func.grad(objective), (tensor(net.theta),),
+                                       (tensor(v),))
+    loss = so.SoftmaxCrossEntropy()
+    assert relative(so.exact.gradient(net, loss, x, y), gradient) < 1e-12
+    assert relative(so.exact.hessian_vector_product(net, loss, x, y, v), product) < 1e-12

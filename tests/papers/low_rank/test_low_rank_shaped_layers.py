@@ -1,0 +1,89 @@
+"""Convolutions, recurrences and normalisation in the low-rank paper's method: curvature along a
+direction and cubic steps take them, the factors of fully-connected layers refuse them by name."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import relative
+from harness.shaped_networks import NETWORKS, problem
+from secondorder.papers.low_rank import diagonal
+
+BASES = (so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam, so.TruncatedNewton)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_directional_curvature(name):
+    net, loss, x, y = problem(name)
+    v = np.random.default_rng(3).normal(size=net.size)
+    H = so.exact.hessian(net, loss, x, y, method="products", l2=0.2)
+    slope, bend = so.low_rank.directional_curvature(net, loss, x, y, v, l2=0.2)
+    assert slope == pytest.approx(so.exact.gradient(net, loss, x, y, l2=0.2) @ v, rel=1e-11)
+    assert bend == pytest.approx(v @ H @ v, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_diagonal(name):
+    net, loss, x, y = problem(name)
+    found = diagonal.hessian_diagonal_at(net.evaluate(loss, x, y), l2=0.2)
+    H = so.exact.hessian(net, loss, x, y, method="products", l2=0.2)
+    assert relative(found, H.diagonal()) < 1e-13
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("options", [{}, {"rates": "layer"}, {"rates": "layer", "coupled": False},
+                                     {"rates": "variable"}, {"adaptive": True}],
+                         ids=["single", "layer", "uncoupled", "variable", "adaptive"])
+def test_cubic_steps(name, options):
+    """The first step is the minimiser of the dense cubic model; all of them go down."""
+    net, loss, x, y = problem(name, samples=8)
+    sigma, start = 30.0, net.theta.copy()
+    g, H = -so.exact.gradient(net, loss, x, y), so.exact.hessian(net, loss, x, y, method="products")
+    method = so.CubicRegularization(so.SGD(net, loss), sigma=sigma, **options)
+    losses = [method.step(x, y)["loss"]]
+    change = net.theta - start
+    if options.get("rates") == "variable":
+        rates = so.low_rank.step_length(-g**2, H.diagonal() * g**2, np.abs(g), sigma)
+        assert relative(change, rates * g) < 1e-10
+    elif "rates" not in options:
+        rate = so.low_rank.step_length(-g @ g, g @ H @ g, np.linalg.norm(g), sigma)
+        assert relative(change, rate * g) < 1e-10
+    else:
+        for where in net.slices:  # along the gradient in every layer
+            if where.stop > where.start:
+                cosine = change[where] @ g[where] / np.linalg.norm(change[where])
+                assert cosine == pytest.approx(np.linalg.norm(g[where]), rel=1e-10)
+    losses += [method.step(x, y)["loss"] for _ in range(5)]
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_base(base):
+    net, loss, x, y = problem("convolutional", samples=8)
+    method = so.CubicRegularization(base(net, loss), sigma=30.0)
+    losses = [method.step(x, y)["loss"] for _ in range(8)]
+    assert losses[-1] < losses[0]
+
+
+def test_residual_partitioning_as_base():
+    for name in ("convolutional", "recurrent"):
+        net, loss, x, y = problem(name, samples=8)
+        method = so.CubicRegularization(so.ResidualPartitioning(net, loss), sigma=30.0)
+        losses = [method.step(x, y)["loss"] for _ in range(8)]
+        assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name, layer", [("convolutional", "Conv2d"), ("recurrent", "Recurrent"),
+                                         ("normalised", "Reshape|LayerNorm")])
+def test_what_is_for_fully_connected_networks_says_so(name, layer):
+    net, loss, x, y = problem(name)
+    v = np.ones(net.size)
+    calls = [lambda: so.low_rank.hessian(net, loss, x, y),
+             lambda: so.low_rank.SampleHessian(net, loss, x[:1], y[:1]),
+             lambda: so.low_rank.directional_curvature(net, loss, x, y, v, form="printed"),
+             lambda: so.CubicRegularization(so.SGD(net, loss), averaging="step"),
+             lambda: so.CubicRegularization(so.SGD(net, loss), curvature="printed")]
+    for call in calls:
+        with pytest.raises(TypeError, match=f"does not support the layer ({layer}).*supported "
+                                            "layers: Linear, Activation"):
+            call()
