@@ -1,11 +1,21 @@
-"""Signals that ask a command to end: all do what Ctrl-C does, where it does no harm."""
+"""Signals that ask a command to end: all do what Ctrl-C does, where it does no harm.
+
+Python tells a signal to the main thread between two of its own operations. A command that is in the
+middle of a long computation in C (an eigen-decomposition of thousands of rows) would end minutes
+later; so a thread watches, and ends the process where the command has not ended in time.
+"""
 
 import contextlib
+import os
+import select
 import signal
 import sys
 import threading
+import time
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+GRACE = 4.0  # seconds from a signal until the process ends, whatever it does
+WRITING = 20.0  # as long as it is writing files
 
 
 class Stopped(KeyboardInterrupt):
@@ -27,6 +37,7 @@ class _State:
 
     waiting = 0
     asked = None
+    last_will = None
 
 
 def _handle(number, frame):
@@ -46,7 +57,7 @@ def handled():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
+    numbers = _numbers()
     before = {n: signal.getsignal(n) for n in numbers}
     kept_hook, kept_asked, _State.asked = sys.unraisablehook, _State.asked, None
     sys.unraisablehook = _quiet(kept_hook)
@@ -54,12 +65,79 @@ def handled():
         for number, handler in before.items():
             if handler not in (signal.SIG_IGN, None):
                 signal.signal(number, _handle)
-        yield
+        with _watched():
+            yield
     finally:
         for number, handler in before.items():
             if handler is not None:
                 signal.signal(number, handler)
         sys.unraisablehook, _State.asked = kept_hook, kept_asked
+
+
+def _numbers():
+    return [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
+
+
+@contextlib.contextmanager
+def _watched():
+    """Within this block a thread hears of signals at once, and ends the process if nobody else
+    does."""
+    if os.name == "nt":  # pipes do not wake there
+        yield
+        return
+    hears, told = os.pipe()
+    os.set_blocking(told, False)
+    before, ended = signal.set_wakeup_fd(told, warn_on_full_buffer=False), threading.Event()
+    threading.Thread(target=_watch, args=(hears, ended), daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        signal.set_wakeup_fd(before)
+        os.close(told)  # which the thread hears too
+
+
+def _watch(hears, ended):
+    """Wait for a signal, then for the end of the command; end the process if it does not come."""
+    with open(hears, "rb", buffering=0) as stream:
+        while True:
+            select.select([stream], [], [])
+            heard = stream.read(1)
+            if not heard:
+                return
+            if heard[0] in _numbers() and signal.getsignal(heard[0]) is _handle:
+                break
+    number, started = heard[0], time.monotonic()
+    while not ended.wait(0.05):
+        if time.monotonic() - started > (WRITING if _State.waiting else GRACE):
+            _end(number)
+            return
+
+
+def _end(number):
+    """End the process in the middle of a computation, after its last will."""
+    will, name = _State.last_will, "interrupted" if number == signal.SIGINT else "terminated"
+    try:
+        if will is not None:
+            will()
+        print(f"secondorder: {name} in the middle of a computation", file=sys.stderr, flush=True)
+    finally:
+        os._exit(128 + number)
+
+
+@contextlib.contextmanager
+def last_will(function):
+    """Within this block `function` is called, in another thread, if the process has to be ended in
+    the middle of a computation: it writes what there is."""
+    before, _State.last_will = _State.last_will, function
+    try:
+        yield
+    finally:
+        _State.last_will = before
+
+
+if hasattr(os, "register_at_fork"):  # a worker's signals are not its parent's
+    os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 
 def _quiet(hook):

@@ -9,6 +9,7 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import signals
+from .memory import require_memory
 from .parsing import (add_table_options, directory, fraction, natural, non_negative_number,
                       positive, positive_number, positive_or_all, setting, table_options)
 
@@ -119,21 +120,34 @@ def run(options):
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
     outputs = y.shape[1] if y.ndim == 2 else classes
+    require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
     out = files.output_directory(options.out) if options.out else None
     earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
     kept = History(type(optimizer).__name__)  # for a signal that comes just after training
+    parameters = {}  # at the last record
 
     def callback(record):
+        parameters["theta"] = network.theta.copy()
         kept.records.append(record)
         signals.check()
 
+    def last_will():
+        """Called in another thread while a step goes on: what was recorded, and no figure."""
+        if out is not None and kept.records:
+            kept.stopped = "interrupt"
+            files.write_json(out / WRITTEN[0], results_of(kept), command="train")
+            files.write_arrays(out / WRITTEN[1], command="train", **parameters)
+
+    def results_of(history):
+        return {"settings": _settings(options), "network": repr(network),
+                "parameters": network.size, "environment": environment(), **history.to_dict(),
+                "seconds": time.perf_counter() - started}
+
     def finish(history):
         """Files first: they are not to be lost to a reader that goes away."""
-        results = {"settings": _settings(options), "network": repr(network),
-                   "parameters": network.size, "environment": environment(), **history.to_dict(),
-                   "seconds": time.perf_counter() - started}
+        results = results_of(history)
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
         for path in written:
@@ -143,11 +157,12 @@ def run(options):
     with files.exclusive(out) if out is not None else contextlib.nullcontext():
         finished = False
         try:
-            history = so.train(optimizer, x, y, epochs=options.epochs,
-                               batch_size=options.batch_size, last_batch=options.last_batch,
-                               validation=validation, rng=for_batches, callback=callback,
-                               checkpoint=options.checkpoint, resume=options.resume,
-                               recipe=_recipe(options))
+            with signals.last_will(last_will):
+                history = so.train(optimizer, x, y, epochs=options.epochs,
+                                   batch_size=options.batch_size, last_batch=options.last_batch,
+                                   validation=validation, rng=for_batches, callback=callback,
+                                   checkpoint=options.checkpoint, resume=options.resume,
+                                   recipe=_recipe(options))
             with signals.deferred():
                 finished = True
                 finish(history)
@@ -252,10 +267,20 @@ def _optimizer(options, network, loss):
     if "base" in parameters:
         alone = {name: value for name, value in OPTIMIZERS.items() if name != options.optimizer}
         base = getattr(so, lookup(alone, options.base or "sgd", "base"))
+        _require_reversible(options, base)
         return method(base(network, loss, l2=options.l2, **rate), **dict(options.set))
     if options.base is not None:
         raise ValueError(f"--base is for cubic-regularization, not for {options.optimizer}")
+    _require_reversible(options, method, **dict(options.set))
     return method(network, loss, l2=options.l2, **rate, **dict(options.set))
+
+
+def _require_reversible(options, method, inverse="right", **others):
+    """ValueError, in this command's words, for a right inverse of another kind of network."""
+    if method.__name__ == "GaussNewton" and inverse == "right" and options.reversible is None:
+        other = "" if options.base else ", or --set inverse=moore-penrose"
+        raise ValueError("the right inverse of gauss-newton needs a reversible network: give "
+                         f"--reversible BLOCKS{other}")
 
 
 def _report(results, history, json):

@@ -1,5 +1,6 @@
 """The line on a terminal that says how far a run is."""
 
+import math
 import shutil
 import sys
 
@@ -31,18 +32,22 @@ class Progress:
         if not self.shown:
             return
         room = shutil.get_terminal_size().columns - 1  # a full line would make the terminal scroll
-        line = self.line(record)[:room]
+        line = self.line(record, room)
         self.stream.write("\r" + line.ljust(min(self.width, room)))
         self.stream.flush()
         self.width = len(line)
 
-    def line(self, record):
-        """What is written for a record: training / validation."""
-        parts = [f"epoch {record['epoch']}/{self.epochs}", f"step {record['step']}"]
+    def line(self, record, room=math.inf):
+        """What is written for a record, training / validation: as many parts as there is room for,
+        none of them cut."""
+        epoch = f"{record['epoch']}/{self.epochs}"
+        parts = [f"epoch {epoch}", f"step {record['step']}"]
         for word, names in PAIRS.items():
             values = [f"{record[name]:.4g}" for name in names if name in record]
             parts += [f"{word} {' / '.join(values)}"] if values else []
-        return "  ".join(parts)
+        lines = ["  ".join(parts[:count]) for count in range(len(parts), 0, -1)]
+        lines += [epoch, str(record["epoch"]), ""]
+        return next(line for line in lines if len(line) <= max(room, 0))
 
     def close(self):
         """End the line."""
