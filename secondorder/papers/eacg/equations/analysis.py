@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
+from ....ledger.counted import multiplications
 from ....nets import mlp
 from .. import PAPER, complexity, curvatures, layers, systems
 from ..hessians import mean_outer
@@ -15,7 +16,7 @@ WIDTHS = (7, 5, 6, 3)
 
 def counted_propagation(widths, samples):
     """Multiplications of matrix products in the layers' own rules, from the top to layer 1."""
-    return sum(reference.multiplications(one_layer_down, (n, m), (n, n), (samples, m))
+    return sum(multiplications(one_layer_down, (n, m), (n, n), (samples, m))
                for m, n in complexity.pairs(widths)[1:])
 
 
@@ -34,7 +35,7 @@ def one_layer_down(W, B, slope):
 
 def counted_products(widths):
     """Multiplications of one product (11b) in every layer."""
-    return sum(reference.multiplications(systems.rank_one_product, (n, n), (n, m), (m,),
+    return sum(multiplications(systems.rank_one_product, (n, n), (n, m), (m,),
                                          entry_by_entry=True) for m, n in complexity.pairs(widths))
 
 
@@ -104,7 +105,7 @@ def space_11a(rng):
           implements=(complexity.propagation, complexity.ea_cg, complexity.slopes,
                       complexity.propagation_in_text))
 def time(rng):
-    without = sum(reference.multiplications(through_weights, (n, m), (n, n))
+    without = sum(multiplications(through_weights, (n, m), (n, n))
                   for m, n in complexity.pairs(WIDTHS)[1:])
     batches = np.array([10, 100, 1000])
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
@@ -171,9 +172,9 @@ WIDE = (60, 50, 40, 30)
 )
 def table_1(rng):
     counted = counted_propagation(WIDE, 9)
-    fisher = sum(reference.multiplications(mean_outer, (9, n)) for n in WIDE[1:])
+    fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
     pairs, case = complexity.pairs(WIDE), cases.case(rng, sizes=WIDTHS)
-    both_sides = sum(reference.multiplications(lambda left, P, right: left @ (P @ right), (n, n),
+    both_sides = sum(multiplications(lambda left, P, right: left @ (P @ right), (n, n),
                                                (n, m), (m, m)) for m, n in pairs)
     stored = [(case.inputs(t).shape[1], case.deltas(t).shape[1]) for t in (1, 2, 3)]
     of_gauss_newton = complexity.propagation_in_table_of_gauss_newton(WIDE)

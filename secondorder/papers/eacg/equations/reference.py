@@ -193,29 +193,3 @@ def vec(P):
 def least(A):
     """Least eigenvalue of a symmetric matrix over its largest entry."""
     return float(np.linalg.eigvalsh((A + A.T) / 2)[0] / np.abs(A).max())
-
-
-class Counted(np.ndarray):
-    """An array that counts the multiplications of matrix products, and those entry by entry."""
-
-    products = entries = 0
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        plain = [np.asarray(value) for value in inputs]
-        if "out" in kwargs:
-            kwargs["out"] = tuple(np.asarray(value) for value in kwargs["out"])
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        if ufunc is np.matmul:
-            Counted.products += np.size(result) * plain[0].shape[-1]
-        elif ufunc is np.multiply:
-            Counted.entries += np.size(result)
-        return np.asarray(result).view(Counted)
-
-
-def multiplications(work, *shapes, entry_by_entry=False):
-    """How many multiplications the matrix products of ``work(*arrays)`` make for arrays of ones of
-    these shapes; with `entry_by_entry` also those of products of entries.
-    """
-    Counted.products = Counted.entries = 0
-    work(*(np.ones(shape).view(Counted) for shape in shapes))
-    return Counted.products + entry_by_entry * Counted.entries

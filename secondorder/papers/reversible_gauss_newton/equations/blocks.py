@@ -5,6 +5,7 @@ and what a step costs.
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Rate, equation
+from ....ledger.counted import counted
 from .. import PAPER, features, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
@@ -240,9 +241,9 @@ def multiply_adds(rng, d, bottleneck, n, blocks):
     x, y = rng.normal(size=(2, n, d))
     for half in net.couplings:
         for layer in (half.fixed, half.trained):
-            dict.__setitem__(layer.parameters, "weight", reference.counted(layer.weight, log))
+            dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log))
     outputs, saved = net.chain.forward(x)
     for kept in saved:  # the layers write into arrays of their own, which do not count
-        kept.inner[-1] = kept.inner[-1]._replace(input=reference.counted(kept.inner[-1].input, log))
+        kept.inner[-1] = kept.inner[-1]._replace(input=counted(kept.inner[-1].input, log))
     sweep.sweep(net, sweep.stored(net.blocks, saved), outputs - y)
     return sum(log)

@@ -189,37 +189,3 @@ def keep_large(S, least=0.3):
     U, s, Vt = np.linalg.svd(S, full_matrices=False)
     kept = s >= least * s[0]
     return (Vt[kept].T / s[kept]) @ U[:, kept].T
-
-
-class Counted(np.ndarray):
-    """An array that writes down the multiply-adds of every matrix product that it, or what comes of
-    it, takes part in.
-    """
-
-    log = None
-
-    def __array_finalize__(self, source):
-        self.log = getattr(source, "log", None)
-
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
-        log = next(array.log for array in (*inputs, *(out or ())) if isinstance(array, Counted))
-        plain = [a.view(np.ndarray) if isinstance(a, Counted) else a for a in inputs]
-        if out is not None:
-            options["out"] = tuple(a.view(np.ndarray) if isinstance(a, Counted) else a for a in out)
-        result = getattr(ufunc, method)(*plain, **options)
-        if ufunc is np.matmul:
-            log.append(plain[0].size * plain[1].shape[-1])
-        if out is not None:
-            return out[0]
-        if not isinstance(result, np.ndarray):
-            return result
-        result = result.view(Counted)
-        result.log = log
-        return result
-
-
-def counted(array, log):
-    """A view of `array` that counts into the list `log`."""
-    view = array.view(Counted)
-    view.log = log
-    return view

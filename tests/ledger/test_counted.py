@@ -1,0 +1,44 @@
+"""Arrays that count multiplications, against what the shapes say."""
+
+import numpy as np
+import pytest
+
+from secondorder.ledger.counted import Counted, counted, multiplications
+
+
+def test_products_are_counted_whoever_takes_part():
+    log, entries = [], []
+    A, B, v = np.ones((2, 3)), np.ones((3, 5)), np.ones(3)
+    result = counted(A, log, entries) @ B
+    assert log == [2 * 3 * 5] and isinstance(result, Counted) and result.shape == (2, 5)
+    assert np.array_equal(result, A @ B)
+    B @ (2.0 * result).T
+    assert log[1:] == [3 * 5 * 2] and entries == [10]
+    counted(A, log) @ v
+    np.ones((4, 2, 3)) @ counted(B, log)
+    np.matmul(counted(A, log), B, out=np.empty((2, 5)))
+    assert log[2:] == [2 * 3, 4 * 2 * 3 * 5, 2 * 3 * 5]
+    total = counted(v, log) @ v
+    assert total == 3.0 and log[-1] == 3 and not isinstance(total, np.ndarray)
+
+
+def test_a_product_into_a_counted_array_is_seen():
+    log = []
+    out = counted(np.empty((2, 5)), log)
+    assert np.matmul(np.ones((2, 3)), np.ones((3, 5)), out=out) is out
+    assert log == [30] and np.array_equal(out, np.full((2, 5), 3.0))
+
+
+def test_multiplications():
+    def work(A, B):
+        return (A @ B) * 3.0
+
+    assert multiplications(work, (2, 3), (3, 5)) == 30
+    assert multiplications(work, (2, 3), (3, 5), entry_by_entry=True) == 40
+
+
+@pytest.mark.parametrize("function", [np.dot, np.outer, lambda a, b: np.einsum("i,i", a, b)])
+def test_what_would_not_be_seen_is_refused(function):
+    v = counted(np.ones(3), [])
+    with pytest.raises(TypeError, match="is not counted"):
+        function(v, v)
