@@ -138,6 +138,7 @@ def parser():
         compare,
         data,
         equations,
+        grade,
         parsing,
         reproduce,
         tour,
@@ -150,6 +151,6 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, reproduce, train, compare, book, data, bench):
+    for command in (tour, equations, reproduce, train, compare, book, grade, data, bench):
         command.add(commands)
     return top

@@ -4,7 +4,8 @@
 `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
 `loss_checks`, `loss_model`. ``optimizer`` holds a training method against the contract that all
 share: `optimizer_checks`, `optimizer_runs`. ``rule`` judges the rule that a layer has in residual
-partitioning, in whose room it stands; ``run`` executes equations; their machinery is
+partitioning, in whose room it stands; ``equation`` puts a user's function in the place of one of
+the edition's (`grading`); ``run`` executes equations; their machinery is
 :mod:`secondorder.ledger`.
 """
 
@@ -15,11 +16,11 @@ from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
 _LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
-         "optimizer": "optimizer_checks",
+         "optimizer": "optimizer_checks", "equation": "grading", "Grade": "grading",
          "rule": "..papers.residual_partitioning.rule_checks"}
 
-__all__ = ["Result", "activation", "describe_mismatch", "layer", "loss", "optimizer", "rule",
-           "run"]
+__all__ = ["Grade", "Result", "activation", "describe_mismatch", "equation", "layer", "loss",
+           "optimizer", "rule", "run"]
 
 
 def __getattr__(name):

@@ -338,7 +338,9 @@ def test_packages_list_is_complete():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     folders = {".".join(file.parent.relative_to(ROOT).parts)
                for file in (ROOT / "secondorder").rglob("__init__.py")}
-    assert set(listed) == folders | {"secondorder", "secondorder.data"}
+    tutorials = {"secondorder." + ".".join(file.parent.relative_to(ROOT).parts)
+                 for file in (ROOT / "tutorials").rglob("__init__.py")}
+    assert set(listed) == folders | tutorials | {"secondorder", "secondorder.data"}
 
 
 def needs(folder):

@@ -1,0 +1,56 @@
+"""`secondorder grade` and `secondorder notebook`: exercises and tutorials."""
+
+from pathlib import Path
+
+from secondorder import files
+
+GRADE = """\
+  secondorder notebook lessons             tutorials and exercises as notebooks
+  secondorder grade lessons/exercises/05_whose_slopes.ipynb
+  secondorder grade tutorials/exercises/05_whose_slopes.py
+"""
+NOTEBOOK = """\
+  secondorder notebook lessons             all of them
+  secondorder notebook lessons 01 exercises
+"""
+
+
+def add(commands):
+    """Add the parsers of these commands."""
+    parser = commands.add_parser(
+        "grade", help="grade an exercise: your function inside the paper's own check",
+        description="Put the function of an exercise in the place of the edition's own, inside the "
+        "paper's check, and say what is wrong: which claim, which entries, by which ratio, and "
+        "where the answer is a usual mistake, what to look at. Running the file runs its code.",
+        examples=GRADE)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an exercise, .py or .ipynb")
+    parser.set_defaults(run=run)
+    parser = commands.add_parser(
+        "notebook", help="write tutorials and exercises as notebooks",
+        description="Write the tutorials and exercises as Jupyter notebooks.", examples=NOTEBOOK)
+    parser.add_argument("directory", metavar="DIR", help="where they go")
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="beginnings of names: 01, 05_, exercises (default: all)")
+    parser.set_defaults(run=run_notebook)
+
+
+def run(options):
+    """Grade files; 0 only if all are right."""
+    from secondorder import lessons
+
+    right = True
+    for name in options.files:
+        grade = lessons.grade(name)
+        print(f"{Path(name).name}: {grade}")
+        right = right and grade.ok
+    return 0 if right else 1
+
+
+def run_notebook(options):
+    """Write notebooks and say which."""
+    from secondorder import lessons
+
+    out = files.output_directory(options.directory)
+    for path in lessons.write_notebooks(out, options.names):
+        print(f"written: {path}")
+    return 0

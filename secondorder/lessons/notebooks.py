@@ -1,0 +1,117 @@
+"""Percent scripts as Jupyter notebooks."""
+
+import hashlib
+import importlib.resources
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+from .. import files
+
+
+def folder():
+    """The folder of the scripts, installed or in the source tree."""
+    if importlib.util.find_spec("secondorder.tutorials") is not None:
+        return Path(str(importlib.resources.files("secondorder.tutorials")))
+    return Path(__file__).resolve().parents[2] / "tutorials"
+
+
+def scripts(names=()):
+    """Tutorials and exercises in their order, as paths below `folder`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Beginnings of names, or of the folder ``exercises``; () for all.
+
+    Raises
+    ------
+    ValueError
+        If a beginning fits nothing.
+    """
+    home = folder()
+    found = [*sorted(home.glob("[0-9]*.py")), *sorted((home / "exercises").glob("[0-9]*.py"))]
+    places = [path.relative_to(home) for path in found]
+    for name in names:
+        if not any(_fits(place, name) for place in places):
+            raise ValueError(f"no tutorial or exercise begins with {name!r}; there are "
+                             f"{', '.join(str(place) for place in places)}")
+    return [place for place in places if not names or any(_fits(place, name) for name in names)]
+
+
+def _fits(place, name):
+    return place.name.startswith(name) or str(place).startswith(name)
+
+
+def cells(text):
+    """The cells of a percent script.
+
+    Returns
+    -------
+    list of (str, str)
+        ("markdown" | "code", text); empty cells are left out. What stands before the first mark
+        belongs to a cell of its own; a docstring there becomes prose.
+    """
+    found, kind, lines = [], "code", []
+
+    def close():
+        body = "\n".join(lines).strip("\n")
+        if kind == "markdown":
+            body = "\n".join(re.sub(r"^# ?", "", line) for line in body.splitlines())
+        if body.strip():
+            found.append((kind, body))
+
+    for line in text.splitlines():
+        mark = re.match(r"# %%(.*)$", line)
+        if mark is None:
+            lines.append(line)
+            continue
+        close()
+        kind, lines = ("markdown" if "[markdown]" in mark[1] else "code"), []
+    close()
+    if found and found[0][0] == "code":
+        docstring = re.match(r'"""(.*?)"""\s*', found[0][1], re.S)
+        if docstring:
+            rest = found[0][1][docstring.end():].strip("\n")
+            found[:1] = [("markdown", docstring[1].strip())] + ([("code", rest)] if rest else [])
+    return found
+
+
+def notebook(text, name):
+    """A notebook (format 4.5) with the cells of a script, as a dictionary."""
+    made = []
+    for number, (kind, body) in enumerate(cells(text)):
+        digest = hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:8]
+        cell = {"cell_type": kind, "id": digest, "metadata": {},
+                "source": body.splitlines(keepends=True)}
+        made.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
+    return {"cells": made, "nbformat": 4, "nbformat_minor": 5,
+            "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python",
+                                        "name": "python3"},
+                         "language_info": {"name": "python"}}}
+
+
+def write_notebooks(out, names=()):
+    """Write notebooks into a folder, exercises into ``exercises/`` in it.
+
+    Parameters
+    ----------
+    out : path
+    names : sequence of str
+        As `scripts` takes them.
+
+    Returns
+    -------
+    list of Path
+    """
+    out, written = files.output_directory(out), []
+    for place in scripts(names):
+        text = (folder() / place).read_text(encoding="utf-8")
+        target = out / place.with_suffix(".ipynb")
+        if place.parent != Path("."):
+            files.output_directory(target.parent)
+        files.write_text(target, json.dumps(notebook(text, str(place)), indent=1,
+                                            ensure_ascii=False) + "\n")
+        written.append(target)
+    return written

@@ -1,0 +1,250 @@
+"""A user's function in the place of one of the edition's, inside the paper's own check."""
+
+import contextlib
+import copy
+import inspect
+import threading
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..checks import whole_number
+from ..ledger import registry
+from ..ledger.claims import Case
+from ..ledger.equations import run_equation
+from ..ledger.labels import heading
+from ..ledger.mismatch import describe_mismatch
+from ..ledger.registry import qualified_name, underlying
+from ..ledger.report import short_name
+
+_REPLACING = threading.Lock()  # one function at a time has another one's place
+_KEPT = 30  # calls that are remembered, for hints
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What became of a function in the place of an implementation.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether the paper's check passes with it for every seed.
+    paper, label : str
+    name : str
+        The implementation whose place it took.
+    seeds, claims : int
+        How many cases were drawn, and how many claims were checked in each.
+    message : str
+        What is wrong, with the worst entries and their ratios; "" if nothing is.
+    hint : str
+        Where the answer is a known mistake: what to look at.
+    calls : list of (tuple, dict, object)
+        Arguments and results of some calls.
+    """
+
+    ok: bool
+    paper: str
+    label: str
+    name: str
+    seeds: int
+    claims: int
+    message: str = ""
+    hint: str = ""
+    calls: list = field(default_factory=list, repr=False, compare=False)
+
+    def __str__(self):
+        place = f"[{self.paper}] {heading((self.label,))}, {self.name}"
+        if self.ok:
+            return f"right: {place}: {self.claims} claims on {self.seeds} random cases"
+        lines = [f"wrong: {place}", *("  " + line for line in self.message.splitlines())]
+        return "\n".join(lines + ([f"  hint: {self.hint}"] if self.hint else []))
+
+
+def equation(paper, label, function, implementation=None, seeds=5, hints=()):
+    """Run a paper's own check with your function in the place of an implementation.
+
+    Parameters
+    ----------
+    paper, label : str
+        As ``secondorder show`` takes them.
+    function : callable
+        Takes what the implementation takes, and returns what it returns.
+    implementation : str, optional
+        Which one, by its name (its last words are enough), where the check names several; default:
+        the first, which is the literal form.
+    seeds : int
+        Random cases 0, 1, ...
+    hints : sequence of (callable, str)
+        Known mistakes and what to say of them: given where the function computes what a mistake
+        does.
+
+    Returns
+    -------
+    Grade
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable, or the implementation is no plain function.
+    ValueError
+        Unknown paper, label or implementation, with what there is.
+
+    Notes
+    -----
+    While it runs, the implementation is replaced for the whole process.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> def block(W, H, g, slope, curvature):
+    ...     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    ...     return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    >>> so.verify.equation("ea-cg", "4b", block).ok
+    True
+    """
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {function!r}")
+    _require_hints(hints)
+    entry = registry.REGISTRY.select(paper, label)[0]
+    target = _target(entry, implementation)
+    name, calls = short_name(entry.paper, qualified_name(target)), []
+    seeds = whole_number(seeds, "seeds", 1)
+    message, claims = "", 0
+    with replaced(target, _recorded(function, calls)):
+        for seed in range(seeds):
+            result = run_equation(entry, seed)
+            claims = max(claims, sum(not isinstance(claim, Case) for claim in result.claims))
+            if not result.ok:
+                message = _first_line(result)
+                break
+    if any(_has_blank(result) for _, _, result in calls):
+        message = "the blank (...) is still open"
+    elif message:
+        message = "\n".join([message, *_beside(target, calls)])
+    elif not calls:
+        message = f"the check of {label} never called {name}"
+    return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message,
+                 _hint(calls, hints) if message else "", calls)
+
+
+def _require_hints(hints):
+    if not isinstance(hints, (list, tuple)) or not all(
+            isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[0])
+            for pair in hints):
+        raise TypeError("hints must be a sequence of pairs of a function and a text, got "
+                        f"{hints!r}")
+
+
+def _first_line(result):
+    """The first claim that is not as it should be, in one line, and how many there are."""
+    failed = [claim for claim in result.claims if not isinstance(claim, Case) and not claim.ok]
+    if not failed:
+        return result.message.splitlines()[0]
+    more = f" (and {len(failed) - 1} more claims)" if len(failed) > 1 else ""
+    return f"the paper's check fails: {failed[0].outcome()}{more}"
+
+
+def _beside(target, calls):
+    """Where the first result that differs from the edition's own differs from it."""
+    for arguments, named, result in calls:
+        expected = target(*arguments, **named)
+        if _close(expected, result):
+            continue
+        try:
+            mine, right = np.asarray(result, dtype=float), np.asarray(expected, dtype=float)
+        except (TypeError, ValueError):
+            return [f"your result is {type(result).__name__}, expected {type(expected).__name__}"]
+        if mine.shape != right.shape:
+            return [f"your result has shape {mine.shape}, expected {right.shape}"]
+        return describe_mismatch(mine, right, names=("yours", "right")).splitlines()
+    return []
+
+
+def _target(entry, implementation):
+    """The function whose place is taken."""
+    named = {short_name(entry.paper, qualified_name(value)): underlying(value)
+             for value in entry.implements}
+    plain = {name: value for name, value in named.items()
+             if inspect.isfunction(value) and not value.__code__.co_freevars}
+    if implementation is None:
+        if not plain:
+            raise TypeError(f"[{entry.paper}] {entry.labels[0]} names no plain function that could "
+                            f"be replaced, but {', '.join(named) or 'nothing'}")
+        return next(iter(plain.values()))
+    for name, value in plain.items():
+        if name == implementation or name.endswith(f".{implementation}"):
+            return value
+    raise ValueError(f"unknown implementation {implementation!r} of [{entry.paper}] "
+                     f"{entry.labels[0]}: choose from {', '.join(plain)}")
+
+
+def _given(*arguments, **named):
+    """Stands for the function that has the place; its code is what is put there."""
+    return _secondorder_given(*arguments, **named)  # noqa: F821
+
+
+@contextlib.contextmanager
+def replaced(target, function):
+    """Within this block whoever calls `target` calls `function`, however he came by it."""
+    with _REPLACING:
+        kept = target.__code__, target.__defaults__, target.__kwdefaults__
+        target.__globals__["_secondorder_given"] = function
+        target.__code__, target.__defaults__, target.__kwdefaults__ = _given.__code__, None, None
+        try:
+            yield
+        finally:
+            target.__code__, target.__defaults__, target.__kwdefaults__ = kept
+            del target.__globals__["_secondorder_given"]
+
+
+def _recorded(function, calls):
+    """The function, which remembers its first calls."""
+    def call(*arguments, **named):
+        before = _copied((arguments, named)) if len(calls) < _KEPT else None
+        result = function(*arguments, **named)
+        if before is not None:
+            calls.append((*before, _copied(result)))
+        if _has_blank(result):
+            raise ValueError("the blank (...) is still open")
+        return result
+    return call
+
+
+def _has_blank(result):
+    """Whether something that should have been filled in is `...` still."""
+    return result is Ellipsis or (isinstance(result, (tuple, list))
+                                  and any(part is Ellipsis for part in result))
+
+
+def _copied(value):
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # what cannot be copied is kept as it is: only hints look at it
+        return value
+
+
+def _hint(calls, hints):
+    """What to say of the first known mistake that gives the same results on all calls."""
+    for wrong, text in hints:
+        if calls and all(_same(wrong, *call) for call in calls):
+            return text
+    return ""
+
+
+def _same(wrong, arguments, named, result):
+    try:
+        expected = wrong(*arguments, **named)
+    except Exception:  # a mistake may fail on some inputs: it is not this one
+        return False
+    return _close(expected, result)
+
+
+def _close(a, b):
+    if isinstance(a, (tuple, list)):
+        return (isinstance(b, (tuple, list)) and len(a) == len(b)
+                and all(map(_close, a, b)))
+    try:
+        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True))

@@ -1,0 +1,163 @@
+"""Exercises: every blank fails, every solution passes, usual mistakes are named; notebooks."""
+
+import json
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import cli, lessons
+from secondorder.lessons import grading, notebooks
+from secondorder.verify.grading import replaced
+
+HOME = lessons.folder() / "exercises"
+EXERCISES = sorted(path.name for path in HOME.glob("[0-9]*.py"))
+HUNTS = [name for name in EXERCISES if "bug_hunt" in name]
+BLANKS = [name for name in EXERCISES if name not in HUNTS]
+
+
+def test_there_are_enough_and_each_has_a_solution():
+    assert len(BLANKS) >= 12 and len(HUNTS) == 3
+    assert sorted(path.name for path in (HOME / "solutions").glob("[0-9]*.py")) == EXERCISES
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_a_blank_is_told_as_such(name):
+    assert "..." in (HOME / name).read_text(encoding="utf-8")
+    found = lessons.grade(HOME / name)
+    assert not found.ok and "the blank (...) is still open" in str(found)
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
+    paper, label, place = grading.defined(HOME / name)["GRADE"]
+    solution = grading.defined(HOME / "solutions" / name)
+    function = solution[place.rpartition(".")[2]]
+    wrong = solution["WRONG"]
+    found = so.verify.equation(paper, label, function, implementation=place, hints=wrong)
+    assert found.ok and str(found).startswith("right"), str(found)
+    assert len(wrong) >= 2
+    for mistake, hint in wrong:
+        found = so.verify.equation(paper, label, mistake, implementation=place, hints=wrong)
+        assert not found.ok and found.hint == hint and "hint: " in str(found)
+
+
+@pytest.mark.parametrize("name", HUNTS)
+def test_bugs_are_found_and_the_solution_has_none(name):
+    kind, cls = grading.defined(HOME / name)["GRADE"]
+    found = lessons.grade(HOME / name)
+    assert not found.ok and len({one.pass_name for one in found.report.findings}) >= 2
+    solution = grading.defined(HOME / "solutions" / name)
+    check = getattr(so.verify, kind)
+    assert check(solution[cls]())
+    for left, pass_name in solution["WRONG"]:
+        report = check(left())
+        assert not report and pass_name in {one.pass_name for one in report.findings}
+
+
+def test_what_is_wrong_is_shown_with_ratios():
+    def doubled(W, H, g, slope, curvature):
+        below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+        return 2 * (below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1]))
+
+    found = so.verify.equation("ea-cg", "4b", doubled)
+    assert not found.ok and "ratio 2" in str(found) and len(str(found).splitlines()) < 14
+    found = so.verify.equation("ea-cg", "4b", lambda W, H, g, slope, curvature: H)
+    assert "shape" in found.message
+    found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
+    assert "ZeroDivisionError" in found.message
+
+
+def test_the_implementation_has_its_place_again():
+    from secondorder.papers.eacg import hessians
+
+    before = hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__
+    with pytest.raises(ValueError, match="in the middle"):
+        with replaced(hessians.hidden_hessians, lambda *_: 3):
+            assert hessians.hidden_hessians(1, 2) == 3
+            raise ValueError("in the middle")
+    assert before == (hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__)
+    assert "_secondorder_given" not in vars(hessians)
+    assert so.verify.run("ea-cg", "4b")[0].ok
+
+
+def test_equation_refuses():
+    with pytest.raises(TypeError, match="function must be callable"):
+        so.verify.equation("ea-cg", "4b", 3)
+    with pytest.raises(ValueError, match="hidden_hessians"):
+        so.verify.equation("ea-cg", "4b", len, implementation="nothing")
+    with pytest.raises(ValueError, match="unknown paper"):
+        so.verify.equation("eacgg", "4b", len)
+    with pytest.raises(ValueError, match="seeds"):
+        so.verify.equation("ea-cg", "4b", len, seeds=0)
+
+
+# -- notebooks -------------------------------------------------------------------------------------
+
+SCRIPT = '''"""A title.
+
+More."""
+
+import math
+
+# %% [markdown]
+# # Heading
+#
+# $a_i$
+
+# %% something
+a = 1
+# %%
+
+# %%
+b = math.pi
+'''
+
+
+def test_cells_of_a_script():
+    assert lessons.cells(SCRIPT) == [
+        ("markdown", "A title.\n\nMore."), ("code", "import math"),
+        ("markdown", "# Heading\n\n$a_i$"), ("code", "a = 1"), ("code", "b = math.pi")]
+
+
+def test_notebooks_are_written_and_their_code_is_the_scripts(tmp_path):
+    written = lessons.write_notebooks(tmp_path / "out")
+    assert len(written) == len(lessons.scripts()) >= 20
+    for place, path in zip(lessons.scripts(), written):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        assert found["nbformat"] == 4 and len({cell["id"] for cell in found["cells"]}) == len(
+            found["cells"])
+        code = ["".join(cell["source"]) for cell in found["cells"] if cell["cell_type"] == "code"]
+        text = (lessons.folder() / place).read_text(encoding="utf-8")
+        assert all(body in text for body in code) and compile("\n".join(code), "cells", "exec")
+
+
+def test_some_notebooks_by_name(tmp_path):
+    assert [path.name for path in lessons.write_notebooks(tmp_path / "out", ["01"])] == [
+        "01_exact_curvature.ipynb", "01_total_gradient.ipynb"]
+    with pytest.raises(ValueError, match="begins with '99'"):
+        lessons.scripts(["99"])
+
+
+def test_a_notebook_can_be_graded(tmp_path, capsys):
+    (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
+    assert cli.main(["grade", str(path)]) == 1
+    assert "blank" in capsys.readouterr().out
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)"))
+    assert cli.main(["grade", str(path)]) == 0
+    assert "right" in capsys.readouterr().out
+
+
+def test_what_is_no_exercise_is_told(tmp_path, capsys):
+    for name, text, words in (("a.py", "x = 1", "no exercise"), ("b.ipynb", "{", "no notebook"),
+                              ("c.py", "GRADE = ('ea-cg', '4b', 'f')", "does not define f")):
+        (tmp_path / name).write_text(text)
+        assert cli.main(["grade", str(tmp_path / name)]) == 2
+        assert words in capsys.readouterr().err
+    assert cli.main(["grade", str(tmp_path / "none.py")]) == 2
+    assert cli.main(["notebook", str(tmp_path / "no" / "place")]) == 2
+
+
+def test_notebooks_are_no_part_of_the_project():
+    assert not list(notebooks.folder().rglob("*.ipynb"))

@@ -1,0 +1,1 @@
+"""Tutorials and exercises as scripts; `secondorder notebook` writes them as notebooks."""

@@ -1,0 +1,35 @@
+# %% [markdown]
+# # 1. How far can a unit move? ([residual-partitioning] Eq. (11))
+#
+# If no parameter of a network moves by more than one, how far can the unit $i$ of the next layer
+# move, to first order? Every weight into it may change (by one, times its input), and every unit
+# below may move (by its own total gradient $u_j$, times the weight):
+#
+# $$u_i^{(l+1)} = \sum_{j \ge 0} |y_j| + \sum_{j \ge 1} |w_{ij}|\, u_j$$
+#
+# where $y_0 = 1$ stands for the bias. A layer that is not trained has no first sum.
+#
+# Predict first: what is $u$ one layer above the inputs, where nothing below moves?
+
+# %%
+import numpy as np
+
+from secondorder.papers.residual_partitioning.total_gradient import input_with_bias
+
+GRADE = ("residual-partitioning", "11", "affine")
+
+
+# %%
+def affine(layer, y, u):
+    """Total gradient above an affine layer: y (S, in), u (S, in), returns (S, out).
+
+    `input_with_bias(layer, y)` is y with a column in front: ones, or zeros without a bias.
+    """
+    return ...
+
+
+# %%
+if __name__ == "__main__":
+    import secondorder as so
+
+    print(so.verify.equation(GRADE[0], GRADE[1], affine, implementation=GRADE[2]))

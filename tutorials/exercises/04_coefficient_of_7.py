@@ -1,0 +1,33 @@
+# %% [markdown]
+# # 4. From indices to one line ([low-rank] Eq. (7))
+#
+# The block of the Hessian between output weights and hidden weights needs
+#
+# $$a_{is} = \frac{\partial^2 f}{\partial p^i \partial p^l}\, u_m^l\, \eta_s^{(n,k),m}$$
+#
+# with a sum over every index that stands twice. `np.einsum` reads almost like it.
+#
+# Predict first: what is the shape of $a$ for three outputs and a hidden layer of five units?
+
+# %%
+import numpy as np
+
+from secondorder.papers.low_rank.quantities import eta
+
+GRADE = ("low-rank", "7", "coefficient_a")
+
+
+# %%
+def coefficient_a(sample, k):
+    """a (C, d_k), from f_pp (C, C), u (C, d_n) and eta^(n,k) (d_n, d_k).
+
+    They are `sample.f_pp`, `sample.u` and `eta(sample, sample.n, k)`.
+    """
+    return ...
+
+
+# %%
+if __name__ == "__main__":
+    import secondorder as so
+
+    print(so.verify.equation(GRADE[0], GRADE[1], coefficient_a, implementation=GRADE[2]))

@@ -1,0 +1,27 @@
+# %% [markdown]
+# # 5. Whose slopes? ([low-rank] Eq. (23))
+#
+# $\eta^{(k,l)}$ is the derivative of layer $k$"s outputs in the *arguments* (pre-activations) of
+# layer $l$. The outputs of $l$ reach those of $k$ through $\alpha^{(k,l)}$; the arguments of $l$
+# reach its outputs through a diagonal of slopes $\gamma$. The print takes the slopes of one of
+# the two layers: which one must it be?
+
+# %%
+import numpy as np
+
+from secondorder.papers.low_rank.quantities import alpha, gamma
+
+GRADE = ("low-rank", "23", "eta")
+
+
+# %%
+def eta(sample, k, l):
+    """eta^(k,l) (d_k, d_l), from alpha(sample, k, l) (d_k, d_l) and gamma(sample, ...) (d, d)."""
+    return ...
+
+
+# %%
+if __name__ == "__main__":
+    import secondorder as so
+
+    print(so.verify.equation(GRADE[0], GRADE[1], eta, implementation=GRADE[2]))

@@ -1,0 +1,28 @@
+# %% [markdown]
+# # 9. Mean of products, or product of means? ([ea-cg] Eq. (8b))
+#
+# Carried down for the whole batch at once, the diagonal of the last exercise becomes an
+# expectation. The print writes $E[h""] \odot (W^T E[g])$. Over which whole must the mean be
+# taken? (Pos-Eig with $\gamma$ is `pos_diagonal`.)
+#
+# Predict first: two samples, $h"" = (1, -1)$ and $g = (1, -1)$. What are the two numbers?
+
+# %%
+import numpy as np
+
+from secondorder.papers.eacg.pos_eig import pos_diagonal
+
+GRADE = ("ea-cg", "8b", "pch_step")
+
+
+# %%
+def pch_step(W, B, g, slope, curvature, gamma):
+    """(m, m) from W (n, m), B (n, n), g (S, n), slope and curvature (S, m); gamma for Pos-Eig."""
+    return ...
+
+
+# %%
+if __name__ == "__main__":
+    import secondorder as so
+
+    print(so.verify.equation(GRADE[0], GRADE[1], pch_step, implementation=GRADE[2]))

@@ -1,0 +1,24 @@
+# %% [markdown]
+# # 12. The shortest of all steps ([reversible-gauss-newton] Eq. (5), Theorem 4.3)
+#
+# Theorem 4.3: with any right inverse of $J$ the errors of the network follow the same curve, up
+# to $O(\alpha)$; two right inverses differ in the step, not in what it does to the errors. The
+# Moore-Penrose inverse gives the shortest one. Write it.
+
+# %%
+import numpy as np
+
+GRADE = ("reversible-gauss-newton", "theorem-4.3", "gauss_newton")
+
+
+# %%
+def gauss_newton(J, eps):
+    """The step (p,) of least norm with J d nearest to -eps, from J (n d_y, p), eps (n d_y,)."""
+    return ...
+
+
+# %%
+if __name__ == "__main__":
+    import secondorder as so
+
+    print(so.verify.equation(GRADE[0], GRADE[1], gauss_newton, implementation=GRADE[2]))

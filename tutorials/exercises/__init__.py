@@ -1,0 +1,1 @@
+"""Exercises with blanks (`...`); solutions, with usual mistakes, stand in `solutions`."""

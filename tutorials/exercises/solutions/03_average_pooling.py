@@ -1,0 +1,27 @@
+"""Solution of exercise 03_average_pooling, with usual mistakes."""
+
+import numpy as np
+
+
+def forward(layer, saved, u, *buffers):
+    """Total gradient above a pooling layer: u like its input, returns it like its output.
+
+    `layer.tangent(saved, u, None)` is the layer's linear map applied to u.
+    """
+    return layer.tangent(saved, u, None), None
+
+
+def mistake_1(layer, saved, u, *buffers):
+    return layer.kernel_size**2 * layer.tangent(saved, u, None), None
+
+
+def mistake_2(layer, saved, u, *buffers):
+    return layer.forward(saved.input)[0], None
+
+
+WRONG = [
+    (mistake_1,
+     "an average over K entries moves by the average of their moves, not by the sum"),
+    (mistake_2,
+     "what is pooled is how far units can move, not what they are"),
+]

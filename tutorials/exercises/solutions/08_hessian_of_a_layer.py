@@ -1,0 +1,26 @@
+"""Solution of exercise 08_hessian_of_a_layer, with usual mistakes."""
+
+import numpy as np
+
+
+def hidden_hessians(W, H, g, slope, curvature):
+    """(S, m, m) from W (n, m), H (S, n, n), g (S, n), slope and curvature (S, m)."""
+    below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+
+
+def mistake_1(W, H, g, slope, curvature):
+    below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    return below - (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+
+
+def mistake_2(W, H, g, slope, curvature):
+    return slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+
+
+WRONG = [
+    (mistake_1,
+     "the diagonal is added: check the sign with one unit and one weight"),
+    (mistake_2,
+     "this is Gauss-Newton: the second derivative of the activation is missing"),
+]

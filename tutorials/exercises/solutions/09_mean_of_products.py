@@ -1,0 +1,30 @@
+"""Solution of exercise 09_mean_of_products, with usual mistakes."""
+
+import numpy as np
+
+from secondorder.papers.eacg.pos_eig import pos_diagonal
+
+
+def pch_step(W, B, g, slope, curvature, gamma):
+    """(m, m) from W (n, m), B (n, n), g (S, n), slope and curvature (S, m); gamma for Pos-Eig."""
+    bend = np.mean(curvature * (g @ W), axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(pos_diagonal(bend, gamma))
+
+
+def mistake_1(W, B, g, slope, curvature, gamma):
+    bend = curvature.mean(axis=0) * (g.mean(axis=0) @ W)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(pos_diagonal(bend, gamma))
+
+
+def mistake_2(W, B, g, slope, curvature, gamma):
+    bend = np.mean(curvature * (g @ W), axis=0)
+    mean = slope.mean(axis=0)
+    return (W.T @ B @ W) * np.outer(mean, mean) + np.diag(pos_diagonal(bend, gamma))
+
+
+WRONG = [
+    (mistake_1,
+     "a product of means is no mean of products: they differ by a covariance"),
+    (mistake_2,
+     "E[h h^T] is no product of means: the same mistake in the other factor"),
+]

@@ -1,0 +1,29 @@
+"""Solution of exercise 10_kronecker_inverse, with usual mistakes."""
+
+import numpy as np
+
+from secondorder.papers.eacg.kronecker_inverse import factors
+
+
+def inverse(A, B, alpha):
+    """The approximate inverse (n m, n m), from A (m, m), B (n, n)."""
+    damped_A, damped_B = factors(A, B, alpha)
+    return np.kron(np.linalg.inv(damped_A), np.linalg.inv(damped_B))
+
+
+def mistake_1(A, B, alpha):
+    damped_A, damped_B = factors(A, B, alpha)
+    return np.kron(np.linalg.inv(damped_B), np.linalg.inv(damped_A))
+
+
+def mistake_2(A, B, alpha):
+    damped_A = A + alpha * np.eye(len(A))
+    return np.kron(np.linalg.inv(damped_A), np.linalg.inv(B + alpha * np.eye(len(B))))
+
+
+WRONG = [
+    (mistake_1,
+     "the factors stand in the order of rows: Vec puts the columns of W one below the other"),
+    (mistake_2,
+     "the damping is split between the factors: each takes sqrt(alpha), and pi balances them"),
+]

@@ -1,0 +1,31 @@
+"""Solution of exercise 11_right_inverse, with usual mistakes."""
+
+import numpy as np
+
+from secondorder.papers.reversible_gauss_newton.columns import unvec, vec
+from secondorder.papers.reversible_gauss_newton.jacobians import cross_derivative
+
+
+def second_delta(e2, state, delta1):
+    """The change of the second matrix, from e2 (d/2, n), state.S2 (features, n) and delta1."""
+    half, samples = e2.shape
+    rest = vec(e2) - cross_derivative(state) @ vec(delta1)
+    return unvec(rest, half, samples) @ np.linalg.pinv(state.S2)
+
+
+def mistake_1(e2, state, delta1):
+    half, samples = e2.shape
+    rest = vec(e2) + cross_derivative(state) @ vec(delta1)
+    return unvec(rest, half, samples) @ np.linalg.pinv(state.S2)
+
+
+def mistake_2(e2, state, delta1):
+    return e2 @ np.linalg.pinv(state.S2)
+
+
+WRONG = [
+    (mistake_1,
+     "what the first change does already must be taken off, not added"),
+    (mistake_2,
+     "the change of the first matrix moves the second half too"),
+]
