@@ -31,7 +31,8 @@ def commands(text):
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
     found = [shlex.join(shlex.split(line, comments=True)) for line in blocks
              if not line.startswith("python3 -m venv")]
-    found += [span for span in spans if re.match(r"secondorder [a-z]|python -m ", span)]
+    found += [span for span in spans if re.match(r"secondorder [a-z]|python -m ", span)
+              and not re.search(r"\b[A-Z]{3,}\b", span)]  # FILE and DIR stand for names
     return [line for line in dict.fromkeys(found) if line]
 
 
