@@ -11,8 +11,21 @@ from .quantities import alpha, eta, eta_bar, gamma, lambda_
 from .relu import through_outputs
 
 
+def dgamma_dw_explicit(sample, l, q):
+    """[low-rank] Eq. (66): :func:`dgamma_dw` with A'' and Kronecker deltas for lambda, no sum over
+    m; indices m, r, s, t.
+    """
+    v, bend = sample.v_bar[q - 1], sample.curvature[l]
+    identity = np.eye(len(bend), dtype=sample.p.dtype)
+    if l < q:
+        return np.zeros((len(bend), len(bend), len(sample.v[q]), len(v)), dtype=sample.p.dtype)
+    if l == q:
+        return np.einsum("mr,m,ms,t->mrst", identity, bend, identity, v)
+    return np.einsum("mr,m,ma,as,t->mrst", identity, bend, sample.w[l], eta(sample, l - 1, q), v)
+
+
 def dgamma_dw(sample, l, q):
-    """[low-rank] Eq. (66), (68): d gamma_r^(l),m / d w_t^(q),s, indices m, r, s, t.
+    """[low-rank] Eq. (68): d gamma_r^(l),m / d w_t^(q),s, indices m, r, s, t.
 
     0 for l < q; lambda_rs^(l),m v^(l-1),t for l = q; lambda_rp^(l),m w_a^(l),p eta_s^(l-1,q),a
     v^(q-1),t for l > q.
@@ -58,6 +71,30 @@ def dalpha_dw(sample, k, l, q):
     return total
 
 
+def dalpha_dw_by_cases(sample, k, l, q):
+    """[low-rank] Eq. (72), second line: :func:`dalpha_dw` written out; indices j, m, s, t.
+
+    What layer r > q bends, alpha_b^(k,r),j lambda_dp^(r),b w_a^(r),d w_c^(r),p eta_s^(r-1,q),c
+    v^(q-1),t alpha_m^(r-1,l),a, from r = q + 1 or, for q <= l, from r = l + 1 on; for l < q <= k
+    also layer q itself; 0 for k < q.
+    """
+    v = sample.v_bar[q - 1]
+    total = np.zeros((len(sample.v[k]), len(sample.v[l]), len(sample.v[q]), len(v)),
+                     dtype=sample.p.dtype)
+    if k < q:
+        return total
+    for r in range(max(q, l) + 1, k + 1):
+        w = sample.w[r]
+        total += np.einsum("jb,bdp,da,pc,cs,t,am->jmst", alpha(sample, k, r), lambda_(sample, r), w,
+                           w, eta(sample, r - 1, q), v, alpha(sample, r - 1, l), optimize=True)
+    if q > l:
+        w = sample.w[q]
+        own = (np.einsum("bps,pa,t->bast", lambda_(sample, q), w, v)
+               + np.einsum("bs,at->bast", gamma(sample, q), np.eye(w.shape[1], len(v))))
+        total += np.einsum("jb,bast,am->jmst", alpha(sample, k, q), own, alpha(sample, q - 1, l))
+    return total
+
+
 def deta_dw_product_rule(sample, n, k, q):
     """[low-rank] Eq. (73): d eta_l^(n,k),j / d w_t^(q),s, indices j, l, s, t, by the product rule
     on alpha gamma.
@@ -79,8 +116,25 @@ def bends_above(sample, n, k, q, first):
     return total
 
 
+def deta_dw_unreduced(sample, n, k, q):
+    """[low-rank] Eq. (74), corrected for q < k: :func:`deta_dw` with alpha gamma for eta_l where
+    the print has it; indices j, l, s, t.
+
+    The first two cases are :func:`dalpha_dw_by_cases` times gamma, the others add what gamma^(k)
+    itself bends.
+    """
+    found = np.einsum("jmst,ml->jlst", dalpha_dw_by_cases(sample, n, k, q), gamma(sample, k))
+    if q == k:
+        found += np.einsum("jm,mls,t->jlst", alpha(sample, n, k), lambda_(sample, k),
+                           sample.v_bar[k - 1])
+    if q < k:
+        found += np.einsum("jm,mlp,pa,as,t->jlst", alpha(sample, n, k), lambda_(sample, k),
+                           sample.w[k], eta(sample, k - 1, q), sample.v_bar[q - 1], optimize=True)
+    return found
+
+
 def deta_dw(sample, n, k, q):
-    """[low-rank] Eq. (74)-(75), corrected for q < k: d eta_l^(n,k),j / d w_t^(q),s, indices j, l,
+    """[low-rank] Eq. (75), corrected for q < k: d eta_l^(n,k),j / d w_t^(q),s, indices j, l,
     s, t.
     """
     v, w = sample.v_bar[q - 1], sample.w

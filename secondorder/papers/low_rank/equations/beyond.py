@@ -8,10 +8,10 @@ import numpy as np
 
 from .... import exact
 from ....ledger import AtMost, Case, Equal, Property, equation
-from ....nets import SoftmaxCrossEntropy, mlp
+from ....nets import Chain, Network, SoftmaxCrossEntropy, mlp
 from .. import PAPER, coupling, curvature, curved, diagonal, factors, quantities, relu
 from . import reference
-from .cases import LOSSES, TOLERANCE, pairs, stacked
+from .cases import IN_PARTS, LOSSES, TOLERANCE, dead, pairs, stacked, unusual
 
 
 @equation(
@@ -44,11 +44,12 @@ def biases(rng):
                 block = curved.block_ww(s, k, r)
             found.append(block)
             right.append(written["second"][slices[k - 1], slices[r - 1]])
-        claims.append(Equal(f"{activation}: all blocks against jets", stacked(found),
-                            stacked(right), TOLERANCE))
-        claims.append(Equal(f"{activation}: eta_bar^(2,1) against eta and a row of zeros",
-                            quantities.eta_bar(s, 2, 1), np.vstack(
-                                [quantities.eta(s, 2, 1), np.zeros((1, 4))]), TOLERANCE, scale=1.0))
+        claims.append(Equal("all blocks against jets", stacked(found), stacked(right), TOLERANCE,
+                            case=activation))
+        claims.append(Equal("eta_bar^(2,1) against eta and a row of zeros",
+                            quantities.eta_bar(s, 2, 1),
+                            np.vstack( [quantities.eta(s, 2, 1), np.zeros((1, 4))]), TOLERANCE,
+                            scale=1.0, case=activation))
     return [*claims, Case(x=x, y=y)]
 
 
@@ -69,11 +70,14 @@ def _by_jets(net, x, y, activation):
 
 
 def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
-    """An evaluation and its dense gradient and Hessian."""
-    net = mlp(list(sizes), activation=activation, bias=bias, init=0.9, rng=rng)
-    x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
-    args = net, SoftmaxCrossEntropy(), x, y
-    return net.evaluate(*args[1:]), exact.gradient(*args), exact.hessian(*args, method="products")
+    """An evaluation and its dense gradient and Hessian; drawn again where a layer is dead."""
+    while True:
+        net = mlp(list(sizes), activation=activation, bias=bias, init=0.9, rng=rng)
+        x, y = rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
+        args = net, SoftmaxCrossEntropy(), x, y
+        at = net.evaluate(*args[1:])
+        if not dead(at):
+            return at, exact.gradient(*args), exact.hessian(*args, method="products")
 
 
 @equation(
@@ -92,11 +96,15 @@ def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
 )
 def blocks(rng):
     claims = []
+    for name, other, _, _, whole in [*unusual(rng), *unusual(rng, tuple(IN_PARTS))]:
+        claims.append(Equal("unusual networks and batches, against Hessian-vector products",
+                            factors.hessian(other.network, other.loss_function, other.x, other.y),
+                            whole, TOLERANCE, case=name))
     for activation in ("relu", "tanh", "softplus"):
         at, _, H = dense_case(rng, activation)
         args = at.network, at.loss_function, at.x, at.y
-        claims.append(Equal(f"{activation}: against Hessian-vector products",
-                            factors.hessian(*args), H, TOLERANCE))
+        claims.append(Equal("against Hessian-vector products", factors.hessian(*args), H,
+                            TOLERANCE, case=activation))
         made = factors.factors_at(at)
         last = len(made.layers) - 1
         S = made.core[last, last]
@@ -106,8 +114,8 @@ def blocks(rng):
             S = diagonal.pre_activation_hessian(S, W, made.delta[k + 1] @ W, made.layers[k])
             recursion.append(S)
             cores.append(made.core[k, k])
-        claims.append(Equal(f"{activation}: M_kk against its recursion", stacked(cores),
-                            stacked(recursion), TOLERANCE))
+        claims.append(Equal("M_kk against its recursion", stacked(cores), stacked(recursion),
+                            TOLERANCE, case=activation))
     return [*claims, Case(x=at.x, H=H)]
 
 
@@ -132,11 +140,11 @@ def tangent(rng):
         at, _, H = dense_case(rng, activation)
         d = rng.normal(size=len(H))
         size = np.abs(d) @ np.abs(H) @ np.abs(d)
-        claims.append(Equal(f"{activation}: against the dense Hessian",
+        claims.append(Equal("against the dense Hessian",
                             curvature.directional_curvature_at(at, d)[1], d @ H @ d, 1e-13,
-                            scale=size))
-        claims.append(Equal(f"{activation}: the sums of eta are the tangents of layers",
-                            *_tangents(at, d), TOLERANCE, scale=1.0))
+                            scale=size, case=activation))
+        claims.append(Equal("the sums of eta are the tangents of layers", *_tangents(at, d),
+                            TOLERANCE, scale=1.0, case=activation))
     layer, kept, bar = at.network.layers[2], at.saved[2], at.deltas[2]
     moved, piece = rng.normal(size=at.saved[2].input.shape), rng.normal(size=layer.size)
     by_layer = curvature.through_layer(layer, kept, moved, piece, bar)
@@ -184,13 +192,14 @@ def jet(rng):
         d = rng.normal(size=len(H))
         value, slope, bend = exact.two_jet(at.network, at.loss_function, at.x, at.y, d)
         size = np.abs(d) @ np.abs(H) @ np.abs(d)
-        claims += [Equal(f"{activation}: curvature against one tangent and the gradients that come "
-                         "back",
-                         bend, curvature.directional_curvature_at(at, d)[1], 1e-13, scale=size),
-                   Equal(f"{activation}: curvature against the dense Hessian",
-                         bend, d @ H @ d, 1e-13, scale=size),
-                   Equal(f"{activation}: slope", slope, g @ d, 1e-13, scale=np.abs(g) @ np.abs(d)),
-                   Equal(f"{activation}: value", value, at.loss, 1e-14)]
+        claims += [Equal("curvature against one tangent and the gradients that come back", bend,
+                         curvature.directional_curvature_at(at, d)[1], 1e-13, scale=size,
+                         case=activation),
+                   Equal("curvature against the dense Hessian", bend, d @ H @ d, 1e-13, scale=size,
+                         case=activation),
+                   Equal("slope", slope, g @ d, 1e-13, scale=np.abs(g) @ np.abs(d),
+                         case=activation),
+                   Equal("value", value, at.loss, 1e-14, case=activation)]
     return [*claims, Case(x=at.x, direction=d)]
 
 
@@ -210,9 +219,9 @@ def jet(rng):
 def exact_diagonal(rng):
     claims = []
     for activation in ("relu", "tanh"):
-        at, _, H = dense_case(rng, activation)
-        claims.append(Equal(f"{activation}: against the dense Hessian",
-                            diagonal.hessian_diagonal_at(at), np.diag(H), TOLERANCE))
+        at, _, H = dense_case(rng, activation, samples=11)
+        claims.append(Equal("against the dense Hessian", diagonal.hessian_diagonal_at(at),
+                            np.diag(H), TOLERANCE, case=activation))
     return [*claims, Case(x=at.x, diagonal=np.diag(H).copy())]
 
 
@@ -261,8 +270,10 @@ def rank(rng):
 )
 def per_sample(rng):
     claims = []
-    for activation, l2 in (("relu", 0.0), ("tanh", 0.3)):
-        at, *_ = dense_case(rng, activation)
+    evaluations = [("relu", 0.0, dense_case(rng, "relu")[0]),
+                   ("tanh", 0.3, dense_case(rng, "tanh")[0])]
+    evaluations += [(name, 0.2, at) for name, at, *_ in unusual(rng)]
+    for activation, l2, at in evaluations:
         found, right, sizes = curvature.sample_curvatures_at(at, l2), [], []
         for b in range(at.samples):
             one = at.network, at.loss_function, at.x[b : b + 1], at.y[b : b + 1]
@@ -291,12 +302,24 @@ def per_sample(rng):
 )
 def layer_rates(rng):
     at, g, H = dense_case(rng, "tanh")
-    d, sigma = rng.normal(size=len(H)), 5.0
-    a, Q, norms, slices = coupling.layer_products(at, d)
-    claims = [Equal("Q against the dense Hessian", Q,
-                    [[d[k] @ H[k, r] @ d[r] for r in slices] for k in slices], TOLERANCE),
-              Equal("slopes", a, [d[k] @ g[k] for k in slices], TOLERANCE),
-              Equal("lengths", norms, [np.linalg.norm(d[k]) for k in slices], 1e-14)]
+    d, sigma, claims = rng.normal(size=len(H)), 5.0, []
+    copies = [layer.copy() for layer in at.network.layers]
+    nested = Network([Chain(copies[:3]), *copies[3:]])
+    inside = nested.evaluate(at.loss_function, at.x, at.y)
+    cases = [*unusual(rng), ("chains in chains", inside, d, g, H), ("tanh", at, d, g, H)]
+    for name, other, along, slopes, whole in cases:
+        a, Q, norms, slices = coupling.layer_products(other, along)
+        size = np.abs(along) @ np.abs(whole) @ np.abs(along)
+        claims += [Equal("Q against the dense Hessian", Q, [[along[k] @ whole[k, r] @ along[r]
+                                                             for r in slices] for k in slices],
+                         TOLERANCE, scale=size, case=name),
+                   Equal("slopes", a, [along[k] @ slopes[k] for k in slices], TOLERANCE, case=name,
+                         scale=np.abs(along) @ np.abs(slopes)),
+                   Equal("lengths", norms, [np.linalg.norm(along[k]) for k in slices], 1e-14,
+                         case=name),
+                   Equal("the whole curvature, by one tangent",
+                         curvature.directional_curvature_at(other, along)[1],
+                         along @ whole @ along, TOLERANCE, scale=size, case=name)]
 
     def joint(s):
         return a @ s + s @ Q @ s / 2 + sigma * np.linalg.norm(norms * s) ** 3 / 6

@@ -4,13 +4,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
+from ....ledger import (Case, Condition, Counterexample, Equal, Printed, PrintedShape, Property,
+                        equation)
 from ....nets import Conv2d
 from .. import PAPER, convolution
 from . import by_layers, reference
 from .cases import CLEAR, TOLERANCE
 
 STRIDES = (2, 3)
+COUNTING = Condition("counting from 0 and from 1",
+                     "Inputs and outputs are counted from 0, the entries of the kernel from 1. "
+                     "(With all of them from 1, strides above 1 never see the first rows and "
+                     "columns.)")
 
 
 class ConvolutionCase(NamedTuple):
@@ -89,9 +94,10 @@ def against(rng, compute, expected):
     found, claims = cases(rng), []
     for name, c in found.items():
         scale = np.abs(reference.firsts(c.v)).max()
-        claims += [Equal(f"{name}: against jets", compute(c), expected(c), TOLERANCE, scale=scale),
-                   Equal(f"{name}: against Conv2d and Activation", compute(c),
-                         expected(c.of_layers()), TOLERANCE, scale=scale)]
+        claims += [Equal("against jets", compute(c), expected(c), TOLERANCE, scale=scale,
+                         case=name),
+                   Equal("against Conv2d and Activation", compute(c), expected(c.of_layers()),
+                         TOLERANCE, scale=scale, case=name)]
     return [*claims, found["tanh, strides 2 and 3"].live()]
 
 
@@ -109,8 +115,11 @@ def against(rng, compute, expected):
 def layer_without_an_index(rng):
     c = convolution_case(rng)
     made = convolution.argument(c.z, c.w)
-    without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)
-    return [*layer(rng), PrintedShape("sums over k alone keep l", without_l.shape, made.shape)]
+    without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
+    return [*layer(rng), PrintedShape("sums over k alone keep l", without_l.shape, made.shape),
+            Printed(Equal("what they give for every l, against loops over outputs and kernel",
+                          without_l, np.repeat(reference.values(by_loops(c.x, c.w, c.strides))[
+                              :, :, None], c.w.shape[0], axis=2), CLEAR))]
 
 
 @equation(
@@ -131,13 +140,13 @@ def layer(rng):
 
 @equation(
     PAPER, "45",
-    statement="Where a patch begins: as printed, with indices from 1, rows and columns before the "
-              "first stride are never seen.",
+    statement="What a patch holds; the text that was read lacks the index l on the left.",
     formula=r"(\tilde{x}_t^s)_k = x_{\tau t+k-1}^{\sigma s+l-1}",
-    corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau (t-1)+k}^{\sigma (s-1)+l}",
+    corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau t+k-1}^{\sigma s+l-1}",
     kind="definition",
-    verdict="erratum",
-    weight="misprint",
+    verdict="conditional",
+    condition=COUNTING,
+    weight="extraction",
     implements=(convolution.patches, convolution.patches_as_printed, convolution.output_shape),
 )
 def patches(rng):
@@ -147,17 +156,26 @@ def patches(rng):
     made = convolution.argument(convolution.patches_as_printed(x, w.shape, STRIDES), w)
     stride_one = convolution.patches_as_printed(x, w.shape, (1, 1))
     both = tuple(slice(0, min(a, b)) for a, b in zip(made.shape, right.shape))
-    return [Equal("corrected, against loops", convolution.argument(
-        convolution.patches(x, w.shape, STRIDES), w), right, TOLERANCE),
-            Equal("corrected, against Conv2d", by_layers.convolution(x, w, STRIDES,
+    z = convolution.patches(x, w.shape, STRIDES)
+    by_index = [x[STRIDES[0] * s + l - 1, STRIDES[1] * t + k - 1]  # l and k from 1
+                for s in range(z.shape[0]) for t in range(z.shape[1])
+                for l in range(1, 4) for k in range(1, 3)]
+    return [Equal("outputs from 0, kernel from 1: index by index", z.ravel(), by_index, 1e-15),
+            Equal("the layer with these patches, against loops", convolution.argument(z, w), right,
+                  TOLERANCE),
+            Equal("the layer, against Conv2d", by_layers.convolution(x, w, STRIDES,
                                                                      "identity").value,
                   right, TOLERANCE),
-            Equal("as printed: the same layer on an input without its first rows and columns", made,
-                  cropped, TOLERANCE),
-            PrintedShape("number of outputs as printed, and of the layer", made.shape, right.shape),
-            Printed(Equal("the outputs that both have", made[both], right[both], CLEAR)),
-            Equal("at stride one nothing is lost", convolution.argument(stride_one, w),
+            Property("number of outputs", convolution.output_shape(x.shape, w.shape, STRIDES),
+                     right.shape),
+            Equal("all from 1: the same layer on an input without its first rows and columns",
+                  made, cropped, TOLERANCE),
+            Counterexample(Equal("all from 1: the outputs that both have", made[both], right[both],
+                                 CLEAR)),
+            Equal("all from 1, at stride one: nothing is lost", convolution.argument(stride_one, w),
                   reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
+            Printed(Equal("a left side without l: one row of a patch for all its rows",
+                          np.repeat(z[:, :, :1], 3, axis=2), z, CLEAR)),
             Case(x=x, w=w)]
 
 
@@ -184,12 +202,13 @@ def inputs(rng):
 
 @equation(
     PAPER, "48",
-    statement="A patch holds an input or it does not; the condition names the column p that the "
-              "left side calls q.",
+    statement="A patch holds an input or it does not; the condition names p where the left side "
+              "has q.",
     formula=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma s + m - "
             r"1 \text{ and } j = \tau t + p - 1 \\ 0 & \text{else} \end{cases}",
-    corrected=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma (s - "
-              r"1) + m \text{ and } j = \tau (t - 1) + q \\ 0 & \text{else} \end{cases}",
+    corrected=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma s + m - "
+              r"1 \text{ and } j = \tau t + q - 1 \\ 0 & \text{else} \end{cases}",
+    condition=COUNTING,
     kind="identity",
     verdict="erratum",
     weight="misprint",
@@ -200,37 +219,81 @@ def patch_derivative(rng):
     places = np.arange(c.x.size).reshape(c.x.shape)
     z = convolution.patches(places, c.w.shape, c.strides)
     by_place = (z[..., None, None] == places).astype(float)
-    left = c.dz_dx[:, :, :, :, None] + np.zeros((c.w.shape[1], 1, 1))  # indices s, t, m, q, p, i, j
-    right = np.swapaxes(left, 3, 4).copy()
+    printed = condition_of_48(c, 0)  # indices s, t, m, p, i, j; q does not stand in it
+    for_all_q = np.repeat(printed[:, :, :, None], c.w.shape[1], axis=3)
+    left = np.repeat(c.dz_dx[:, :, :, :, None], c.w.shape[1], axis=4)
     return [Equal("against the numbers of the inputs in every patch", c.dz_dx, by_place, 1e-15),
+            Equal("q for p, inputs and outputs from 0, kernel from 1", printed, by_place, 1e-15),
             Property("every entry of a patch is one input",
                      set(c.dz_dx.sum(axis=(4, 5)).ravel()), {1.0}),
-            Printed(Equal("as printed, for all values of p and q", left, right, CLEAR)),
+            Printed(Equal("the printed condition, for every q beside every p", for_all_q, left,
+                          CLEAR)),
+            Counterexample(Equal("q for p, all from 1", condition_of_48(c, 1), by_place, CLEAR)),
             c.live()]
 
 
+def condition_of_48(c, first):
+    """1 where i = sigma s + m - 1 and j = tau t + p - 1, else 0; s, t, i, j counted from `first`,
+    m and p from 1; indices s, t, m, p, i, j.
+    """
+    found = np.zeros(c.dz_dx.shape)
+    for s, t, m, p, i, j in np.ndindex(found.shape):
+        row = i + first == c.strides[0] * (s + first) + m + 1 - 1
+        found[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
+    return found
+
+
 @equation(
-    PAPER, "49", "53",
+    PAPER, "49",
     statement="How outputs change with the kernel: by the patch that it meets.",
-    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}'(z_{tk}^{sl} w_k^l) z_{tq}^{sp} "
-            r"= \mathcal{A}'\left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}",
+    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l) "
+            r"z_{tq}^{sp}",
     kind="identity",
     verdict="holds",
     implements=(convolution.dv_dw,),
 )
 def kernel(rng):
-    claims = against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
-    c = convolution_case(rng, x_shape=(7, 8))
-    origin = STRIDES[0] - 1, STRIDES[1] - 1
-    cropped = convolution_case(rng, x_shape=(7, 8))._replace(x=c.x[origin[0] :, origin[1] :])
-    again = by_loops(cropped.x, c.w, STRIDES)
-    f = reference.ACTIVATIONS["tanh"]
-    slope = f[1](reference.values(again))
-    jets = np.array([jet.through(*f) for jet in again.ravel()], dtype=object)
-    expected = reference.firsts(jets)[:, cropped.x.size :].reshape(*again.shape, *c.w.shape)
-    made = convolution.dv_dw(slope, convolution.patches_as_printed(c.x, c.w.shape, STRIDES))
-    return [*claims, Equal("with the patches of (45) as printed, for the layer that they make",
-                           made, expected, TOLERANCE)]
+    return against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
+
+
+def inputs_met(c, first):
+    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
+    `first` and p, q from 1; nan where there is no such input.
+    """
+    found = np.full((*c.v.shape, *c.w.shape), np.nan)
+    for s, t, p, q in np.ndindex(found.shape):
+        i = c.strides[0] * (s + first) + p + 1 - 1 - first
+        j = c.strides[1] * (t + first) + q + 1 - 1 - first
+        if i < c.x.shape[0] and j < c.x.shape[1]:
+            found[s, t, p, q] = c.x[i, j]
+    return found
+
+
+@equation(
+    PAPER, "53",
+    statement="(49) with the inputs themselves.",
+    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' \left( (\tilde{x}_t^s)_k^l "
+            r"w_k^l \right) (\tilde{x}_t^s)_q^p = \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l "
+            r"\right) x_{\tau t+q-1}^{\sigma s+p-1}",
+    kind="identity",
+    verdict="conditional",
+    condition=COUNTING,
+    implements=(convolution.dv_dw, convolution.patches),
+)
+def kernel_by_inputs(rng):
+    claims = []
+    for name, c in cases(rng).items():
+        literal = c.slope[:, :, None, None] * inputs_met(c, 0)
+        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal,
+                         c.first("w"), TOLERANCE, case=name),
+                   Equal("the same with patches", convolution.dv_dw(
+                       c.slope, convolution.patches(c.x, c.w.shape, c.strides)), literal, TOLERANCE,
+                       case=name)]
+    c = convolution_case(rng)
+    shifted = c.slope[:, :, None, None] * inputs_met(c, 1)
+    there = np.isfinite(shifted)
+    return [*claims, Counterexample(Equal("all from 1, where there is such an input",
+                                          shifted[there], c.first("w")[there], CLEAR)), c.live()]
 
 
 @equation(
@@ -264,11 +327,40 @@ def kernel_and_inputs(rng):
 
 
 @equation(
-    PAPER, "52", "55",
+    PAPER, "55",
+    statement="(52) with the inputs themselves.",
+    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}'' \left( "
+            r"(\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1} x_{\tau "
+            r"t+b-1}^{\sigma s+a-1}",
+    kind="identity",
+    verdict="conditional",
+    condition=COUNTING,
+    implements=(convolution.d2v_dw_dw,),
+)
+def kernel_twice_by_inputs(rng):
+    def literal(c, first):
+        met = inputs_met(c, first)
+        return np.einsum("st,stpq,stab->stpqab", c.bend, met, met)
+
+    claims = [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
+                    c.second("w", "w"), TOLERANCE, scale=np.abs(reference.firsts(c.v)).max(),
+                    case=name) for name, c in cases(rng).items()]
+    claims += [Equal("the same with patches", convolution.d2v_dw_dw(
+        c.bend, convolution.patches(c.x, c.w.shape, c.strides)), literal(c, 0), TOLERANCE,
+        scale=np.abs(reference.firsts(c.v)).max(), case=name) for name, c in cases(rng).items()]
+    c = convolution_case(rng)
+    shifted = literal(c, 1)
+    there = np.isfinite(shifted)
+    return [*claims, Counterexample(Equal("all from 1, where there are such inputs",
+                                          shifted[there], c.second("w", "w")[there], CLEAR)),
+            c.live()]
+
+
+@equation(
+    PAPER, "52",
     statement="Second derivatives in the kernel.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''(z_{tk}^{sl} "
-            r"w_k^l) z_{tq}^{sp} z_{tb}^{sa} = \mathcal{A}''\left( (\tilde{x}_t^s)_k^l w_k^l "
-            r"\right) x_{\tau t+q-1}^{\sigma s+p-1} x_{\tau t+b-1}^{\sigma s+a-1}",
+    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}'' (z_{tk}^{sl} "
+            r"w_k^l) z_{tq}^{sp} z_{tb}^{sa}",
     kind="identity",
     verdict="holds",
     implements=(convolution.d2v_dw_dw,),
@@ -281,12 +373,14 @@ def kernel_twice(rng):
     PAPER, "54",
     statement="(47) by cases: the kernel's entry that an input meets; the print has no upper "
               "bounds, so that it asks for entries beyond the kernel.",
-    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'(\cdot) "
-            r"w_{j+1-\tau t}^{i+1-\sigma s} & i+1 > \sigma s, j+1 > \tau t \\ "
-            r"0 & \text{else} \end{cases}",
-    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'(\cdot) w_r^m & "
-              r"(m, r) = (i - \sigma (s - 1), j - \tau (t - 1)), 1 \le m \le k_h, 1 \le r \le k_w "
-              r"\\ 0 & \text{else} \end{cases}",
+    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left( "
+            r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & i+1 > \sigma s, "
+            r"j+1 > \tau t \\ 0 & \text{else} \end{cases}",
+    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left( "
+              r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & 1 \le i+1-\sigma "
+              r"s \le k_h, 1 \le j+1-\tau t \le k_w \\ 0 & \text{else} \end{cases} \quad (w "
+              r"\text{ is } k_h \times k_w)",
+    condition=COUNTING,
     kind="identity",
     verdict="erratum",
     weight="misprint",
@@ -296,30 +390,54 @@ def inputs_by_cases(rng):
     claims = against(rng, lambda c: convolution.dv_dx_by_cases(c.slope, c.w, c.x.shape,
                                                                c.strides), lambda c: c.first("x"))
     c = convolution_case(rng)
-    asked = largest_index(c)
+    asked = kernel_asked(c, 1.0)
     return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
-                                  asked, c.w.shape)]
+                                  largest_index(c), c.w.shape),
+            Equal("the printed cases with 0 beyond the kernel, by loops",
+                  c.slope[:, :, None, None] * kernel_asked(c, 0.0), c.first("x"), TOLERANCE),
+            Printed(Equal("the printed cases with a kernel that goes on with ones",
+                          c.slope[:, :, None, None] * asked, c.first("x"), CLEAR))]
 
 
 def largest_index(c):
-    """How far, counted from 1, the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau
-    t run.
+    """How far the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau t run."""
+    places = np.argwhere(np.isfinite(kernel_asked(c, 1.0)))
+    rows, columns = (places[:, 2 + axis] + 1 - c.strides[axis] * places[:, axis]
+                     for axis in (0, 1))
+    return int(rows.max()), int(columns.max())
+
+
+def kernel_asked(c, beyond):
+    """w at (i + 1 - sigma s, j + 1 - tau t), counted from 1, where both are positive, and `beyond`
+    where the kernel has no such entry; 0 elsewhere; indices s, t, i, j from 0.
     """
-    return tuple(max(i + 1 - stride * s for i in range(1, n + 1) for s in range(1, n + 1)
-                     if i + 1 > stride * s) for n, stride in zip(c.x.shape, c.strides))
+    found = np.zeros((*c.v.shape, *c.x.shape))
+    for s, t, i, j in np.ndindex(found.shape):
+        m, r = i + 1 - c.strides[0] * s, j + 1 - c.strides[1] * t
+        if m > 0 and r > 0:
+            inside = m <= c.w.shape[0] and r <= c.w.shape[1]
+            found[s, t, i, j] = c.w[m - 1, r - 1] if inside else beyond
+    return found
 
 
 @equation(
     PAPER, "56",
     statement="(51) by cases: as printed, entries where one of the two indices agrees fall to 0.",
     formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases} \mathcal{A}' "
-            r"+ \mathcal{A}'' w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
-            r"i+1-\sigma s = p, j+1-\tau t = q \\ "
-            r"\mathcal{A}'' w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
-            r"i+1-\sigma s > 0, i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\ "
-            r"0 & \text{else} \end{cases}",
-    corrected=r"\mathcal{A}'' w_r^m z_{tq}^{sp} + \mathcal{A}' [m = p \text{ and } r = q] "
-              r"\text{ where } (m, r) \text{ lies in the kernel, else } 0",
+            r"\left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l "
+            r"w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
+            r"i+1-\sigma s = p, j+1-\tau t = q \\ \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l "
+            r"\right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s "
+            r"> 0, i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\ 0 & \text{else} "
+            r"\end{cases}",
+    corrected=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases} "
+              r"\mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}'' \left( "
+              r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau "
+              r"t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p \text{ and } j+1-\tau t = q \\ "
+              r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma "
+              r"s} x_{\tau t+q-1}^{\sigma s+p-1} & \text{else, with } 1 \le i+1-\sigma s \le k_h, "
+              r"1 \le j+1-\tau t \le k_w \\ 0 & \text{else} \end{cases}",
+    condition=COUNTING,
     kind="identity",
     verdict="erratum",
     weight="substance",
@@ -342,11 +460,15 @@ def kernel_and_inputs_by_cases(rng):
     PAPER, "57",
     statement="(50) by cases; the print has no upper bounds.",
     formula=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases} "
-            r"\mathcal{A}''(\cdot) w_{j+1-\tau t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & "
-            r"p+1 > \sigma s, i+1 > \sigma s, q+1 > \tau t, j+1 > \tau t \\ "
-            r"0 & \text{else} \end{cases}",
-    corrected=r"\ldots \text{ and } i - \sigma (s - 1), p - \sigma (s - 1) \le k_h, \; j - \tau "
-              r"(t - 1), q - \tau (t - 1) \le k_w",
+            r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma "
+            r"s} w_{q+1-\tau t}^{p+1-\sigma s} & p+1 > \sigma s, i+1 > \sigma s \\ & q+1 > \tau "
+            r"t, j+1 > \tau t \\ 0 & \text{else} \end{cases}",
+    corrected=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases} "
+              r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) "
+              r"w_{j+1-\tau t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & 1 \le i+1-\sigma s, "
+              r"p+1-\sigma s \le k_h, 1 \le "
+              r"j+1-\tau t, q+1-\tau t \le k_w \\ 0 & \text{else} \end{cases}",
+    condition=COUNTING,
     kind="identity",
     verdict="erratum",
     weight="misprint",
@@ -356,8 +478,17 @@ def inputs_twice_by_cases(rng):
     claims = against(rng, lambda c: convolution.d2v_dx_dx_by_cases(
         c.bend, c.w, c.x.shape, c.strides), lambda c: c.second("x", "x"))
     c = convolution_case(rng)
+
+    def literal(beyond):
+        asked = kernel_asked(c, beyond)
+        return np.einsum("st,stpq,stij->stpqij", c.bend, asked, asked)
+
     return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
-                                  largest_index(c), c.w.shape)]
+                                  largest_index(c), c.w.shape),
+            Equal("the printed cases with 0 beyond the kernel, by loops", literal(0.0),
+                  c.second("x", "x"), TOLERANCE, scale=np.abs(reference.firsts(c.v)).max()),
+            Printed(Equal("the printed cases with a kernel that goes on with ones", literal(1.0),
+                          c.second("x", "x"), CLEAR, scale=np.abs(reference.firsts(c.v)).max()))]
 
 
 @equation(

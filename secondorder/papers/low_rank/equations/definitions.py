@@ -28,20 +28,20 @@ def forward(rng):
         s, f = case.sample, reference.ACTIVATIONS[activation][0]
         by_loops = [reference.values(v) for v in case.v]
         claims += [
-            Equal(f"{activation}: v of all layers against loops", stacked(s.v),
-                  stacked(by_loops), TOLERANCE),
-            Equal(f"{activation}: p against loops", s.p, reference.values(case.p), TOLERANCE),
-            Equal(f"{activation}: one layer against loops",
-                  quantities.layer_output(s.w[1], s.v[0], f), by_loops[1], TOLERANCE),
-            Equal(f"{activation}: v^(0) against x", s.v[0], case.evaluation.x[0].copy(), 1e-15)]
+            Equal("v of all layers against loops", stacked(s.v), stacked(by_loops), TOLERANCE,
+                  case=activation),
+            Equal("p against loops", s.p, reference.values(case.p), TOLERANCE, case=activation),
+            Equal("one layer against loops", quantities.layer_output(s.w[1], s.v[0], f),
+                  by_loops[1], TOLERANCE, case=activation),
+            Equal("v^(0) against x", s.v[0], case.evaluation.x[0].copy(), 1e-15, case=activation)]
     return [*claims, Case(x=s.v[0], p=s.p)]
 
 
 @equation(
     PAPER, "11", "17",
     statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes 0.",
-    formula=r"\mathcal{A}(z) = \max(z, 0), \qquad \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\ "
-            r"0 & z < 0 \end{cases}",
+    formula=r"\begin{gathered} \mathcal{A}(z) = \max(z, 0) \\ \mathcal{A}'(z) = \begin{cases} 1 & "
+            r"z > 0 \\ 0 & z < 0 \end{cases} \end{gathered}",
     kind="definition",
     verdict="holds",
     implements=(ReLU.value, ReLU.slope),

@@ -9,7 +9,7 @@ from ....nets import ReLU
 from .. import PAPER, first_derivatives, printed, quantities, relu
 from . import reference
 from .cases import (CLEAR, IN_ORDER, STRAIGHT, TOLERANCE, jacobian_in_argument, jacobian_in_output,
-                    network_case, pairs, stacked)
+                    kinds, network_case, pairs, stacked)
 
 
 @equation(
@@ -44,11 +44,12 @@ def output_by_eta(rng):
 def _against_jets(rng, rule):
     claims = []
     for activation in ("relu", "tanh"):
-        case = network_case(rng, activation)
-        all_pairs = pairs(case.sample.n)
-        claims.append(Equal(f"{activation}, all pairs of layers, against jets",
-                            stacked(rule(case.sample, k, l) for k, l in all_pairs),
-                            stacked(case.first(case.v[k], l) for k, l in all_pairs), TOLERANCE))
+        for name, case in kinds(rng, activation):
+            all_pairs = pairs(case.sample.n)
+            claims.append(Equal("all pairs of layers, against jets",
+                                stacked(rule(case.sample, k, l) for k, l in all_pairs),
+                                stacked(case.first(case.v[k], l) for k, l in all_pairs),
+                                TOLERANCE, case=name))
     return [*claims, case.live()]
 
 
@@ -56,38 +57,43 @@ def _against_jets(rng, rule):
     PAPER, "19", "20", "70",
     statement="gamma holds a layer's slopes on its diagonal; beta, gamma times the weights, is "
               "its Jacobian.",
-    formula=r"\begin{aligned} \gamma_s^{(k),j} &\equiv \delta_s^j \mathcal{A}'(w_i^{(k),j} "
-            r"v^{(k-1),i}) \\ \alpha_i^{(k,k-1),j} = \beta_i^{(k),j} &\equiv "
-            r"\mathcal{A}'(w_l^{(k),j} v^{(k-1),l}) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} "
-            r"\end{aligned}",
+    formula=r"\begin{gathered} \gamma_s^{(k),j} \equiv \delta_s^j \mathcal{A}' \left( w_i^{(k),j} "
+            r"v^{(k-1),i} \right) \\ \beta_i^{(k),j} \equiv \mathcal{A}' \left( w_l^{(k),j} "
+            r"v^{(k-1),l} \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \\ "
+            r"\alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} "
+            r"\end{gathered}",
     kind="definition",
     verdict="holds",
     implements=(quantities.gamma, quantities.beta, quantities.alpha),
 )
 def one_layer(rng):
     claims = []
-    for activation in ("relu", "softplus"):
-        case = network_case(rng, activation)
+    for activation, case in (("relu", network_case(rng, "relu")), *kinds(rng, "softplus")):
         s, layers = case.sample, range(1, case.sample.n + 1)
         jacobians = stacked(jacobian_in_output(case, k, k - 1) for k in layers)
-        claims += [Equal(f"{activation}: gamma against d v / d z",
+        claims += [Equal("gamma against d v / d z",
                          stacked(quantities.gamma(s, k) for k in layers),
-                         stacked(jacobian_in_argument(case, k, k) for k in layers), TOLERANCE),
-                   Equal(f"{activation}: beta against d v^(k) / d v^(k-1)",
-                         stacked(quantities.beta(s, k) for k in layers), jacobians, TOLERANCE),
-                   Equal(f"{activation}: alpha^(k,k-1) against the same", stacked(
-                       quantities.alpha(s, k, k - 1) for k in layers), jacobians, TOLERANCE)]
+                         stacked(jacobian_in_argument(case, k, k) for k in layers), TOLERANCE,
+                         case=activation),
+                   Equal("beta against d v^(k) / d v^(k-1)",
+                         stacked(quantities.beta(s, k) for k in layers), jacobians, TOLERANCE,
+                         case=activation),
+                   Equal("alpha^(k,k-1) against the same",
+                         stacked( quantities.alpha(s, k, k - 1) for k in layers), jacobians,
+                         TOLERANCE, case=activation)]
     return [*claims, case.live()]
 
 
 @equation(
     PAPER, "21",
     statement="alpha, the ordered product of the Jacobians between two layers (as the chain of "
-              "indices says), is the Jacobian of one layer's outputs in the other's; for k = l "
-              "the print names other indices.",
-    formula=r"\alpha_{j_l}^{(k,l),j_k} \equiv \begin{cases} \prod_{i=l+1}^k "
+              "indices says), is the Jacobian of one layer's outputs in the other's; the print "
+              "has the running index i on the left for l, and other indices for k = l.",
+    formula=r"\alpha_{j_i}^{(k,l),j_k} \equiv \begin{cases} \prod_{i=l+1}^k "
             r"\beta_{j_{i-1}}^{(i),j_i} & k > l \\ \delta_j^i & k = l \\ 0 & k < l \end{cases}",
-    corrected=r"\alpha_{j_l}^{(k,l),j_k} = \delta_{j_l}^{j_k} \quad k = l",
+    corrected=r"\alpha_{j_l}^{(k,l),j_k} \equiv \begin{cases} \prod_{i=l+1}^k "
+              r"\beta_{j_{i-1}}^{(i),j_i} & k > l \\ \delta_{j_l}^{j_k} & k = l \\ 0 & k < l "
+              r"\end{cases}",
     kind="definition",
     verdict="erratum",
     weight="misprint",
@@ -101,16 +107,18 @@ def chain_of_layers(rng):
     return [Equal("k >= l, against jets", stacked(quantities.alpha(s, k, l) for k, l in ordered),
                   stacked(jacobian_in_output(case, k, l) for k, l in ordered), TOLERANCE),
             Property("k < l: zero", not stacked(zero).any()),
-            Printed(Equal("k = l as printed, for all values of the four indices j_k, j_l, i and j",
-                          *_for_all(s), CLEAR)),
+            PrintedShape("free indices of the left side, and of the product", ("j_i", "j_k"),
+                         ("j_l", "j_k")),
+            Printed(Equal("left side with its index i at the end of the product, i = k: an entry "
+                          "alpha^(2,0) from j_2 to j_2, for every j_0", *_at_the_end(rng), CLEAR)),
             case.live()]
 
 
-def _for_all(sample):
-    """alpha^(1,1) and delta_j^i over indices j_k, j_l, i, j."""
-    own, d = quantities.alpha(sample, 1, 1), len(sample.v[1])
-    return np.broadcast_arrays(own[:, :, None, None] + np.zeros((d, d)),
-                               np.eye(d) + np.zeros((d, d, 1, 1)))
+def _at_the_end(rng):
+    """alpha^(2,0) with j_2 twice, for every j_0, and alpha^(2,0), between layers of one width."""
+    square = network_case(rng, "tanh", sizes=(3, 3, 3, 3))
+    right = jacobian_in_output(square, 2, 0)
+    return np.broadcast_to(np.diag(right)[:, None], right.shape).copy(), right
 
 
 @equation(
@@ -186,9 +194,15 @@ def eta_definition(rng):
 def output_in_its_weights(rng):
     case = network_case(rng, "relu")
     made, right = first_derivatives.dp_du(case.sample), case.first(case.p, case.sample.n + 1)
+    repeated = np.einsum("jjk->jk", right)  # what stands on the left, j not summed
+    biased = network_case(rng, "relu", bias=True)
     return [Equal("against jets", made, right, TOLERANCE),
-            PrintedShape("indices of the left side, j and k, against those of the right, j, l and "
-                         "k", np.einsum("jjk->jk", right).shape, made.shape),
+            Equal("with biases, against jets", first_derivatives.dp_du(biased.sample),
+                  biased.first(biased.p, biased.sample.n + 1), TOLERANCE),
+            PrintedShape("free indices of the left side, and of the right", ("j", "k"),
+                         ("j", "k", "l")),
+            Printed(Equal("the left side as printed, for every l, against the right",
+                          np.broadcast_to(repeated[:, None, :], made.shape).copy(), made, CLEAR)),
             case.live()]
 
 
@@ -222,11 +236,12 @@ def output_in_the_last_layer(rng):
 def gradient_w(rng):
     claims = []
     for activation, loss in (("relu", "softmax"), ("tanh", "squared")):
-        case = network_case(rng, activation, loss)
-        layers = range(1, case.sample.n + 1)
-        claims.append(Equal(f"{activation}, {loss}: against jets",
-                            stacked(first_derivatives.df_dw(case.sample, k) for k in layers),
-                            stacked(case.first(case.f, k) for k in layers), TOLERANCE))
+        for name, case in kinds(rng, activation, loss):
+            layers = range(1, case.sample.n + 1)
+            claims.append(Equal("against jets",
+                                stacked(first_derivatives.df_dw(case.sample, k) for k in layers),
+                                stacked(case.first(case.f, k) for k in layers), TOLERANCE,
+                                case=name))
     return [*claims, case.live()]
 
 
@@ -234,7 +249,8 @@ def gradient_w(rng):
     PAPER, "29", "31",
     statement="A ReLU and its slopes do not bend. At 0 the slope jumps: a point mass that no "
               "pointwise formula sees, so that it is not removable.",
-    formula=r"\mathcal{A}''(z) = 0, \qquad \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0",
+    formula=r"\begin{gathered} \mathcal{A}''(z) = 0 \\ \frac{\partial \gamma_s^{(k),j}}{\partial "
+            r"(\cdot)} = 0 \end{gathered}",
     kind="identity",
     verdict="conditional",
     condition=STRAIGHT,
@@ -311,22 +327,30 @@ def _of_weights(function, case, k, ws):
     PAPER, "33",
     statement="Second derivatives of the last layer's outputs: an outer product of two eta and "
               "the inputs of the lower layer.",
-    formula=r"\frac{\partial^2 v^{(n),m}}{\partial w_j^{(k),i} \partial w_t^{(r),s}} = "
-            r"\begin{cases} \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\ "
-            r"0 & r = k \\ \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}",
+    formula=r"\begin{aligned} \frac{\partial^2 v^{(n),m}}{\partial w_j^{(k),i} \partial "
+            r"w_t^{(r),s}} &= \begin{cases} \frac{\partial \alpha_q^{(n,k),m}}{\partial "
+            r"w_t^{(r),s}} \gamma_i^{(k),q} v^{(k-1),j} & r > k \\ 0 & r = k \\ \eta_i^{(n,k),m} "
+            r"\frac{\partial v^{(k-1),j}}{\partial w_t^{(r),s}} & r < k \end{cases} \\ &= "
+            r"\begin{cases} \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\ 0 & r = k "
+            r"\\ \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases} "
+            r"\end{aligned}",
     kind="identity",
     verdict="conditional",
     condition=STRAIGHT,
     implements=(relu.d2v_dw_dw,),
 )
 def second_derivatives_of_outputs(rng):
-    found = {}
+    found, claims = {}, []
+    for name, case in kinds(rng, "relu"):
+        claims.append(Equal("ReLU, biases, layers without activation: against jets", stacked(
+            relu.d2v_dw_dw(case.sample, k, r) for k, r in pairs(3)), stacked(
+            case.second(case.v[3], k, r) for k, r in pairs(3)), TOLERANCE, case=name))
     for activation in ("relu", "tanh"):
         case = network_case(rng, activation)
         s, n = case.sample, case.sample.n
         found[activation] = (stacked(relu.d2v_dw_dw(s, k, r) for k, r in pairs(n)),
                              stacked(case.second(case.v[n], k, r) for k, r in pairs(n)))
-    return [Equal("ReLU, all pairs of layers, against jets", *found["relu"], TOLERANCE),
+    return [*claims, Equal("ReLU, all pairs of layers, against jets", *found["relu"], TOLERANCE),
             Counterexample(Equal("tanh", *found["tanh"], CLEAR)),
             case.live()]
 

@@ -9,6 +9,9 @@ from .. import PAPER, steps
 from ..optimizer import CubicRegularization
 from .cases import DESCENT, TOLERANCE, batch, model
 
+FORWARD = Condition("forward",
+                    "g is a descent direction, g . grad f < 0, sigma > 0, and the length is "
+                    "positive: for negative lengths the model has the opposite cubic term.")
 ENOUGH = Condition("enough",
                    "sigma is at least the largest third derivative along the ray over |g|^3.")
 
@@ -70,14 +73,14 @@ def _third_derivative(at, direction, s, h=1e-4):
 
 @equation(
     PAPER, "9",
-    statement="Where the model along a ray is stationary: of the two roots one is positive, the "
-              "model's minimum; the negative one is not stationary, as |s|^3 turns there.",
+    statement="Where the model along a ray is stationary: of the two roots one is positive and "
+              "the model's minimum, the other negative.",
     formula=r"\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} \pm "
             r"\sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla f)(\sigma "
             r"\|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}",
     kind="optimality",
     verdict="conditional",
-    condition=DESCENT,
+    condition=FORWARD,
     implements=(steps.stationary_points, steps.cubic_weight),
 )
 def stationary(rng):
@@ -188,14 +191,15 @@ def length_cubed(rng):
               "root, and no sign of h.",
     formula=r"\alpha \approx \begin{cases} \frac{|\mathbf{g}^T \nabla f|}{\mathbf{g}^T \mathbf{H} "
             r"\mathbf{g}} & |\mathbf{g}^T \mathbf{H} \mathbf{g}| \gg |\mathbf{g}^T \nabla f| "
-            r"(\sigma \|\mathbf{g}\|^3), \mathbf{g}^T \mathbf{H} \mathbf{g} > 0 \\ "
-            r"\sqrt{\frac{2 \mathbf{g}^T \nabla f}{\sigma \|\mathbf{g}\|^3}} & |\mathbf{g}^T "
-            r"\mathbf{H} \mathbf{g}| \ll |\mathbf{g}^T \nabla f| (\sigma \|\mathbf{g}\|^3), "
-            r"\mathbf{g}^T \mathbf{H} \mathbf{g} > 0 \\ "
-            r"2 \left| \frac{\mathbf{g}^T \mathbf{H} \mathbf{g}}{\sigma \|\mathbf{g}\|^3} \right| "
-            r"+ \left| \frac{\mathbf{g}^T \nabla f}{\mathbf{g}^T \mathbf{H} \mathbf{g}} \right| & "
-            r"|\mathbf{g}^T \mathbf{H} \mathbf{g}| \gg |\mathbf{g}^T \nabla f| (\sigma "
-            r"\|\mathbf{g}\|^3), \mathbf{g}^T \mathbf{H} \mathbf{g} < 0 \end{cases}",
+            r"\left( \sigma \|\mathbf{g}\|^3 \right) \text{ and } \mathbf{g}^T \mathbf{H} "
+            r"\mathbf{g} > 0 \\ \sqrt{\frac{2\mathbf{g}^T \nabla f}{\sigma \|\mathbf{g}\|^3}} & "
+            r"|\mathbf{g}^T \mathbf{H} \mathbf{g}| \ll |\mathbf{g}^T \nabla f| \left( \sigma "
+            r"\|\mathbf{g}\|^3 \right) \text{ and } \mathbf{g}^T \mathbf{H} \mathbf{g} > 0 \\ 2 "
+            r"\left| \frac{\mathbf{g}^T \mathbf{H} \mathbf{g}}{\sigma \|\mathbf{g}\|^3} \right| + "
+            r"\left| \frac{\mathbf{g}^T \nabla f}{\mathbf{g}^T \mathbf{H} \mathbf{g}} \right| & "
+            r"|\mathbf{g}^T \mathbf{H} \mathbf{g}| \gg |\mathbf{g}^T \nabla f| \left( \sigma "
+            r"\|\mathbf{g}\|^3 \right) \text{ and } \mathbf{g}^T \mathbf{H} \mathbf{g} < 0 "
+            r"\end{cases}",
     corrected=r"\frac{|a|}{h} \; (h^2 \gg 2 |a| c, h > 0), \quad \sqrt{2 |a| / c} \; (h^2 \ll 2 "
               r"|a| c), \quad \frac{2 |h|}{c} + \frac{|a|}{|h|} \; (h^2 \gg 2 |a| c, h < 0)",
     kind="approximation",

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Printed, Property, equation
+from ....ledger import (Case, Counterexample, Equal, Printed, PrintedShape, Property, equation)
 from ....nets.activations import activation_function
-from .. import PAPER, recurrence
+from .. import PAPER, recurrence, relu
 from ..quantities import Quantities
 from . import by_layers, reference
 from .cases import CLEAR, STRAIGHT, TOLERANCE
@@ -73,11 +73,12 @@ def layer(rng):
     claims = []
     for activation in ("relu", "tanh"):
         case = recurrence_case(rng, activation)
-        claims += [Equal(f"{activation}: against loops", case.sample.v[STEPS],
-                         reference.values(case.v), TOLERANCE),
-                   Equal(f"{activation}: against Recurrent", case.sample.v[STEPS],
-                         case.of_layer().value, TOLERANCE),
-                   Equal(f"{activation}: v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15)]
+        claims += [Equal("against loops", case.sample.v[STEPS], reference.values(case.v),
+                         TOLERANCE, case=activation),
+                   Equal("against Recurrent", case.sample.v[STEPS], case.of_layer().value,
+                         TOLERANCE, case=activation),
+                   Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15,
+                         case=activation)]
     return [*claims, Property("all copies of the weights are one",
                               all(w is case.w for w in case.sample.w[1:])), case.live()]
 
@@ -106,10 +107,17 @@ def copies(rng):
                               np.zeros(2 * (STEPS * case.w.size,))) for value in case.x]
     untied = reference.firsts(reference.layers(ws, constant, "tanh")[1][-1]).reshape(3, STEPS, 3, 3)
     made, right = recurrence.sum_of_copies(untied[:, k] for k in range(STEPS)), case.first("w")
-    repeated = made * np.einsum("iijj->", np.einsum("ij,kl->ikjl", np.eye(3), np.eye(3)))
+    # d w_b^(k),a / d w_d^c = 1 where a = c and b = d, indices a, b, c, d
+    of_a_copy = np.einsum("ac,bd->abcd", np.eye(3), np.eye(3))
+    middle = sum(np.einsum("xmp,mpij->xij", untied[:, k], of_a_copy) for k in range(STEPS))
+    repeated = made * np.einsum("ijij->", of_a_copy)  # m and p are left over
     return [Equal("sum over copies against the shared weights, by jets", made, right, TOLERANCE),
             Equal("sum over copies against Recurrent", made, case.of_layer().first("w"), TOLERANCE),
-            Printed(Equal("middle member, its repeated i and j summed", repeated, right, CLEAR)),
+            Equal("middle member, corrected", middle, right, TOLERANCE),
+            PrintedShape("free indices of the left side, and of the middle member", ("i", "j"),
+                         ("m", "p")),
+            Printed(Equal("middle member, its i and j summed as they are repeated", repeated,
+                          right, CLEAR)),
             case.live()]
 
 
@@ -129,9 +137,9 @@ def weights(rng):
     for activation in ("relu", "tanh"):
         case = recurrence_case(rng, activation)
         made = recurrence.dv_dw(case.sample)
-        claims += [Equal(f"{activation}: against jets", made, case.first("w"), TOLERANCE),
-                   Equal(f"{activation}: against Recurrent", made, case.of_layer().first("w"),
-                         TOLERANCE)]
+        claims += [Equal("against jets", made, case.first("w"), TOLERANCE, case=activation),
+                   Equal("against Recurrent", made, case.of_layer().first("w"), TOLERANCE,
+                         case=activation)]
     made = recurrence.dv_dw_as_printed(case.sample)
     s = case.sample
     etas = sum(reference.alpha([None, *[case.w] * STEPS], case.x, "tanh", STEPS,
@@ -154,9 +162,9 @@ def inputs(rng):
     for activation in ("relu", "softplus"):
         case = recurrence_case(rng, activation)
         made = recurrence.dv_dx(case.sample)
-        claims += [Equal(f"{activation}: against jets", made, case.first("x"), TOLERANCE),
-                   Equal(f"{activation}: against Recurrent", made, case.of_layer().first("x"),
-                         TOLERANCE)]
+        claims += [Equal("against jets", made, case.first("x"), TOLERANCE, case=activation),
+                   Equal("against Recurrent", made, case.of_layer().first("x"), TOLERANCE,
+                         case=activation)]
     return [*claims, case.live()]
 
 
@@ -201,8 +209,9 @@ def weights_twice(rng):
 
 @equation(
     PAPER, "64",
-    statement="No second derivatives in the input where the activation does not bend.",
-    formula=r"\frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = 0",
+    statement="No second derivatives in the input where the activation does not bend. (The left "
+              "side lacks the 2 of a second derivative, as in (63) and (65).)",
+    formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
     kind="identity",
     verdict="conditional",
     condition=STRAIGHT,
@@ -231,15 +240,19 @@ def inputs_twice(rng):
     PAPER, "65",
     statement="Second derivatives in weights and input; in the first term as printed the copy's "
               "indices are lost.",
-    formula=r"\frac{\partial v_{(t)}^m}{\partial w_r^q \partial x^i} = \eta_s^{(t,1),j} "
-            r"\delta_i^s + \sum_k \eta_q^{(t,k),m} \eta_s^{(k-1,1),r} w_i^s",
-    corrected=r"\frac{\partial^2 v_{(t)}^m}{\partial w_r^q \partial x^i} = \eta_q^{(t,1),m} "
-              r"\delta_i^r + \sum_{k=2}^t \eta_q^{(t,k),m} \eta_s^{(k-1,1),r} w_i^s",
+    formula=r"\begin{aligned} \frac{\partial v_{(t)}^m}{\partial w_r^q \partial x^i} &= "
+            r"\eta_s^{(t,1),j} \delta_i^s + \sum_k \frac{\partial \eta_q^{(t,1),m}}{\partial "
+            r"w_t^{(k),s}} w_i^s \\ &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \eta_q^{(t,k),m} "
+            r"\eta_s^{(k-1,1),r} w_i^s \end{aligned}",
+    corrected=r"\begin{aligned} \frac{\partial^2 v_{(t)}^m}{\partial w_r^q \partial x^i} &= "
+              r"\eta_q^{(t,1),m} \delta_i^r + \sum_k \frac{\partial \eta_s^{(t,1),m}}{\partial "
+              r"w_r^{(k),q}} w_i^s \\ &= \eta_q^{(t,1),m} \delta_i^r + \sum_{k=2}^t "
+              r"\eta_q^{(t,k),m} \eta_s^{(k-1,1),r} w_i^s \end{aligned}",
     condition=STRAIGHT,
     kind="identity",
     verdict="erratum",
     weight="misprint",
-    implements=(recurrence.d2v_dw_dx_relu, recurrence.d2v_dw_dx),
+    implements=(recurrence.d2v_dw_dx_relu, recurrence.d2v_dw_dx, relu.deta_dw),
 )
 def weights_and_inputs(rng):
     case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
@@ -247,9 +260,13 @@ def weights_and_inputs(rng):
     eta_1 = reference.alpha([None, *[case.w] * STEPS], case.x, "relu", STEPS,
                             1) @ np.diag(case.sample.slope[1])
     lost = made - np.einsum("mq,ri->mqri", eta_1, np.eye(3)) + eta_1[:, None, None, :]
+    first_line = np.einsum("mq,ri->mqri", eta_1, np.eye(3)) + sum(
+        np.einsum("msqr,si->mqri", relu.deta_dw(case.sample, STEPS, 1, k), case.w)
+        for k in range(1, STEPS + 1))
     return [Equal("corrected, against jets", made, right, TOLERANCE),
             Equal("corrected, against Recurrent", made, case.of_layer().second("w", "x"),
                   TOLERANCE),
+            Equal("first line, corrected, against jets", first_line, right, TOLERANCE),
             Equal("for any activation: tanh, against jets",
                   recurrence.d2v_dw_dx(curved.sample), curved.second("w", "x"), TOLERANCE),
             Equal("for any activation: tanh, against Recurrent",
@@ -259,3 +276,32 @@ def weights_and_inputs(rng):
             Counterexample(Equal("tanh without its bends", recurrence.d2v_dw_dx_relu(curved.sample),
                                  curved.second("w", "x"), CLEAR)),
             case.live()]
+
+
+@equation(
+    PAPER, "u-recurrent-curved", ours=True,
+    where="appendix B.2.2, below (65): the results of the next section for other activations",
+    statement="Second derivatives of the recurrent layer for any activation: those of the "
+              "unrolled network, summed over copies of the weights.",
+    formula=r"\frac{\partial^2 v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p} "
+            r"\frac{\partial^2 v^{(t),m}}{\partial w_j^{(k),i} \partial w_r^{(p),q}}, \quad "
+            r"\frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = \sum_r \alpha_b^{(t,r),m} "
+            r"\mathcal{A}''(z^{(r),b}) (w \alpha^{(r-1,0)})_i^b (w \alpha^{(r-1,0)})_l^b",
+    kind="identity",
+    verdict="holds",
+    implements=(recurrence.d2v_dw_dw, recurrence.d2v_dw_dx, recurrence.d2v_dx_dx),
+)
+def curved_recurrence(rng):
+    claims = []
+    for activation in ("relu", "tanh", "softplus"):
+        case = recurrence_case(rng, activation)
+        scale = np.abs(case.first("x")).max()
+        claims += [
+            Equal("weights twice, against jets", recurrence.d2v_dw_dw(case.sample),
+                  case.second("w", "w"), TOLERANCE, case=activation),
+            Equal("weights and inputs, against jets", recurrence.d2v_dw_dx(case.sample),
+                  case.second("w", "x"), TOLERANCE, case=activation),
+            Equal("inputs twice, against jets", recurrence.d2v_dx_dx(case.sample),
+                  case.second("x", "x"), TOLERANCE, scale=scale, case=activation),
+        ]
+    return [*claims, case.live()]

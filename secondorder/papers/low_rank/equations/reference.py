@@ -14,7 +14,13 @@ ACTIVATIONS = {
     "relu": (lambda z: z * (np.real(z) > 0), lambda z: 1.0 * (np.real(z) > 0), lambda z: 0.0 * z),
     "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2),
     "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1
-                 / (1 + np.exp(-z)), lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2)}
+                 / (1 + np.exp(-z)), lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2),
+    "identity": (lambda z: z, lambda z: 1.0 + 0.0 * z, lambda z: 0.0 * z)}
+
+
+def of_layer(activation, k):
+    """Value, slope and second derivative in layer k, for one name or a list of names by layer."""
+    return ACTIVATIONS[activation if isinstance(activation, str) else activation[k]]
 
 
 class Jet:
@@ -84,12 +90,17 @@ def affine(w, v, b=None):
     return np.array(found, dtype=object)
 
 
-def layers(ws, x, activation, bs=None):
-    """Pre-activations z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) as lists of object arrays."""
+def layers(ws, x, activation, start=0):
+    """Pre-activations z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) as lists of object arrays.
+
+    Weights with a column more than there are inputs have a bias in it; `ws` begins with those of
+    layer `start` + 1.
+    """
     z, v = [None], [np.array(x, dtype=object)]
-    for k, w in enumerate(ws):
-        z.append(affine(w, v[-1], None if bs is None else bs[k]))
-        v.append(np.array([jet.through(*ACTIVATIONS[activation]) for jet in z[-1]], dtype=object))
+    for k, w in enumerate(ws, start=start + 1):
+        b = [row[-1] for row in w] if len(w[0]) > len(v[-1]) else None
+        z.append(affine([row[: len(v[-1])] for row in w], v[-1], b))
+        v.append(np.array([jet.through(*of_layer(activation, k)) for jet in z[-1]], dtype=object))
     return z, v
 
 
@@ -128,11 +139,11 @@ def unpack(theta, shapes):
 
 def alpha(ws, x, activation, k, l):
     """d v^(k) / d v^(l) by multiplying one layer's Jacobians; ws[0] is None."""
-    value, slope, _ = ACTIVATIONS[activation]
     v, product = x, np.eye(len(x) if l == 0 else len(ws[l]))
     if k < l:
         return np.zeros((len(x) if k == 0 else len(ws[k]), len(product)))
     for r in range(1, k + 1):
+        value, slope, _ = of_layer(activation, r)
         z = ws[r] @ v
         v = value(z)
         if r > l:
@@ -142,9 +153,9 @@ def alpha(ws, x, activation, k, l):
 
 def gamma(ws, x, activation, k):
     """diag A'(z^(k))."""
-    value, slope, _ = ACTIVATIONS[activation]
     v = x
     for r in range(1, k + 1):
+        value, slope, _ = of_layer(activation, r)
         z = ws[r] @ v
         v = value(z)
     return np.diag(slope(z))
