@@ -6,26 +6,28 @@ thing) or ValueError (out of range) with the argument's name, what was given and
 FloatingPointError if it is not finite.
 """
 
-from .networks import (LOSS_PASSES, PROMISES, batch, check_activation, check_loss, class_targets,
-                       declared, finite_mean, finite_result, free_layers, initialised, input_shape,
-                       kept_shape, labels, layers, losses, no_model, not_laid_out, outputs,
-                       parameter, place_not_finite, promised, require_real, result_of, rows,
-                       some_parameters, stated_shape, targets, unchanged, vector_shape)
+from .networks import (LOSS_PASSES, PROMISES, NoModel, batch, check_activation, check_loss,
+                       class_targets, declared, finite_mean, finite_result, free_layers,
+                       initialised, input_shape, kept_shape, labels, layers, losses, no_model,
+                       not_laid_out, outputs, parameter, place_not_finite, promised, require_real,
+                       result_of, rows, some_parameters, stated_shape, targets, targets_between,
+                       unchanged, vector_shape)
 from .values import (DTYPES, LARGE, all_finite, boolean, check_l2, converted, did_you_mean,
                      executor, finite, fitting, fraction, function_of, initial_values, instance_of,
-                     instance_with, interval, like, lookup, network_dtype, non_negative,
-                     number_in, one_of, own_array, partitioning_variables, path, plain_array,
-                     positive_number, real_array, real_number, require_bytes, shape, shapes_alike,
-                     whole_number, widths)
+                     instance_with, interval, like, lookup, network_dtype, non_negative, number_in,
+                     one_of, own_array, partitioning_variables, path, plain, plain_array,
+                     positive_number, positive_weights, real_array, real_number, require_bytes,
+                     shape, shapes_alike, whole_number, widths)
 
-__all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "PROMISES", "all_finite", "batch", "boolean",
-           "check_activation", "check_l2", "check_loss", "class_targets", "converted", "declared",
-           "did_you_mean", "executor", "finite", "finite_mean", "finite_result", "fitting",
-           "fraction", "free_layers", "function_of", "initial_values", "initialised", "input_shape",
-           "instance_of", "instance_with", "interval", "kept_shape", "labels", "layers", "like",
-           "lookup", "losses", "network_dtype", "no_model", "non_negative", "not_laid_out",
-           "number_in", "one_of", "outputs", "own_array", "parameter", "partitioning_variables",
-           "path", "place_not_finite", "plain_array", "positive_number", "promised", "real_array",
-           "real_number", "require_bytes", "require_real", "result_of", "rows", "shape",
-           "shapes_alike", "some_parameters", "stated_shape", "targets", "unchanged",
+__all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "NoModel", "PROMISES", "all_finite", "batch",
+           "boolean", "check_activation", "check_l2", "check_loss", "class_targets", "converted",
+           "declared", "did_you_mean", "executor", "finite", "finite_mean", "finite_result",
+           "fitting", "fraction", "free_layers", "function_of", "initial_values", "initialised",
+           "input_shape", "instance_of", "instance_with", "interval", "kept_shape", "labels",
+           "layers", "like", "lookup", "losses", "network_dtype", "no_model", "non_negative",
+           "not_laid_out", "number_in", "one_of", "outputs", "own_array", "parameter",
+           "partitioning_variables", "path", "place_not_finite", "plain", "plain_array",
+           "positive_number", "positive_weights", "promised", "real_array", "real_number",
+           "require_bytes", "require_real", "result_of", "rows", "shape", "shapes_alike",
+           "some_parameters", "stated_shape", "targets", "targets_between", "unchanged",
            "vector_shape", "whole_number", "widths"]

@@ -51,6 +51,16 @@ def targets(target, shape, dtype, owner):
     return finite(target.astype(dtype, copy=False), "targets", "hold")
 
 
+def targets_between(target, low, high):
+    """Return prepared targets; ValueError unless all are from `low` to `high`."""
+    wrong = np.argwhere((target < low) | (target > high))
+    if len(wrong):
+        sample, output = map(int, wrong[0])
+        raise ValueError(f"targets must be from {low} to {high:.3g}, got "
+                         f"{target[sample, output]:.6g} in sample {sample}")
+    return target
+
+
 def labels(target, shape):
     """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
     negative."""
@@ -136,9 +146,13 @@ def promised(loss, flag, what, instead=""):
         raise ValueError(f"{what} needs a loss {kind}; {of}{loss!r} is not{instead}")
 
 
+class NoModel(TypeError):
+    """A loss is asked for the model of its targets and has none."""
+
+
 def no_model(loss):
-    """Raise TypeError for a loss that is asked for the model of its targets and has none."""
-    raise TypeError(f"{type(loss).__name__} is not the negative log-likelihood of a model of the "
+    """Raise `NoModel` for a loss."""
+    raise NoModel(f"{type(loss).__name__} is not the negative log-likelihood of a model of the "
                     "targets, so it has no exact or sampled Fisher matrix; kind='empirical' needs "
                     "no model")
 

@@ -38,6 +38,24 @@ def non_negative(value, name):
     return number_in(value, name, 0, np.inf)
 
 
+def positive_weights(value, name, largest):
+    """Return `value`, a number or one for each output, as a float or an array (C,); TypeError or
+    ValueError unless all are real, above 0 and at most `largest`."""
+    if np.ndim(value) == 0:
+        return positive_number(plain(value), name, largest)
+    value = real_array(value, name).astype(float)
+    if value.ndim != 1 or not value.size:
+        raise ValueError(f"{name} must be a number or an array (C,), got shape {value.shape}")
+    for entry in value:
+        positive_number(float(entry), name, largest)
+    return value
+
+
+def plain(value):
+    """`value` as plain Python: an array without axes as its number, another as a list."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def number_in(value, name, low, high):
     """Return `value` as a float with low <= value < high; TypeError or ValueError otherwise."""
     value = real_number(value, name)

@@ -22,6 +22,7 @@ from .flatten import Flatten, FlattenSaved
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import (BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError,
                      TukeyBiweight)
+from .losses_by_output import BinaryCrossEntropy, Huber, PoissonNLL
 from .network import Evaluation, Network, mlp
 from .normalisation import LayerNorm, LayerNormSaved
 from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
@@ -30,11 +31,12 @@ from .reshape import Reshape
 from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
-           "AvgPool2dSaved", "BoundedCriterion", "Chain", "ChainSaved", "Conv2d", "Conv2dSaved",
-           "DiagonalLoss", "Evaluation", "Flatten", "FlattenSaved", "Identity", "Layer",
-           "LayerNorm", "LayerNormSaved", "LeakyReLU", "Linear", "LinearSaved", "Loss", "MaxPool2d",
-           "MaxPool2dSaved", "Network", "ReLU", "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid",
-           "Sin", "Skip", "SkipSaved", "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh",
-           "TukeyBiweight", "Workspace", "activation_function", "cnn", "mlp", "rnn"]
+           "AvgPool2dSaved", "BinaryCrossEntropy", "BoundedCriterion", "Chain", "ChainSaved",
+           "Conv2d", "Conv2dSaved", "DiagonalLoss", "Evaluation", "Flatten", "FlattenSaved",
+           "Huber", "Identity", "Layer", "LayerNorm", "LayerNormSaved", "LeakyReLU", "Linear",
+           "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
+           "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
+           "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
+           "activation_function", "cnn", "mlp", "rnn"]
 
 __getattr__ = guessed.names(__name__)

@@ -115,7 +115,7 @@ class Loss:
         return f"{type(self).__name__}()"
 
 
-def _diagonal(entries):
+def diagonal_matrices(entries):
     """(S, C) -> (S, C, C) diagonal matrices."""
     out = np.zeros((*entries.shape, entries.shape[1]), dtype=entries.dtype)
     np.einsum("sii->si", out)[...] = entries
@@ -131,7 +131,7 @@ class DiagonalLoss(Loss):
         raise TypeError(f"{type(self).__name__} does not define hessian_diagonal(p, target)")
 
     def hessian(self, p, target):
-        return _diagonal(self.hessian_diagonal(p, target))
+        return diagonal_matrices(self.hessian_diagonal(p, target))
 
     def hessian_product(self, p, target, v):
         """f_ii v_si"""
@@ -162,7 +162,7 @@ class SquaredError(DiagonalLoss):
     def fisher(self, p):
         """Of the model target ~ N(p, I): the identity."""
         checks.rows(p)
-        return _diagonal(np.ones_like(p))
+        return diagonal_matrices(np.ones_like(p))
 
     def sample_targets(self, p, rng):
         checks.rows(p)
@@ -318,7 +318,7 @@ class BoundedCriterion(_ClassTargets):
         _, first, second, q, v = self._parts(p, target)
         vq = v[:, :, None] * q[:, None, :]
         return (second[:, :, None] * v[:, :, None] * v[:, None, :]
-                + first[:, :, None] * (_diagonal(v) - vq - vq.transpose(0, 2, 1)))
+                + first[:, :, None] * (diagonal_matrices(v) - vq - vq.transpose(0, 2, 1)))
 
     def hessian_product(self, p, target, w):
         _, first, second, q, v = self._parts(p, target, w)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..checks import NoModel
 from ..nets import Loss
 from .findings import PROMOTES, pure_call
 from ..ledger.mismatch import describe_mismatch
@@ -27,7 +28,7 @@ def check_far(checks):
     methods = {name: lambda p, name=name: checks.of(name, *((checks.v,) if name == "hessian_product"
                                                             else ()), p=p)
                for name, usable in checks.usable.items() if usable}
-    if _defines(checks.loss, "fisher"):
+    if _defines(checks, "fisher"):
         methods["fisher"] = lambda p: np.asarray(checks.loss.fisher(np.array(p)))
     for name, method in methods.items():
         for where, sign in signs.items():
@@ -70,16 +71,25 @@ def _size_before_overflow(method, p):
     return float(last) if np.isfinite(last) else 0.0
 
 
-def _defines(loss, name):
-    method = getattr(type(loss), name, None)
-    return callable(getattr(loss, name, None)) and method is not getattr(Loss, name)
+def _defines(checks, name):
+    """Whether the loss has a model; one whose options leave it without says so when it is asked."""
+    loss, method = checks.loss, getattr(type(checks.loss), name, None)
+    if not callable(getattr(loss, name, None)) or method is getattr(Loss, name):
+        return False
+    try:
+        getattr(loss, name)(checks.p.copy(), *[0] * (name == "sample_targets"))
+    except NoModel:
+        return False
+    except Exception:  # whatever a user's method raises is a finding, later
+        return True
+    return True
 
 
 # -- the model of the targets ----------------------------------------------------------------------
 
 def check_model(checks):
     """`fisher` and `sample_targets`, where they are defined, alone and against each other."""
-    fisher, sampler = (_defines(checks.loss, name) for name in ("fisher", "sample_targets"))
+    fisher, sampler = (_defines(checks, name) for name in ("fisher", "sample_targets"))
     right = fisher and _attempt(checks, "fisher", _check_fisher)
     draws = sampler and _attempt(checks, "sample_targets", _check_targets)
     if fisher != sampler:

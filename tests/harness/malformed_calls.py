@@ -205,7 +205,10 @@ CALLS = {
     "ledger.table": {"results": []},
     "nets.Activation": {"function": "tanh"},
     "nets.AvgPool2d": {"kernel_size": 2},
+    "nets.BinaryCrossEntropy": {},
     "nets.BoundedCriterion": {},
+    "nets.Huber": {},
+    "nets.PoissonNLL": {},
     "nets.Chain": lambda: {"layers": [so.Linear(3, 2)]},
     "nets.Conv2d": {"in_channels": 2, "out_channels": 3, "kernel_size": 3},
     "nets.Evaluation": MODEL,
@@ -290,7 +293,8 @@ PASSES = {"value": ["target"], "gradient": ["target"], "hessian": ["target"],
           "fisher": [], "sample_targets": ["rng"]}
 SIDES = {"target": T, "v": T, "w": T, "rng": np.random.default_rng(0)}
 LOSSES = {"SquaredError": so.SquaredError(), "TukeyBiweight": so.TukeyBiweight(),
-          "SoftmaxCrossEntropy": so.SoftmaxCrossEntropy(),
+          "SoftmaxCrossEntropy": so.SoftmaxCrossEntropy(), "Huber": so.nets.Huber(),
+          "BinaryCrossEntropy": so.nets.BinaryCrossEntropy(), "PoissonNLL": so.nets.PoissonNLL(),
           "BoundedCriterion": so.BoundedCriterion()}
 SHORT = [(T[:2], ValueError, "shape"), (T[0], (TypeError, ValueError), "shape|integer"),
          (T[:, :1], ValueError, "shape"), ([T[0]], ValueError, "shape|array"),
@@ -330,6 +334,11 @@ OWN = {
     "datasets.split.data": [(None, TypeError, "data"), ((X, Y[:3]), ValueError, "data")],
     "datasets.split.validation": [(0, ValueError, "validation"), (1.5, ValueError, "validation"),
                                   ("a", TypeError, "validation")],
+    "nets.BinaryCrossEntropy.pos_weight": [(0, ValueError, "pos_weight"),
+                                           ("a", TypeError, "pos_weight"),
+                                           ([1.0, -1.0], ValueError, "pos_weight")],
+    "nets.Huber.delta": [(0, ValueError, "delta"), ("a", TypeError, "delta")],
+    "nets.PoissonNLL.full": [(1, TypeError, "full"), ("yes", TypeError, "full")],
     "nets.BoundedCriterion.delta": [(0, ValueError, "delta"), ("a", TypeError, "delta")],
     "nets.BoundedCriterion.epsilon": [("a", TypeError, "epsilon"), (np.inf, ValueError, "epsilon")],
     **{f"nets.{layer}.{name}": [(low, ValueError, name), (1.5, TypeError, name),
@@ -642,10 +651,11 @@ ELSEWHERE = {
     "training.Record": "a dict, made as any other",
     "datasets.Dataset": "what the readers return, made by them",
 }
+WITHOUT_MODEL = ("TukeyBiweight", "BoundedCriterion", "Huber")  # of the targets
 for one, loss in LOSSES.items():
     for name, sides in PASSES.items():
-        if one in ("TukeyBiweight", "BoundedCriterion") and name in ("fisher", "sample_targets"):
-            continue  # no model of the targets
+        if one in WITHOUT_MODEL and name in ("fisher", "sample_targets"):
+            continue
         sides = ["w" if (one, side) == ("BoundedCriterion", "v") else side for side in sides]
         key = f"nets.{one}.{name}"
         CALLS[key] = {"self": loss, "p": P} | {

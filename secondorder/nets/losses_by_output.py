@@ -1,0 +1,200 @@
+"""Losses that are sums over outputs: binary cross-entropy, Huber's and Poisson's.
+
+Names, arguments and conventions are PyTorch's (``BCEWithLogitsLoss``, ``HuberLoss``,
+``PoissonNLLLoss``), but for the sum over outputs: as everywhere here a loss sums over the outputs
+of a sample, and the objective is the mean over samples.
+
+All passes are finite for outputs of any size; a value too large for its dtype is the largest
+number that there is.
+"""
+
+import math
+
+import numpy as np
+
+from .. import checks
+from ..checks.randomness import generator
+from .activations import logistic
+from .losses import LARGEST, DiagonalLoss, diagonal_matrices
+
+
+def capped(terms):
+    """Sum of the terms (S, C) of each sample; the largest number where that overflows."""
+    with np.errstate(over="ignore"):
+        total = terms.sum(axis=1)
+    return total if total.dtype.kind == "c" else np.minimum(total, np.finfo(total.dtype).max)
+
+
+def softplus(x):
+    """log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), for real and complex x."""
+    return np.maximum(x, 0) + np.log1p(np.exp(np.minimum(x, np.negative(x))))
+
+
+class BinaryCrossEntropy(DiagonalLoss):
+    """Of every output alone, a logit p: -w t log q - (1 - t) log(1 - q) with q = 1 / (1 + exp(-p)).
+
+    Targets are numbers t from 0 to 1, of the outputs' shape (S, C): 0 and 1, or probabilities.
+
+    Parameters
+    ----------
+    pos_weight : float or (C,) array
+        w, the weight of positive targets, of all outputs or of each; positive. With w = 1 the loss
+        is the negative log-likelihood of independent targets.
+    """
+
+    convex = True
+
+    def __init__(self, pos_weight=1.0):
+        self.pos_weight = checks.positive_weights(pos_weight, "pos_weight", LARGEST)
+
+    def prepare_target(self, target, shape, dtype):
+        if np.ndim(self.pos_weight) and len(self.pos_weight) != shape[1]:
+            raise ValueError(f"pos_weight has {len(self.pos_weight)} entries, expected "
+                             f"{shape[1]}, one for each output")
+        return checks.targets_between(super().prepare_target(target, shape, dtype), 0, 1)
+
+    def _weights(self, p, target):
+        """w t and 1 - t."""
+        checks.rows(p, target)
+        return np.asarray(self.pos_weight, dtype=p.real.dtype) * target, 1 - target
+
+    def value(self, p, target):
+        """sum_i w t_si log(1 + exp(-p_si)) + (1 - t_si) log(1 + exp(p_si))"""
+        positive, negative = self._weights(p, target)
+        with np.errstate(over="ignore"):
+            return capped(positive * softplus(-p) + negative * softplus(p))
+
+    def gradient(self, p, target):
+        """(1 - t_si) q_si - w t_si (1 - q_si)"""
+        positive, negative = self._weights(p, target)
+        return negative * logistic(p) - positive * logistic(-p)
+
+    def hessian_diagonal(self, p, target):
+        """(w t_si + 1 - t_si) q_si (1 - q_si)"""
+        positive, negative = self._weights(p, target)
+        return (positive + negative) * logistic(p) * logistic(-p)
+
+    def fisher(self, p):
+        """Of the model t_si ~ Bernoulli(q_si): q_si (1 - q_si) on the diagonal."""
+        checks.rows(p)
+        if np.any(np.asarray(self.pos_weight) != 1):
+            checks.no_model(self)
+        return diagonal_matrices(logistic(p) * logistic(-p))
+
+    def sample_targets(self, p, rng):
+        self.fisher(p)
+        return (generator(rng).random(p.shape) < logistic(p)).astype(p.dtype)
+
+    def __repr__(self):
+        return f"BinaryCrossEntropy(pos_weight={checks.plain(self.pos_weight)})"
+
+
+class Huber(DiagonalLoss):
+    """Of every residual r = p - t: r^2 / 2 for |r| <= delta, and delta (|r| - delta / 2) beyond.
+
+    It grows like a straight line far out, so that outliers pull no harder than delta. The second
+    derivative is 1 for |r| < delta and 0 beyond; at |r| = delta, where it jumps, it is 0.
+
+    Parameters
+    ----------
+    delta : float
+        Where the line begins, in units of the residual; positive.
+    """
+
+    convex = True
+
+    def __init__(self, delta=1.0):
+        self.delta = checks.positive_number(delta, "delta", LARGEST)
+
+    def _residual(self, p, target):
+        """r, |r|, and |r| or delta where that is smaller."""
+        checks.rows(p, target)
+        with np.errstate(over="ignore"):
+            r = p - target
+        size = np.where(r.real < 0, -r, r)
+        return r, size, np.where(size.real < self.delta, size, p.dtype.type(self.delta))
+
+    def value(self, p, target):
+        """sum_i a_si (|r_si| - a_si / 2) with a = min(|r|, delta)"""
+        _, size, inner = self._residual(p, target)
+        with np.errstate(over="ignore"):
+            return capped(inner * (size - inner / 2))
+
+    def gradient(self, p, target):
+        """r_si, but no larger than delta"""
+        r, _, inner = self._residual(p, target)
+        return np.where(r.real < 0, -inner, inner)
+
+    def hessian_diagonal(self, p, target):
+        """1 where |r_si| < delta, else 0"""
+        _, size, _ = self._residual(p, target)
+        return (size.real < self.delta).astype(p.dtype)
+
+    def __repr__(self):
+        return f"Huber(delta={self.delta})"
+
+
+LIMIT = 40.0  # log of a rate beyond which nothing is counted
+
+
+class PoissonNLL(DiagonalLoss):
+    """Of every output alone, the log of a rate: exp(p) - t p, for counts t that are not negative.
+
+    Where p is above 40, a rate of 2e17, the exponential goes on as the straight line that touches
+    it there: the loss stays convex and finite.
+
+    Parameters
+    ----------
+    full : bool
+        Add Stirling's approximation t log t - t + log(2 pi t) / 2 of log t!, for t > 1. It changes
+        the value and no derivative.
+    """
+
+    convex = True
+
+    def __init__(self, full=False):
+        self.full = checks.boolean(full, "full")
+
+    def prepare_target(self, target, shape, dtype):
+        return checks.targets_between(super().prepare_target(target, shape, dtype), 0,
+                                      math.exp(LIMIT))
+
+    def _parts(self, p, target):
+        """q = min(p, 40), exp(q) and p - q."""
+        checks.rows(p, target)
+        q = np.minimum(p, p.dtype.type(LIMIT))
+        return q, np.exp(q), p - q
+
+    def value(self, p, target):
+        """sum_i exp(q_si) - t_si q_si + (exp(q_si) - t_si) (p_si - q_si) with q = min(p, 40)"""
+        q, rate, beyond = self._parts(p, target)
+        with np.errstate(over="ignore"):
+            terms = rate - target * q + (rate - target) * beyond
+            return capped(terms + stirling(target) if self.full else terms)
+
+    def gradient(self, p, target):
+        """exp(q_si) - t_si"""
+        return self._parts(p, target)[1] - target
+
+    def hessian_diagonal(self, p, target):
+        """exp(p_si), and 0 on the line"""
+        _, rate, beyond = self._parts(p, target)
+        return np.where(beyond.real > 0, 0, rate)
+
+    def fisher(self, p):
+        """Of the model t_si ~ Poisson(exp(q_si)): exp(q_si) on the diagonal."""
+        return diagonal_matrices(self._parts(p, p)[1])
+
+    def sample_targets(self, p, rng):
+        rate = self._parts(p, p)[1].astype(np.float64)
+        drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(LIMIT))
+        return drawn.astype(p.dtype)
+
+    def __repr__(self):
+        return f"PoissonNLL(full={self.full})"
+
+
+def stirling(t):
+    """t log t - t + log(2 pi t) / 2 for t > 1, else 0."""
+    large = np.where(t > 1, t, 1)
+    return np.where(t > 1, large * np.log(large) - large + np.log(2 * math.pi * large) / 2, 0)
