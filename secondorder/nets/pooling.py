@@ -18,8 +18,8 @@ class AvgPool2dSaved(NamedTuple):
 
 
 class MaxPool2dSaved(NamedTuple):
-    """What `MaxPool2d.forward` leaves behind: input (S, C, H, W), output (S, C, P, Q), and
-    `chosen` (S, C, P, Q, K_0, K_1), 1 at the entry of each window that is its maximum, else 0."""
+    """What `MaxPool2d.forward` leaves behind: input (S, C, H, W), output and `chosen` (S, C, P, Q):
+    at which place of its window, counted row by row, the maximum stands."""
 
     input: np.ndarray
     output: np.ndarray
@@ -137,15 +137,14 @@ class MaxPool2d(Pooling):
     """
 
     def forward(self, x):
-        """y_scpq = max_lk z_scpqlk, with chosen_scpqlk = 1 at the first entry that is the
-        maximum"""
+        """y_scpq = max_lk z_scpqlk, and chosen_scpq = K_1 l + k of the first maximum"""
         z = self.windows(x)
         entries = z.reshape(*z.shape[:4], -1)
-        first = entries.argmax(axis=-1)[..., None]
-        chosen = (first == np.arange(entries.shape[-1])).reshape(z.shape)
-        y = np.take_along_axis(entries, first, axis=-1)[..., 0]
+        chosen = entries.argmax(axis=-1)
+        y = np.take_along_axis(entries, chosen[..., None], axis=-1)[..., 0]
         return y, MaxPool2dSaved(x, y, chosen)
 
     def fractions(self, saved):
-        """a = chosen"""
-        return saved.chosen
+        """a_scpqlk = 1 where K_1 l + k = chosen_scpq, else 0"""
+        numbers = np.arange(self.kernel[0] * self.kernel[1]).reshape(self.kernel)
+        return saved.chosen[..., None, None] == numbers

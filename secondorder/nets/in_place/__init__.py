@@ -30,7 +30,7 @@ def in_place(layer, input_shape, dtype):
     return twins.find(layer)(layer, input_shape, dtype)
 
 
-from . import chain, layers  # noqa: E402, F401  they register their twins
+from . import chain, convolution, layers, pooling  # noqa: E402, F401  they register their twins
 from .losses import LossInPlace, losses  # noqa: E402
 
 __all__ = ["Buffer", "Buffered", "InPlace", "LossInPlace", "Twins", "in_place", "like_x", "like_y",

@@ -1,9 +1,11 @@
-"""Twins of `through_linear` and `through_activation`, which write into arrays that are used again;
-see :mod:`secondorder.nets.in_place`."""
+"""Twins of `through_linear`, `through_activation` and `through_layer`, which write into arrays that
+are used again; see :mod:`secondorder.nets.in_place`."""
 
 import numpy as np
 
 from ...nets.in_place import Buffered, like_y
+from ...nets.in_place.convolution import ConvolutionInPlace
+from ...nets.in_place.pooling import AvgPoolInPlace, MaxPoolInPlace
 from ...nets.in_place.layers import ActivationInPlace, LinearInPlace
 from .curvature import inner, through_layer
 
@@ -38,6 +40,23 @@ class ThroughLinear(Through):
         return z_tangent, 2 * inner(bar, np.matmul(tangent, P.T, out=self.moved))
 
 
+class ThroughConvolution(Through):
+    moved = like_y()
+
+    def __call__(self, kept, tangent, piece, bar):
+        y_tangent = self.passes.tangent(kept, tangent, piece)
+        if piece is None or tangent is None:
+            return y_tangent, 0.0
+        V, _ = self.passes.split(piece)
+        return y_tangent, 2 * inner(bar, self.passes.convolve(tangent, V, self.moved))
+
+
+class ThroughPooling(Through):
+
+    def __call__(self, kept, tangent, piece, bar):
+        return self.passes.tangent(kept, tangent, None), 0.0
+
+
 class ThroughActivation(Through):
     bent = like_y()
 
@@ -54,7 +73,9 @@ class ThroughActivation(Through):
         return self.passes.tangent(kept, tangent, None), bend
 
 
-TWINS = {LinearInPlace: ThroughLinear, ActivationInPlace: ThroughActivation}
+TWINS = {LinearInPlace: ThroughLinear, ActivationInPlace: ThroughActivation,
+         ConvolutionInPlace: ThroughConvolution, AvgPoolInPlace: ThroughPooling,
+         MaxPoolInPlace: ThroughPooling}
 
 
 class Along(Buffered):

@@ -7,10 +7,12 @@ copied to where it belongs.
 import numpy as np
 
 from ...nets.in_place import Buffer, Buffered, InPlace, like_x, like_y
+from ...nets.convolution import Conv2dSaved
 from ...nets.layers import LinearSaved
 from . import loops
 from .fast import OUTPUTS, ActivationRule, ChainRule, LinearRule, SkipRule, sums
 from .rule import rules
+from .shaped_layers import ConvolutionRule, PoolingRule
 
 
 def curvature_sums(evaluation, output, options):
@@ -98,6 +100,45 @@ class ActivationRuleInPlace(RuleInPlace):
         return Z_in
 
 
+class ConvolutionRuleInPlace(RuleInPlace):
+    u_out, Z_in, size_of_x = like_y(), like_x(), like_x()
+    own = Buffer(lambda twin: (twin.rows, 1, *twin.output_shape[1:]))
+    size_of_W = Buffer(lambda twin: twin.passes.W.shape)
+
+    def __init__(self, passes):
+        super().__init__(passes)
+        self.every = np.ones((1, passes.entries), self.dtype)
+
+    def forward(self, saved, u):
+        u_out, passes = self.u_out, self.passes
+        if u is None:
+            u_out[...] = 0
+        else:
+            passes.convolve(u, np.abs(passes.W, out=self.size_of_W), u_out)
+        if self.size:
+            own = passes.convolve(np.abs(saved.input, out=self.size_of_x), self.every, self.own)
+            own += 0 if passes.b is None else 1
+            u_out += own
+        return u_out, None
+
+    def backward(self, saved, kept, u, g, Z, options, out):
+        if options.cross:
+            return super().backward(saved, kept, u, g, Z, options, out)
+        if self.size:
+            self.passes.parameter_gradient(Conv2dSaved(self.size_of_x, saved.output), Z, out)
+        return None if u is None else self.passes.convolve_back(Z, self.size_of_W, self.Z_in)
+
+
+class PoolingRuleInPlace(RuleInPlace):
+    u_out, Z_in = like_y(), like_x()
+
+    def forward(self, saved, u):
+        return self.passes.pool(saved, u, self.u_out), None
+
+    def backward(self, saved, kept, u, g, Z, options, out):
+        return self.passes.spread(saved, Z, self.Z_in)
+
+
 class ChainRuleInPlace(RuleInPlace):
     """The rules of its layers; which of them have something to do is settled once."""
 
@@ -155,6 +196,7 @@ class SkipRuleInPlace(RuleInPlace):
 
 
 TWINS = {LinearRule: LinearRuleInPlace, ActivationRule: ActivationRuleInPlace,
+         ConvolutionRule: ConvolutionRuleInPlace, PoolingRule: PoolingRuleInPlace,
          ChainRule: ChainRuleInPlace, SkipRule: SkipRuleInPlace}
 
 
