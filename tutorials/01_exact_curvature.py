@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
+from secondorder.plots import style
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
 folder.mkdir(parents=True, exist_ok=True)
@@ -108,10 +109,11 @@ axes = plots.error_against_step(
     errors,
     Figure(figsize=(7, 5), layout="constrained").add_subplot(),
     label="central difference of the gradient",
+    title="a Hessian-vector product",
 )
 axes.axhline(np.abs(exact_product - value * vector).max(), color=plots.VERMILION, linestyle="--",
              label="exact product")
-axes.legend()
+style.legend(axes)
 axes.figure.savefig(folder / "differences-against-exact.png", dpi=110)
 off = np.abs(exact_product - value * vector).max()
 print(f"best difference is off by {min(errors):.1e}, the exact product by {off:.1e}")

@@ -116,7 +116,7 @@ for name, (method, rate) in methods.items():
           f"after 40 epochs")
 axes = plots.learning_curves(
     histories, Figure(figsize=(8, 5), layout="constrained").add_subplot(),
-    y_label="half squared error"
+    y_label="half squared error", title="autoencoder 64-64-2-64-64 on digits"
 )
 axes.figure.savefig(folder / "autoencoder.png", dpi=110)
 print(f"figures: {folder}")

@@ -189,16 +189,18 @@ for name, share in accuracy.items():
     print(f"{name:>21}: training {last.train_loss:.3f}, validation {last.validation_loss:.3f}, "
           f"right {share:.1%}")
 
-figure = Figure(figsize=(11, 4.5), layout="constrained")
+figure = Figure(figsize=(13, 4.5), layout="constrained")
 left, right_half = figure.subfigures(1, 2, width_ratios=(1.3, 1))
 plots.learning_curves(histories, left.add_subplot(), y_label="cross-entropy")
-for axes, kernel in zip(right_half.subplots(2, 3).flat,
-                        networks["residual partitioning"].layers[0].parameters["weight"]):
-    axes.imshow(kernel.reshape(3, 3), cmap="RdBu", vmin=-np.abs(kernel).max(),
-                vmax=np.abs(kernel).max())
+kernels = networks["residual partitioning"].layers[0].parameters["weight"]
+panels, limit = right_half.subplots(2, 3), np.abs(kernels).max()
+for number, (axes, kernel) in enumerate(zip(panels.flat, kernels), start=1):
+    image = axes.imshow(kernel.reshape(3, 3), cmap="RdBu_r", vmin=-limit, vmax=limit)
+    axes.set_title(f"kernel {number}", fontsize=8)
     axes.axis("off")
+right_half.colorbar(image, ax=panels, shrink=0.8, label="weight")
 left.suptitle("digits, by a convolution of one's own")
-right_half.suptitle("its kernels, each on its own scale")
+right_half.suptitle("its kernels")
 figure.savefig(folder / "your-own-convolution.png", dpi=110)
 print(f"figure: {folder / 'your-own-convolution.png'}")
 

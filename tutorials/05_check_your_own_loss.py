@@ -111,7 +111,7 @@ assert "convex is True, but the Hessian of a sample has the eigenvalue" in str(r
 
 # 6. The error of a central difference over its step: it falls like step^2 for a right Hessian and
 #    stays where it is for a wrong one.
-figure = Figure(figsize=(10, 4), layout="constrained")
+figure = Figure(figsize=(13, 4), layout="constrained")
 for axes, loss in zip(figure.subplots(1, 2, sharey=True), (LogCosh(), Doubled())):
     so.verify.loss(loss).plot(axes)
 figure.savefig(folder / "log-cosh.png", dpi=110)

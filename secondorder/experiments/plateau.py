@@ -23,11 +23,13 @@ import secondorder as so
 from secondorder import files
 from secondorder.experiments import environment
 from secondorder.optimizers import ExponentialDecay
-from secondorder.plots import COLOURS
+from secondorder.plots import BLACK, COLOURS
+from secondorder.plots.style import legend
 
 LEFT = 2.0  # the plateau is left where the loss on the fixed samples falls below this
 EVERY = 10  # iterations between two looks at it
 BATCH = 32
+AROUND = 21  # iterations that a line of the figure takes the median of
 
 # The rates of the paper's figures, its decay, and the defaults of the framework that it used.
 BASES = {"sgd": (so.SGD, 0.02, {}),
@@ -193,20 +195,36 @@ def draw(found, path):
                      else f"{run.curvature} curvature, sigma {run.sigma:g}")
             draw_run(kept, label, *axes[:, column])
         axes[0, column].set_title(base)
-        axes[0, column].legend(fontsize=8)
+        finish(*axes[:, column])
     files.write_figure(path, figure)
 
 
 def draw_run(kept, label, above, below):
-    """Draw loss (above) and rate (below) of one run, the rate with its mean over 100 iterations."""
-    colour = COLOURS[len(above.lines) % len(COLOURS)]
-    above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label)
+    """Draw loss (above) and rate (below) of one run, the rate with its median over `AROUND`
+    iterations, half of them before and half after, so that it does not lag; a dotted line stands
+    where the loss leaves the plateau, as `summary` says."""
+    colour = COLOURS[len([line for line in above.lines if line.get_gid() == "loss"])
+                     % len(COLOURS)]
+    above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label,
+               gid="loss")
+    left = summary(kept)["exit"]
+    if left is not None:
+        above.axvline(left, color=colour, linestyle=":", label=f"below {LEFT:g} from {left} on")
     rate = np.array(kept["rate"])
     below.semilogy(rate, ".", markersize=2, alpha=0.4, color=colour)
-    mean = np.convolve(rate, np.full(100, 0.01), mode="valid") if len(rate) >= 100 else rate
-    below.semilogy(np.arange(len(rate) - len(mean), len(rate)), mean, color=colour)
+    middle = rate
+    if len(rate) >= AROUND:
+        middle = np.median(np.lib.stride_tricks.sliding_window_view(rate, AROUND), axis=1)
+    start = (len(rate) - len(middle)) // 2
+    below.semilogy(start + np.arange(len(middle)), middle, color=colour)
+
+
+def finish(above, below):
+    """Labels, the loss at which the plateau ends, and the legend."""
+    above.axhline(LEFT, color=BLACK, linewidth=0.6)
     above.set_ylabel("cross-entropy")
-    below.set(xlabel="iteration", ylabel="rate (dots), mean of the last 100 (line)")
+    below.set(xlabel="iteration", ylabel=f"rate (dots), median of {AROUND} (line)")
+    legend(above)
 
 
 def main(arguments=None):

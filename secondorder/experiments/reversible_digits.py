@@ -16,6 +16,7 @@ from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP
 
 CROSS_ENTROPY, SQUARED = so.SoftmaxCrossEntropy(), so.SquaredError()
 STEPS = (1, 5, 10, 20, 100)
+EQUAL = 0.05  # training loss after 20 steps of Gauss-Newton at rate 1
 
 
 def data(seed):
@@ -87,6 +88,10 @@ def square_loss(seed, samples=512, steps=6):
 
 NOISY = {"exact, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False}),
          "exact, rate 0.5": (so.GaussNewton, {"learning_rate": 0.5, "measure": False}),
+         "truncated, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False,
+                                                "pseudo_inverse": "truncate"}),
+         "moore-penrose, rate 1": (so.GaussNewton, {"learning_rate": 1.0, "measure": False,
+                                                    "inverse": "moore-penrose"}),
          "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}),
          "SGD, 0.3": (so.SGD, {"learning_rate": 0.3})}
 
@@ -133,12 +138,17 @@ def two_inverses(seed, samples=96, steps=20, widths=(120, 400)):
         "right, truncated": (so.GaussNewton,
                              {"measure": False, "pseudo_inverse": "truncate"}, steps),
         "moore-penrose": (so.GaussNewton, {"measure": False, "inverse": "moore-penrose"}, steps),
-        "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps)}
+        "Adam, 3e-3": (so.Adam, {"learning_rate": 3e-3}, 3 * steps),
+        # as far as 20 steps of Gauss-Newton come
+        "Adam, 3e-3, equal loss": (so.Adam, {"learning_rate": 3e-3}, None)}
     for width in widths:
         for name, (kind, options, count) in methods.items():
             net = network(seed, width)
             start, optimizer = net.theta.copy(), kind(net, CROSS_ENTROPY, **options)
-            for _ in range(count):
+            if count is None:
+                while optimizer.step(x, labels)["loss"] > EQUAL:
+                    pass
+            for _ in range(count or 0):
                 optimizer.step(x, labels)
             found[f"{width}, {name}"] = {"training": loss_of(net, x, labels),
                                          "test accuracy": accuracy(net, *test),

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from ..plots.style import style
+from ..plots.style import legend, style
 
 WORST = 5.0  # of training losses that are drawn; what has diverged would hide the rest
 TITLES = {"full": "one batch, full-batch steps", "mini": "mini-batches, ten epochs"}
@@ -75,7 +75,7 @@ def figure(runs, path):
         ax.set(xscale="log", xlabel="training loss (falls to the left)", ylabel="test accuracy",
                title=f"{TITLES['full' if kind[0] else 'mini']}, {kind[1]} samples")
         ax.grid(alpha=0.3)
-        ax.legend(fontsize=7, handlelength=4)
+        legend(ax, fontsize=7, handlelength=4)
     drawing.savefig(path, dpi=130)
 
 

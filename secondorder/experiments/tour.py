@@ -172,8 +172,9 @@ def classifier(out, training, validation, seed, say):
         + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items()))
     start = {name: records[: EPOCHS + 1] for name, records in histories.items()}
     plots.learning_curves(start, left, x_label="epochs (passes over the training set)",
-                          y_label="cross-entropy")
-    plots.learning_curves(histories, right, x="work", y_label="",
+                          y_label="cross-entropy", title=f"the first {EPOCHS} epochs",
+                          show_legend=False)
+    plots.learning_curves(histories, right, x="work", y_label="", title="the same runs by work",
                           x_label="work: full gradients, a Hessian-vector product counted as two")
     files.write_figure(out / "learning-curves.png", figure, command=COMMAND)
     return "classifier", {
@@ -185,7 +186,7 @@ def classifier(out, training, validation, seed, say):
 
 def residual_partitioning(out, training, validation, seed, say):
     """The autoencoder and the classifier of Deep Residual Partitioning, at 64 inputs."""
-    figure = Figure(figsize=(13, 5), layout="constrained")
+    figure = Figure(figsize=(17, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     sizes, loss = [64, 64, 2, 64, 64], so.SquaredError()
     say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 "
@@ -267,7 +268,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     training_only = {name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]}
                             for r in records] for name, records in _histories(runs).items()}
     plots.learning_curves(training_only, left, x_label="steps", y_label="cross-entropy",
-                          title="training loss")
+                          title="training loss", show_legend=False)
     plots.learning_curves(_histories(runs), right, quantity="accuracy", x_label="steps",
                           y_label="accuracy",
                           title="accuracy: training (solid), validation (dashed)")
@@ -298,7 +299,7 @@ def curvature_errors(out, training, validation, seed, say):
     figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
-    plots.errors_by_layer(means, right, "layer by layer")
+    plots.errors_by_layer(means, right, "layer by layer", y_label="error, mean over the run")
     files.write_figure(out / "curvature-errors.png", figure, command=COMMAND)
     return "curvature_errors", {
         "errors": means,
@@ -324,9 +325,10 @@ def cubic_regularization(out, training, validation, seed, say):
         found[label] = {"summary": plateau.summary(kept), "loss": kept["loss"],
                         "rate": kept["rate"]}
         left, rate = (found[label]["summary"][name] for name in ("exit", "rate_on_plateau"))
-        gone = "not left" if left is None else f"left after {left} iterations"
-        say(f"  {label}: plateau {gone}; rate at the start {rate:.3g}, loss {kept['loss'][-1]:.3f}")
-    axes[0].legend()
+        gone = "never" if left is None else f"from iteration {left} on"
+        say(f"  {label}: loss below {plateau.LEFT:g} {gone}; rate at the start {rate:.3g}, "
+            f"loss {kept['loss'][-1]:.3f}")
+    plateau.finish(*axes)
     axes[0].set_title("a deep network that starts on a plateau")
     files.write_figure(out / "plateau.png", figure, command=COMMAND)
     return "plateau", {

@@ -6,9 +6,10 @@ first function is called.
 """
 
 from ..checks import guessed
+from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
 from .layers import errors_by_layer, errors_over_steps
-from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
+from .matrices import hessian_heat_map, matrices, parameter_blocks
 from .rays import cubic_model, rates
 from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION

@@ -4,15 +4,17 @@ import numbers
 
 import numpy as np
 
-from ..checks import did_you_mean, real_array
-from .style import BLACK, axes_of, drawn, style
+from ..checks import boolean, did_you_mean, real_array
+from .style import BLACK, axes_of, drawn, legend, reveal, style
 
 ERRORS = "error against step"
 
 
 def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None, y_label=None,
-                    title=None):
+                    title=None, show_legend=True):
     """Training (solid) and validation (dashed) curves, one colour a method.
+
+    Where a curve lies on another, the lower one is wide and pale.
 
     Parameters
     ----------
@@ -25,6 +27,8 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
     quantity : str
         ``"loss"`` or ``"accuracy"``; records that lack it are left out.
     x_label, y_label, title : str, optional
+    show_legend : bool
+        Beside the axes; one is enough for panels that show the same runs.
 
     Returns
     -------
@@ -37,6 +41,7 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
     ValueError
         If there is nothing to draw.
     """
+    show_legend = boolean(show_legend, "show_legend")
     runs = {name: _records(history) for name, history in _by_name(histories).items()}
     parts = [(number, name, part, *points) for number, (name, records) in enumerate(runs.items())
              for part in ("train", "validation")
@@ -46,12 +51,13 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
         hint = did_you_mean(x, keys) if x not in keys else ""
         raise ValueError(f"histories: no record holds both {x!r} and 'train_{quantity}' {hint}")
     ax = axes_of(ax)
+    lines = []
     for number, name, part, places, values in parts:
         colour, marker = style(number)
-        ax.plot(places, values, "-" if part == "train" else "--", color=colour, marker=marker,
-                markerfacecolor=colour if part == "train" else "white", markersize=4,
-                markevery=max(1, len(values) // 8),
-                label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part))
+        lines += ax.plot(places, values, "-" if part == "train" else "--", color=colour,
+                         marker=marker, markerfacecolor=colour if part == "train" else "white",
+                         markersize=4, markevery=max(1, len(values) // 8),
+                         label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part))
     if quantity == "loss" and all((values > 0).all() for *_, values in parts):
         _logarithmic(ax)
     if x in ("epoch", "step"):
@@ -61,19 +67,25 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3, which="both")
-    ax.legend(fontsize=8)
+    reveal(ax, lines)
+    if show_legend:
+        legend(ax)
     return ax
 
 
 def _logarithmic(ax):
-    """A logarithmic axis, with plain numbers where it spans no more than a few powers of ten."""
-    from matplotlib.ticker import LogFormatter
+    """A logarithmic axis, with plain numbers (0.5, 20) where it spans a few powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ax.set_yscale("log")
     low, high = ax.get_ylim()
-    if high < 50 * low:
-        for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            axis(LogFormatter(minor_thresholds=(2, 1)))
+    if high < 1e4 * low:
+        subs = (1, 2, 3, 5) if high < 50 * low else (1,)
+        if high < 3 * low:
+            subs = tuple(np.arange(1, 10, 0.5 if high > 1.5 * low else 0.1))
+        ax.yaxis.set_major_locator(LogLocator(subs=subs))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _by_name(histories):
@@ -142,5 +154,5 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3, which="both")
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax

@@ -3,11 +3,15 @@
 import numpy as np
 
 from ..checks import instance_of, real_array
-from .style import axes_of, style
+from .style import COLOURS, HATCHES, axes_of, legend, reveal, style
+
+UNSEEN = 0.003  # of the highest bar
 
 
 def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     """Total errors of several curvatures against the step of a run, logarithmic.
+
+    Where a curve lies on another, the lower one is wide and pale.
 
     Parameters
     ----------
@@ -35,29 +39,33 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     if not any((values > 0).any() for values in errors.values()):
         raise ValueError("errors: none is above 0, which a logarithmic axis needs")
     ax = axes_of(ax)
+    lines = []
     for number, (name, values) in enumerate(errors.items()):
         colour, marker = style(number)
-        ax.plot(steps, values, color=colour, marker=marker, markersize=4, label=name)
+        lines += ax.plot(steps, values, color=colour, marker=marker, markersize=4, label=name)
     if norm is not None:
         ax.plot(steps, norm, color="black", linestyle=":", label="norm of the true Hessian")
     ax.set_yscale("log")
+    reveal(ax, lines)
     ax.set(xlabel="step", ylabel="error, all layers")
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax
 
 
-def errors_by_layer(errors, ax=None, title=None):
+def errors_by_layer(errors, ax=None, title=None, y_label="error"):
     """Errors of several curvatures as bars, layer by layer.
+
+    A bar that is too low to be seen bears its value.
 
     Parameters
     ----------
     errors : dict of str to array_like, shape (k,)
         From the first layer to the last.
     ax : matplotlib.axes.Axes, optional
-    title : str, optional
+    title, y_label : str, optional
 
     Returns
     -------
@@ -70,15 +78,23 @@ def errors_by_layer(errors, ax=None, title=None):
     """
     errors, ax = _series(errors), axes_of(ax)
     width = 0.8 / len(errors)
+    layers = max(len(values) for values in errors.values())
+    size = np.clip(250 / (layers * len(errors)), 3, 7)  # of the numbers on bars
+    visible = UNSEEN * max(np.abs(values).max(initial=0) for values in errors.values())
     for number, (name, values) in enumerate(errors.items()):
         places = 1 + np.arange(len(values)) + width * (number - (len(errors) - 1) / 2)
-        ax.bar(places, values, width, color=style(number)[0], label=name)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel="layer", ylabel="error, mean over the run")
+        ax.bar(places, values, width, color=style(number)[0], label=name, edgecolor="white",
+               hatch=HATCHES[number // len(COLOURS) % len(HATCHES)])
+        for place, value in zip(places, values):
+            if abs(value) <= visible:
+                ax.annotate(f"{value:.1g}", (place, 0), (0, 3), textcoords="offset points",
+                            ha="center", rotation=90, fontsize=size, color=style(number)[0])
+    ax.set_xticks(np.arange(1, 1 + layers))
+    ax.set(xlabel="layer", ylabel=y_label)
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3, axis="y")
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax
 
 

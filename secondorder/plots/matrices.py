@@ -4,8 +4,7 @@ import numpy as np
 
 from ..checks import boolean, instance_of, one_of, plain_array, positive_number, whole_number
 from ..nets import Network
-from .spectra import spectrum
-from .style import BLACK, DRAWABLE, axes_of, figure_of
+from .style import BLACK, DRAWABLE, axes_of, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
@@ -179,8 +178,7 @@ def _colour_bar(image, limit, orders, **place):
     ticks = np.concatenate([-powers, [0.0], powers[::-1]])
     label = f"second derivative (symmetric logarithm,\nlinear within ±{limit * 10.0**-orders:.2g})"
     figure = image.axes.figure
-    if figure.get_layout_engine() is None:  # without one the bar lies over its neighbours
-        figure.set_layout_engine("constrained")
+    give_layout(figure)
     bar = figure.colorbar(image, shrink=0.85, **place)
     bar.set_label(label, fontsize=8)
     bar.minorticks_off()
@@ -197,35 +195,3 @@ def _draw_blocks(ax, blocks, size):
     ax.set_xticks(centres, names)
     ax.set_yticks(centres, names)
     ax.tick_params(length=0)
-
-
-def bound_beside_hessian(bounded_hessian, curvature, network, figure=None):
-    """The diagonal bound of residual partitioning beside the Hessian that it bounds.
-
-    Three panels: the Hessian, the diagonal bound on the same colour scale, and the eigenvalues of
-    bound minus Hessian, none of which may be negative.
-
-    Parameters
-    ----------
-    bounded_hessian : ndarray, shape (P, P)
-    curvature : ndarray, shape (P,)
-        The bound's diagonal.
-    network : Network
-    figure : matplotlib.figure.Figure, optional
-
-    Returns
-    -------
-    ndarray of three matplotlib.axes.Axes
-    """
-    H = _checked(bounded_hessian, network, "bounded_hessian")
-    curvature = plain_array(curvature, "curvature")
-    if curvature.shape != H.shape[:1]:
-        raise ValueError(f"curvature has shape {curvature.shape}, expected {H.shape[:1]}")
-    D = _checked(np.diag(curvature), network, "curvature")
-    figure, limit = figure_of(figure, (13, 4.2)), _limit([H, D], None)
-    left, middle, right = axes = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))
-    hessian_heat_map(H, network, left, "Hessian that is bounded", limit, colour_bar=False)
-    hessian_heat_map(D, network, middle, "diagonal bound", limit)
-    gaps = np.linalg.eigvalsh(D - H)
-    spectrum(gaps, right, title=f"eigenvalues of bound - Hessian\nsmallest: {gaps[0]:.2g}")
-    return axes

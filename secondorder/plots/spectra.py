@@ -3,14 +3,17 @@
 import numpy as np
 
 from ..checks import number_in, real_array
-from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, style
+from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, legend, style
 
-EIGENVALUES = "eigenvalues"
+EIGENVALUES, ZERO = "eigenvalues", "eigenvalues that are zero"
 ORDERS = 6  # of magnitude that are drawn logarithmically on each side of zero
 
 
 def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
     """Eigenvalues in falling order on a signed axis that is logarithmic away from zero.
+
+    The logarithmic part begins below the smallest eigenvalue that does not count as zero, and at
+    most six orders of magnitude below the largest.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax
 
 
@@ -66,7 +69,7 @@ def _draw(ax, values, zero, name):
     largest = np.abs(values).max() or 1.0
     zero = len(values) * np.finfo(float).eps * largest if zero is None else zero
     ranks = np.arange(1, len(values) + 1)
-    own = style(len({line.get_color() for line in drawn(ax, EIGENVALUES)}))[0]
+    own = style(len({line.get_color() for line in _lines(ax)}))[0]
     groups = ((values > zero, "positive", "o", VERMILION),
               (np.abs(values) <= zero, "zero to rounding", "|", BLACK),
               (values < -zero, "negative", "s", BLUE))
@@ -75,20 +78,29 @@ def _draw(ax, values, zero, name):
             ax.plot(ranks[chosen], values[chosen], marker, markersize=6 if marker == "|" else 3,
                     color=colour if name is None else own,
                     label=("" if name is None else f"{name}, ") + f"{sign}: {chosen.sum()}",
-                    gid=EIGENVALUES)
+                    gid=ZERO if marker == "|" else EIGENVALUES)
+
+
+def _lines(ax):
+    return drawn(ax, EIGENVALUES) + drawn(ax, ZERO)
 
 
 def _scale(ax):
     """Limits, ticks and the line at zero, for everything that was drawn so far."""
-    values = np.concatenate([line.get_ydata() for line in drawn(ax, EIGENVALUES)])
+    values = np.concatenate([line.get_ydata() for line in _lines(ax)])
     largest = np.abs(values).max() or 1.0
-    smallest = largest * 10.0**-ORDERS
-    if not drawn(ax, "zero"):
+    others = np.concatenate([[largest], *(line.get_ydata() for line in drawn(ax, EIGENVALUES))])
+    smallest = max(largest * 10.0**-ORDERS, np.abs(others).min() / 3)
+    if not drawn(ax, "zero") and values.min() <= 0 <= values.max():
         ax.axhline(0.0, color=BLACK, linewidth=0.6, gid="zero")
     ax.set_yscale("symlog", linthresh=smallest)
     low, high = min(3 * values.min(), -smallest), max(3 * values.max(), smallest)
+    if values.min() > 0:  # no room for signs that do not occur
+        low = smallest / 2
+    elif values.max() < 0:
+        high = -smallest / 2
     ax.set_ylim(low, high)
     first, last = np.ceil(np.log10(smallest)), np.floor(np.log10(largest))
-    powers = 10.0 ** np.arange(first, last + 1, 2)
+    powers = 10.0 ** np.arange(first, last + 1, 2 if last - first > 2 else 1)
     ticks = np.concatenate([-powers[::-1], [0.0], powers])
     ax.set_yticks(ticks[(ticks >= low) & (ticks <= high)])

@@ -1,15 +1,20 @@
-"""One palette, and the axes that a picture goes to."""
+"""One palette, the axes that a picture goes to, legends, and curves that hide each other."""
+
+import numpy as np
 
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DRAWABLE = 1e-290, 1e290  # sizes of numbers that matplotlib's scales can take
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx")  # of bars, when the colours begin again
+HIDDEN = 0.006  # of the height of a picture: curves that are nearer than this look like one
 
 
 def style(number):
-    """Colour and marker of series `number`."""
-    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+    """Colour and marker of series `number`; when the colours begin again, each has a new marker."""
+    return (COLOURS[number % len(COLOURS)],
+            MARKERS[(number + number // len(COLOURS)) % len(MARKERS)])
 
 
 def axes_of(ax):
@@ -17,7 +22,7 @@ def axes_of(ax):
     if ax is None:
         from matplotlib import pyplot
 
-        return pyplot.subplots(layout="constrained")[1]
+        return pyplot.subplots(figsize=(8, 4.8), layout="constrained")[1]
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
@@ -36,6 +41,59 @@ def figure_of(figure, size):
     if not isinstance(figure, FigureBase):
         raise TypeError(f"figure must be a matplotlib Figure, got {figure!r}")
     return figure
+
+
+def legend(ax, **options):
+    """The legend on the right of the axes, where it lies over nothing.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    **options
+        Of matplotlib's legend.
+
+    Returns
+    -------
+    matplotlib.legend.Legend
+    """
+    give_layout(ax.figure)
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    return ax.legend(**place | {"fontsize": 8} | options)
+
+
+def give_layout(figure):
+    """Without a layout engine, what stands beside the axes lies over its neighbours."""
+    if figure.get_layout_engine() is None and hasattr(figure, "set_layout_engine"):
+        figure.set_layout_engine("constrained")
+
+
+def reveal(ax, lines):
+    """Make a curve wide and pale where a later one lies on it, so that both can be seen.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Its scales and limits say what is near.
+    lines : list of matplotlib.lines.Line2D
+        In the order of drawing.
+    """
+    places = [ax.transAxes.inverted().transform(ax.transData.transform(
+        np.column_stack([line.get_xdata(), line.get_ydata()]))) for line in lines]
+    for i, (line, own) in enumerate(zip(lines, places)):
+        above = sum(_hides(other, own) for other in places[i + 1:])
+        if above:
+            more = 3.5 * min(above, 3)
+            line.set(linewidth=1.5 + more, alpha=0.4, markersize=4 + more)
+
+
+def _hides(one, other):
+    """Whether two curves (n, 2) in fractions of the axes look like one, on most of their way."""
+    own = one[np.isfinite(one).all(axis=1)]
+    other = other[np.isfinite(other).all(axis=1)]
+    if len(own) == 0 or len(other) == 0:
+        return False
+    at = np.interp(other[:, 0], own[:, 0], own[:, 1], left=np.inf, right=np.inf)
+    return np.mean(np.abs(at - other[:, 1]) < HIDDEN) > 0.7
 
 
 def drawn(ax, kind):

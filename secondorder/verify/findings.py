@@ -167,7 +167,8 @@ class Report:
         if not self.curves:
             raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped "
                              "before any derivative")
-        from ..plots.style import axes_of, style  # only here: what is checked knows no pictures
+        # only here: what is checked knows no pictures
+        from ..plots.style import axes_of, legend, style
 
         ax = axes_of(ax)
         for number, (name, (steps, errors)) in enumerate(self.curves.items()):
@@ -176,7 +177,7 @@ class Report:
                       color=colour, label=name)
         ax.set(xlabel="step size", ylabel="relative error of the central difference",
                title=self.subject)
-        ax.legend()
+        legend(ax)
         return ax
 
 

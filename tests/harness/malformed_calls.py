@@ -457,6 +457,7 @@ OWN = {
                                       ([1, 2, 3], ValueError, "errors")],
     "plots.errors_over_steps.norm": [([1.0], ValueError, "norm"), ("a", TypeError, "norm")],
     "plots.hessian_heat_map.colour_bar": [("no", TypeError, "colour_bar")],
+    "plots.learning_curves.show_legend": [("no", TypeError, "show_legend")],
     **{f"datasets.Standardisation.{name}.values": [
         (WIDE, ValueError, "values"), (X[0], ValueError, "values"), (None, TypeError, "values"),
         (NAN, ValueError, "NaN"), ([["a"] * 3], TypeError, "values")]
