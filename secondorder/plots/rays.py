@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import non_negative, plain_array, positive_number, real_array, real_number
-from .style import BLACK, BLUE, DRAWABLE, GREEN, VERMILION, axes_of, drawn, style
+from .style import BLACK, BLUE, DRAWABLE, GREEN, VERMILION, axes_of, drawn, legend, style
 
 RATES = "rates"  # mark of the lines of this kind of picture
 
@@ -68,7 +68,7 @@ def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=
     ax.set(xlabel="step s along the direction", ylabel="objective")
     if title is not None:
         ax.set_title(title)
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax
 
 
@@ -134,7 +134,7 @@ def rates(named, ax=None, title=None):
     ax.set(xlabel="step", ylabel="rate")
     if title is not None:
         ax.set_title(title)
-    ax.legend(fontsize=8)
+    legend(ax)
     return ax
 
 

@@ -142,6 +142,19 @@ def test_error_against_step():
     assert not faults(figure)
 
 
+def test_rays_rates_and_matrices():
+    figure, steps = new(13), np.linspace(-1, 3, 41)
+    left, right = figure.subplots(1, 2)
+    plots.cubic_model(steps, 2 - steps + steps**2, -1.0, 2.0, 1.0, 1.0, left, title="a ray")
+    plots.rates({"SGD": np.geomspace(1, 0.1, 30), "Adam": [0.5] * 30}, right, title="rates")
+    assert not faults(figure)
+    net = so.mlp([3, 4, 2], rng=0)
+    named = {f"curvature {n}": 10.0**n * np.eye(net.size) for n in range(4)}
+    for options in ({}, {"columns": 2}, {"columns": 2, "scale": "own"}):
+        figure = plots.matrices(named, net, **options).flat[0].figure
+        assert not faults(figure)
+
+
 def test_reports_of_verify():
     figure = new(13)
     for ax in figure.subplots(1, 2, sharey=True):
