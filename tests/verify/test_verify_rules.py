@@ -9,7 +9,7 @@ from secondorder import verify
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Reshape, Skip
 from secondorder.papers.residual_partitioning import Rule, rule_checks
 from secondorder.papers.residual_partitioning import rules as room
-from secondorder.papers.residual_partitioning.rule import Options
+from secondorder.papers.residual_partitioning.options import Options
 from secondorder.papers.residual_partitioning.rule_quadratic import Quadratic
 from harness.shaped_layers import Mixing
 

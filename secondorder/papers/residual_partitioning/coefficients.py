@@ -16,7 +16,7 @@ CORRECTIONS = {"abs": np.abs, "max": lambda a: np.maximum(a, 0), "none": lambda 
 
 
 def output_change(layer, y, dW, dY):
-    """[residual-partitioning] Eq. (4): first-order change of an affine output, (S, out).
+    """Eq. (4): first-order change of an affine output, (S, out).
 
     dY^(l+1)_si = sum_{j>=0} dW_ij y_sj + sum_{j>=1} w_ij dY_sj; the product dW_ij dY_sj is left
     out.
@@ -30,7 +30,7 @@ def output_change(layer, y, dW, dY):
 
 
 def squared_change_bound(layer, y, dW, dY, partition):
-    """[residual-partitioning] Eq. (7), right side, (S, out): a bound on squared changes.
+    """Eq. (7), right side, (S, out): a bound on squared changes.
 
     It is sum_{j>=0} (dW_ij y_sj)^2 / eps_sij + sum_{j>=1} (w_ij dY_sj)^2 / phi_sij. With dY = 0 and
     phi = 0 this is Eq. (16).
@@ -58,7 +58,7 @@ class AffineBound(NamedTuple):
 
 
 def affine(layer, y, Y_dot, Y_ddot, partition):
-    """[residual-partitioning] Eq. (9): from the outputs' quadratics to the weights' and inputs'.
+    """Eq. (9): from the outputs' quadratics to the weights' and inputs'.
 
     W_dot_ij = sum_s Y_dot_si y_sj                 Y_dot_sj = sum_i Y_dot_si w_ij
     W_ddot_ij = sum_s Y_ddot_si y_sj^2 / eps_sij   Y_ddot_sj = sum_i Y_ddot_si w_ij^2 / phi_sij
@@ -80,7 +80,7 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
 
 
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
-    """[residual-partitioning] Eq. (41), Algorithm 1: quadratics below an activation layer.
+    """Eq. (41), Algorithm 1: quadratics below an activation layer.
 
     Y_dot_sj = Y_dot_si slope_sj; Y_ddot_sj = |Y_ddot_si slope_sj^2 + Y_dot_si curvature_sj|, i = j.
     Eq. (41) itself has no absolute value (``negative_curvature="none"``); without it a negative
@@ -95,7 +95,7 @@ def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
 
 
 def output(f_i, f_ii, phi):
-    """[residual-partitioning] Eqs. (15), (45): at the loss, Y_dot = f_i and Y_ddot = f_ii / phi.
+    """Eqs. (15), (45): at the loss, Y_dot = f_i and Y_ddot = f_ii / phi.
 
     Parameters
     ----------

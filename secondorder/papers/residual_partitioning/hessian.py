@@ -7,7 +7,7 @@ from ...exact.curvature import evaluate
 from ...nets import Chain, Recurrent, Skip
 from ...nets.pieces import flat
 from ...nets.rules import nearest_class
-from .rule import rules
+from .rules import rules
 
 
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
@@ -17,7 +17,7 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     the activation times the outer product of the unit's Jacobian row with itself; for a layer of
     your own, gradient times its second derivatives in the input and in its parameters. The true
     Hessian has the products of changes of weights and of activations in addition, which
-    [residual-partitioning] Eq. (4) drops. It is found row by row, by Pearlmutter's two passes, from
+    Eq. (4) drops. It is found row by row, by Pearlmutter's two passes, from
     which these products are left out.
 
     Parameters

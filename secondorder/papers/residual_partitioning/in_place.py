@@ -10,22 +10,22 @@ from ...nets.in_place import Buffer, Buffered, InPlace, like_x, like_y
 from ...nets.convolution import Conv2dSaved
 from ...nets.layers import LinearSaved
 from . import loops
-from .fast import OUTPUTS, ActivationRule, ChainRule, LinearRule, SkipRule, sums
-from .rule import rules
+from .fast import sums
+from .rules import OUTPUTS, ActivationRule, ChainRule, LinearRule, SkipRule, rules
 from .shaped_layers import ConvolutionRule, PoolingRule
 
 
-def curvature_sums(evaluation, output, options):
+def curvature_sums(evaluation, options):
     """Curvature sums (P,), as `sums` has them; in the workspace's arrays, if there is one."""
     workspace = evaluation.workspace
     if workspace is None:
-        return sums(evaluation, output, options)[2]
+        return sums(evaluation, options)[2]
     passes = evaluation.passes
     twin = workspace.twin(("curvature sums", id(passes)), evaluation.samples,
                           lambda: Sums(passes))
     # what is not finite is refused later, with the layer's name
     with np.errstate(over="ignore", invalid="ignore"):
-        return twin.sums(evaluation, output, options)
+        return twin.sums(evaluation, options)
 
 
 class RuleInPlace(Buffered):
@@ -211,11 +211,11 @@ class Sums(ChainRuleInPlace):
 
     curvature, Z, ru = Buffer(lambda twin: (twin.size,)), like_y(), like_y()
 
-    def sums(self, evaluation, output, options):
+    def sums(self, evaluation, options):
         """Curvature sums (P,): one pass up and one down."""
         saved, kept = evaluation.saved, None
         u, kept = self.forward(saved, None)
-        Z = self.at_the_output(evaluation, output, u)
+        Z = self.at_the_output(evaluation, options.output, u)
         self.down(saved, kept, evaluation.deltas, Z, options, self.curvature)
         return self.curvature
 

@@ -6,8 +6,9 @@ from ...checks import number_in, one_of
 from ...optimizers.base import Optimizer
 from ...optimizers.fused import whole_step
 from . import loops
-from .fast import checked
+from .fast import sums
 from .in_place import curvature_sums
+from .options import checked
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -40,7 +41,7 @@ class OnePass:
     def _arguments(self, method, evaluation, rate):
         """The data's curvature summed over samples, damping, what the penalty adds, and places for
         what the loops report."""
-        total = curvature_sums(evaluation, method.output, method.options)
+        total = curvature_sums(evaluation, method.options)
         numbers = method.damping, method._penalty_curvature(rate)
         return total, *loops.scalars(total.dtype, *numbers), np.zeros(3), loops.NO_ENDS.copy()
 
@@ -107,7 +108,8 @@ class ResidualPartitioning(Optimizer):
                  negative_curvature="abs", cross=False, penalty="implicit", damping=0.0):
         self.penalty_form = one_of(("implicit", "plain"), penalty, "penalty")
         self.damping = number_in(damping, "damping", 0, np.inf)
-        self.options, self.output = checked(network, loss, output, negative_curvature, cross)
+        self.options = checked(network, loss, output, negative_curvature, cross)
+        self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
 
@@ -119,7 +121,7 @@ class ResidualPartitioning(Optimizer):
     def _direction(self, evaluation):
         g, rate = self._gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
-        curvature = curvature_sums(evaluation, self.output, self.options) * (1 / evaluation.samples)
+        curvature = sums(evaluation, self.options)[2] * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
         # direction_j = -g_j / (C_j + damping + penalty); 0 where C_j + damping is 0
         damped, penalty = curvature + self.damping, self._penalty_curvature(rate)

@@ -28,7 +28,7 @@ def ratio(numerator, denominator):
 
 
 def simplex_optimum(x):
-    """[residual-partitioning] Lemma 3, Eq. (19): the least sum x^2 / p is at p_i = |x_i| / sum |x|.
+    """Lemma 3, Eq. (19): the least sum x^2 / p is at p_i = |x_i| / sum |x|.
 
     Parameters
     ----------
@@ -43,23 +43,23 @@ def simplex_optimum(x):
 
 
 def softmax_parameters(eta):
-    """[residual-partitioning] Eq. (20): p_i = exp(eta_i) / sum_i' exp(eta_i')."""
+    """Eq. (20): p_i = exp(eta_i) / sum_i' exp(eta_i')."""
     e = np.exp(eta - np.max(eta, axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 
 
 def softmax_derivative(p):
-    """[residual-partitioning] Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) or -p_i p_i'."""
+    """Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) or -p_i p_i'."""
     return np.diag(p) - np.outer(p, p)
 
 
 def simplex_gradient(x, p):
-    """[residual-partitioning] Eq. (22), corrected: p_i (sum_i' x_i'^2/p_i' - x_i^2/p_i^2), (n,)."""
+    """Eq. (22), corrected: p_i (sum_i' x_i'^2/p_i' - x_i^2/p_i^2), (n,)."""
     return p * (np.sum(x**2 / p) - x**2 / p**2)
 
 
 def simplex_gradient_as_printed(x, p):
-    """[residual-partitioning] Eq. (22), right-hand form as printed; its sign is wrong."""
+    """Eq. (22), right-hand form as printed; its sign is wrong."""
     return p * (x**2 / p**2 - np.sum(p * x**2 / p**2))
 
 
@@ -83,7 +83,7 @@ def cut(fractions):
 
 
 def optimal(layer, y, u):
-    """[residual-partitioning] Eqs. (10), (37), (31) corrected: the partition of Theorem 2.
+    """Eqs. (10), (37), (31) corrected: the partition of Theorem 2.
 
     eps_sij = |y_sj| / u^(l+1)_si and phi_sij = |w_ij| u_sj / u^(l+1)_si, with u^(l+1)_si the sum of
     all numerators.
@@ -122,7 +122,7 @@ def arbitrary(layer, y, u, rng):
 
 
 def optimal_output(f_ii, u):
-    """[residual-partitioning] Eq. (46): phi_si proportional to u_si sqrt(f_ii), (S, C)."""
+    """Eq. (46): phi_si proportional to u_si sqrt(f_ii), (S, C)."""
     return simplex_optimum(u * np.sqrt(f_ii))
 
 
@@ -132,7 +132,7 @@ def arbitrary_output(f_ii, u, rng):
 
 
 def check(partition, layer, y, u):
-    """[residual-partitioning] Eq. (5): not negative, sum one, positive where something is divided.
+    """Eq. (5): not negative, sum one, positive where something is divided.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def check(partition, layer, y, u):
 
 
 def check_output(phi, f_ii, u):
-    """[residual-partitioning] Eq. (14): what :func:`check` asks, of phi (S, C) at the outputs.
+    """Eq. (14): what :func:`check` asks, of phi (S, C) at the outputs.
 
     Raises
     ------

@@ -20,7 +20,7 @@ class PrintedStep(NamedTuple):
 
 
 def algorithm_1_as_printed(evaluation, learning_rate=1.0):
-    """[residual-partitioning] Algorithm 1, line by line as printed, with 0/0 = 0.
+    """Algorithm 1, line by line as printed, with 0/0 = 0.
 
     The first backward line gives the product Y_ddot u, so that Y_ddot itself is what it gives over
     u. The affine line then puts sum_i (Y_ddot u)_i |w_ij| for the Y_ddot of the inputs, although

@@ -22,7 +22,8 @@ from ...verify.findings import Recorder
 from ...verify.subject import Subject, none_if_empty, sublayers
 from .fast import bound_at
 from .hessian import bounded_hessian
-from .rule import Options, rules
+from .options import Options
+from .rules import rules
 from .rule_quadratic import Quadratic, quotient
 
 #: Largest quadratic form that is decomposed, and largest network around the layer.

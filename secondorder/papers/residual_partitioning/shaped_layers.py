@@ -9,7 +9,7 @@ import numpy as np
 
 from ...nets import AvgPool2d, Conv2d, MaxPool2d, Recurrent
 from ...nets.pieces import flat
-from .rule import Rule, rules
+from .rules import Rule, rules
 
 
 @rules.register(Conv2d)

@@ -14,7 +14,7 @@ def input_with_bias(layer, y):
 
 
 def affine(layer, y, u):
-    """[residual-partitioning] Eq. (11), affine layers, with the first sum only if it is trained.
+    """Eq. (11), affine layers, with the first sum only if it is trained.
 
     u^(l+1)_si = sum_{j>=0} |y_sj| + sum_{j>=1} |w_ij| u_sj.
 
@@ -32,7 +32,7 @@ def affine(layer, y, u):
 
 
 def activation(slope, u):
-    """[residual-partitioning] Eq. (11), activation layers: u^(l+1)_sj = |slope_sj| u_sj."""
+    """Eq. (11), activation layers: u^(l+1)_sj = |slope_sj| u_sj."""
     return np.abs(slope) * u
 
 

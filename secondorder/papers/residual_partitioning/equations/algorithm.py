@@ -6,7 +6,8 @@ from .... import exact
 from ....ledger import AtMost, Case, Equal, Printed, PrintedShape, Property, Stated, equation
 from ....nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, coefficients
-from ..fast import OUTPUTS, ActivationRule, LinearRule, bound_at
+from ..fast import bound_at
+from ..rules import OUTPUTS, ActivationRule, LinearRule
 from ..explicit import explicit_bound
 from ..printed_algorithm import algorithm_1_as_printed
 from . import cases, reference

@@ -6,7 +6,8 @@ from .... import exact
 from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
 from ....nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, partitions, total_gradient
-from ..fast import ActivationRule, LinearRule, bound_at
+from ..fast import bound_at
+from ..rules import ActivationRule, LinearRule
 from ..explicit import explicit_bound
 from . import cases, reference
 from .conditions import NOTHING_CORRECTED

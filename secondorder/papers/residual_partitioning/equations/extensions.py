@@ -11,7 +11,8 @@ from .... import exact
 from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import Activation, Chain, Linear, Network, Skip
 from .. import PAPER, coefficients, partitions, total_gradient
-from ..fast import ActivationRule, Bound, ChainRule, LinearRule, SkipRule, bound_at
+from ..fast import Bound, bound_at
+from ..rules import ActivationRule, ChainRule, LinearRule, SkipRule
 from ..explicit import explicit_bound
 from ..partitions import ratio
 from . import cases, reference

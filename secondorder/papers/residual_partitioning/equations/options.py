@@ -11,7 +11,8 @@ from .... import exact
 from ....ledger import AtMost, Case, Equal, Property, equation
 from ....nets import Activation, BoundedCriterion, SoftmaxCrossEntropy, TukeyBiweight
 from .. import PAPER
-from ..fast import OUTPUTS, Bound, LinearRule, bound_at
+from ..fast import Bound, bound_at
+from ..rules import OUTPUTS, LinearRule
 from ..explicit import explicit_bound
 from ..optimizer import ResidualPartitioning
 from . import cases, reference

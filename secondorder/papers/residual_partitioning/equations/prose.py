@@ -8,7 +8,8 @@ from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....nets import Linear, Network, SquaredError
 from .. import PAPER, coefficients, total_gradient
-from ..fast import ActivationRule, Bound, bound_at
+from ..fast import Bound, bound_at
+from ..rules import ActivationRule
 from ..explicit import explicit_bound, partitions_of
 from ..optimizer import ResidualPartitioning
 from ..partitions import Partition
