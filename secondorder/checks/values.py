@@ -174,6 +174,17 @@ def instance_with(value, methods, expected):
     return value
 
 
+def classes(value, name):
+    """Return classes as a tuple; TypeError unless it is a sequence of classes."""
+    if not isinstance(value, Iterable) or isinstance(value, (str, type)):
+        raise TypeError(f"{name} must be a sequence of classes, got {value!r}")
+    value = tuple(value)
+    for cls in value:
+        if not isinstance(cls, type):
+            raise TypeError(f"{name} must hold classes, got {cls!r}")
+    return value
+
+
 def executor(value, batch_size):
     """Return an executor, or None; TypeError unless it has ``submit``, ValueError if there is no
     batch size that says what to hand it."""

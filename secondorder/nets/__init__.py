@@ -28,6 +28,7 @@ from .normalisation import LayerNorm, LayerNormSaved
 from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
 from .recurrent import Recurrent, RecurrentSaved
 from .reshape import Reshape
+from .saving import load
 from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
@@ -37,6 +38,6 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
            "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
            "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
            "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
-           "activation_function", "cnn", "mlp", "rnn"]
+           "activation_function", "cnn", "load", "mlp", "rnn"]
 
 __getattr__ = guessed.names(__name__)

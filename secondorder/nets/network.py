@@ -202,6 +202,13 @@ class Network:
         """
         return Evaluation(self, loss, x, y, workspace)
 
+    def save(self, path):
+        """Write structure and parameters to a file, for ``so.load(path)``; see
+        :func:`secondorder.nets.saving.save`."""
+        from .saving import save
+
+        save(self, path)
+
     def summary(self):
         """Print the layers, the shapes of their outputs, and how many parameters they have."""
         print(summary_text(self))

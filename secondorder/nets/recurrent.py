@@ -90,6 +90,12 @@ class Recurrent(Layer):
     weight_hh = weight = parameter("weight_hh")
     bias = parameter("bias")
 
+    def saved_arguments(self):
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`."""
+        return {"input_size": self.input_size, "steps": self.steps, "activation": self.activation,
+                "hidden_size": self.hidden_size if self.has_input else None,
+                "bias": self.bias is not None}
+
     def output_shape(self, input_shape):
         (sequence if self.has_input else state)(self, input_shape, self.input_size)
         return (self.hidden_size,)

@@ -28,5 +28,9 @@ class Reshape(Flatten):
         checks.stated_shape(self, input_shape)
         return self.made_shape
 
+    def saved_arguments(self):
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`."""
+        return {"input_shape": self.input_shape, "output_shape": self.made_shape}
+
     def __repr__(self):
         return f"{type(self).__name__}({self.input_shape}, {self.made_shape})"

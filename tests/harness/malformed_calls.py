@@ -140,6 +140,12 @@ def folder():
     return top
 
 
+def saved_net():
+    path = folder() / "net.npz"
+    net().save(path)
+    return path
+
+
 SHIFT = so.datasets.Standardisation.fit(X)
 EQUAL = so.ledger.Equal("a", [1.0], [2.0], tolerance=1e-9)
 MODEL = {"network": NET, "loss": LOSS, "x": X, "y": Y}
@@ -212,6 +218,7 @@ CALLS = {
     "nets.Chain": lambda: {"layers": [so.Linear(3, 2)]},
     "nets.Conv2d": {"in_channels": 2, "out_channels": 3, "kernel_size": 3},
     "nets.Evaluation": MODEL,
+    "nets.load": lambda: {"path": saved_net()},
     "nets.Layer": {},
     "nets.LayerNorm": {"shape": 3},
     "nets.LeakyReLU": {},
@@ -334,6 +341,11 @@ OWN = {
     "datasets.split.data": [(None, TypeError, "data"), ((X, Y[:3]), ValueError, "data")],
     "datasets.split.validation": [(0, ValueError, "validation"), (1.5, ValueError, "validation"),
                                   ("a", TypeError, "validation")],
+    "nets.load.path": [(3, TypeError, "path"), ("", ValueError, "path"),
+                       ("/nowhere/net.npz", FileNotFoundError, "no such file"),
+                       (__file__, ValueError, "not a network that was saved")],
+    "nets.load.classes": [(3, TypeError, "classes"), ([3], TypeError, "classes"),
+                          (so.Linear, TypeError, "classes")],
     "nets.BinaryCrossEntropy.pos_weight": [(0, ValueError, "pos_weight"),
                                            ("a", TypeError, "pos_weight"),
                                            ([1.0, -1.0], ValueError, "pos_weight")],

@@ -67,6 +67,12 @@ class Coupling(Layer):
         self.children = (self.inner,)
         self.input_shape = (2 * self.half,)
 
+    def saved_arguments(self):
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`."""
+        return {"width": 2 * self.half, "moves": self.moves, "activation": self.layers[-2].function,
+                "bottleneck": None if self.fixed is None else self.fixed.out_features,
+                "bias": self.trained.bias is not None}
+
     # -- parameters ------------------------------------------------------------------------------
 
     @property

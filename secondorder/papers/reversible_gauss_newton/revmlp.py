@@ -88,6 +88,15 @@ class RevMLP(Network):
         self._begin, self._end = len(pad), len(pad) + len(made)
         super().__init__([*pad, *made, *end], dtype=dtype)
 
+    def saved_arguments(self):
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`; the readout is among
+        the parameters."""
+        first, last = (half.saved_arguments() for half in (self.couplings[0], self.couplings[-1]))
+        return {"d": self.inputs, "blocks": len(self.blocks), "bottleneck": last["bottleneck"],
+                "activation": last["activation"], "first_activation": first["activation"],
+                "outputs": None if self.readout is None else len(self.readout),
+                "bias": last["bias"]}
+
     @property
     def blocks(self):
         halves = self.couplings
