@@ -50,6 +50,18 @@ def test_the_layer_passes_and_its_check_can_fail(wrong):
         run(example.replace(wrong, wrong.replace("+", "-") if "+" in wrong else "-" + wrong))
 
 
+@pytest.mark.parametrize("right, wrong", [
+    ('("mean_square",)', "()"),
+    ("self.mean_square = rho * self.mean_square + (1 - rho) * g**2",
+     "self.mean_square *= rho; self.mean_square += (1 - rho) * g**2"),
+    ("return -g /", "return g /")])
+def test_the_check_of_a_method_can_fail(right, wrong):
+    (example,) = EXAMPLES["A method"]
+    assert example.count(right) == 1
+    with pytest.raises(AssertionError, match="RMSProp"):
+        run(example.replace(right, wrong))
+
+
 def test_the_method_trains_and_goes_on_bit_for_bit(tmp_path):
     RMSProp = run(EXAMPLES["A method"][0]).RMSProp
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
     changed in place.
 
     Z_below = | |slope| Z + g curvature u |, or the part above zero if `clip`. NumPy twin:
-    `partition_activation_numpy`.
+    `ActivationRule.backward`.
     """
     zero = g.dtype.type(0)
     for i in range(g.size):
@@ -25,12 +25,6 @@ def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
         if z < zero:
             z = zero if clip else -z
         Z_below[i] = z
-
-
-def partition_activation_numpy(g, Z, slope, curvature, u, clip, Z_below):
-    """Twin of `partition_activation`."""
-    z = np.abs(slope) * Z + g * curvature * u
-    Z_below[...] = np.maximum(z, 0) if clip else np.abs(z)
 
 
 @compiled

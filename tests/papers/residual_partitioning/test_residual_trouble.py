@@ -1,6 +1,7 @@
 """Residual partitioning where numbers are awkward, and what it refuses."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
 from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
 from secondorder.papers.residual_partitioning.explicit import explicit_bound
+from secondorder.papers.residual_partitioning.options import Options
+from secondorder.papers.residual_partitioning.rules import ActivationRule
 
 DTYPES = ("float64", "float32")
 
@@ -305,9 +308,10 @@ def test_loop_equals_its_twin(rng, dtype, clip):
     g, slope, curvature = (rng.normal(size=2000).astype(dtype) for _ in range(3))
     Z, u = (np.abs(rng.normal(size=2000)).astype(dtype) for _ in range(2))
     u[:50], Z[50:100], g[100:150], slope[150:200] = 0, 0, 0, 0
-    made, twin = np.full((2, 2000), np.nan, dtype)
+    made = np.full(2000, np.nan, dtype)
     loops.partition_activation(g, Z, slope, curvature, u, clip, made)
-    loops.partition_activation_numpy(g, Z, slope, curvature, u, clip, twin)
+    saved = SimpleNamespace(slope=slope, curvature=curvature)
+    twin, _ = ActivationRule.backward(None, saved, None, u, g, Z, Options(clip=clip))
     wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z
     assert np.array_equal(made, twin)
     assert relative(made, np.maximum(wide, 0) if clip else np.abs(wide)) < 4 * np.finfo(dtype).eps
