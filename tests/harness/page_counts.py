@@ -20,7 +20,8 @@ from secondorder.ledger.source import doc_lines
 
 #: Arguments by which a pass is handed memory: who has one is the fast form of something.
 BUFFERS = {"new", "out", "workspace"}
-_FORMULA = re.compile(r"[=<>~]|\b(?:sum|mean|max|min|log|sqrt)\b|\(x\)|\^|\bd \w+ / d ")
+_FORMULA = re.compile(r"[=<>~^]|\b(?:sum|mean|max|min|log|sqrt)\b|\(x\)|\bd \w+ / d |\|\||\[\["
+                      r"|\b(?:[A-Za-z]{1,2}|sum|mean|max|min)_[{\w]")
 
 
 @dataclass

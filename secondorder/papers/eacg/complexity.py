@@ -24,8 +24,8 @@ def parameters_as_printed(widths):
 
 
 def propagation(widths):
-    """Operations of (6) from the top down: sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t), nothing being
-    carried into layer 0.
+    """Operations of (6) from the top down (Table 1, corrected), nothing being carried into
+    layer 0: sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t).
     """
     return sum(m * n * (m + n) for m, n in pairs(widths)[1:])
 

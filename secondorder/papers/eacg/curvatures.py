@@ -96,7 +96,7 @@ def gauss_newton(evaluation, all_units, top_gamma=-1.0):
 
 
 def pch_mean(evaluation, all_units, gamma=-1.0):
-    """Pos-Eig of the exact means of (4a)-(4c): no expectation is taken before the last."""
+    """B^t = Pos-Eig(E_i[H_i^t]), of the exact means of (4a)-(4c): no mean before the last."""
     return [pos_eig(H, gamma) for H in mean_bias_hessians(evaluation, all_units)]
 
 

@@ -94,7 +94,7 @@ def expectation_error(W, H, slope):
 
 
 def variance(X):
-    """Variance over instances (1/S), entry by entry."""
+    """Var(X) = E_i[X_i^2] - E_i[X_i]^2 over instances (1/S), entry by entry, as in (17)."""
     return ele_cov(X, X)
 
 

@@ -63,7 +63,9 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
 
 
 def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
-    """`directional_curvature` at an evaluation; its numbers may be infinite or NaN."""
+    """g^T grad F, (38), and g^T H g, (39), at an evaluation, as :func:`directional_curvature`; the
+    numbers may be infinite or NaN.
+    """
     evaluation.require_current()
     slope, bend = (_exact(evaluation, direction) if form == "exact"
                    else _printed(evaluation, direction))

@@ -133,7 +133,9 @@ class CubicRegularization(Wrapper):
     # -- the step
 
     def change(self, evaluation, direction, rate):
-        """The step of the cubic model along the base's direction; `rate` plays no part."""
+        """What is added: s g, with s by the cubic model along the base's direction g, (42)-(43);
+        `rate` plays no part.
+        """
         if self.averaging != "direction":
             change = self._averaged(evaluation, direction)
         else:
@@ -149,6 +151,7 @@ class CubicRegularization(Wrapper):
         return change
 
     def _single(self, evaluation, direction):
+        """s g with one s from a = g^T grad F and h = g^T H g of the batch, the third option."""
         a, h = directional_curvature_at(evaluation, direction, self.curvature, self.l2)
         length = norm(direction)
         self._require_finite_model("", slope=a, curvature=h, length=length)
@@ -183,7 +186,10 @@ class CubicRegularization(Wrapper):
         return np.multiply(direction, s, out=self._array("change"), casting="same_kind")
 
     def _averaged(self, evaluation, direction):
-        """The paper's first and second option: every sample's own rate, along its own gradient."""
+        """Every sample's own rate s_b by its own model, along its own gradient g_b.
+
+        First option: E[s_b g_b]; second option: E[s_b] E[g_b]
+        """
         a, h, lengths = sample_curvatures_at(evaluation, self.l2)
         self._require_finite_model(" of sample", slope=a, curvature=h, length=lengths)
         s = step_length(a, h, lengths, self.sigma, self.ascent)

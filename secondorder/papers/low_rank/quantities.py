@@ -132,7 +132,7 @@ class Quantities:
 
 def quantities(evaluation, sample=0):
     """The `Quantities` of one sample of an evaluation of a chain of `Linear` and `Activation`
-    layers.
+    layers: v^(k) = A(w^(k) v^(k-1)), p = u v^(n), and the derivatives of f in p.
 
     An activation behind the last affine layer belongs to the objective, which is a function of p.
 

@@ -16,6 +16,8 @@ def unrolled(w, x, steps, activation):
     """The `Quantities` of a recurrence as a network of `steps` equal layers without biases; f plays
     no part.
 
+    v_(t) = A(w v_(t-1)), v_(0) = x, Eqs. (58)-(59)
+
     Parameters
     ----------
     w : (d, d) array

@@ -50,6 +50,9 @@ def partitions_of(evaluation, rng=None):
 def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_curvature="abs"):
     """The bound of Theorem 1, (2)-(3), layer by layer, from explicit partitions.
 
+    L(0) + sum_{l in P} sum_ij (W_dot_ij dw_ij + W_ddot_ij dw_ij^2 / 2), with (9) at affine layers
+    and (41) at activations
+
     Parameters
     ----------
     evaluation : Evaluation

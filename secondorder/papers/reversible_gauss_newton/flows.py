@@ -54,8 +54,10 @@ def euler_bound(rate, K, lipschitz, time):
 
 
 def split_error(first, second, between):
-    """[reversible-gauss-newton] Eqs. (30), (31), right side: L_eps |theta - theta(t)| twice, and
-    the distance of the two flows.
+    """[reversible-gauss-newton] Eqs. (30), (31), right side: the distance of two iterations in eps
+    is at most that of each from its own flow and that of the flows.
+
+    L_eps |theta_1 - theta_1(t)| + |eps_1(t) - eps_2(t)| + L_eps |theta_2 - theta_2(t)|
 
     Parameters
     ----------

@@ -48,6 +48,8 @@ def second_half(X2_below, W2, S2):
 def states(net, x):
     """`BlockState` of every block for a batch x (S, d) of a network without biases, by Eqs.
     (14)-(15).
+
+    X1 = X1 + W1 sigma(V2 X2), then X2 = X2 + W2 sigma(V1 X1)
     """
     X = np.zeros((net.width, len(x)), dtype=net.dtype)
     X[: x.shape[1]] = x.T

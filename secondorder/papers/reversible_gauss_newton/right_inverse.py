@@ -24,7 +24,10 @@ def kronecker_pseudo_inverse(S, half):
 
 
 def own_right_inverse(state):
-    """[reversible-gauss-newton] Eq. (60) with (61)-(63): a right inverse of `own_jacobian`."""
+    """[reversible-gauss-newton] Eq. (60) with (61)-(63): a right inverse of `own_jacobian`.
+
+    [[A+, 0], [-C+ B A+, C+]] with A+ = S1^{T+} kron I and C+ = S2^{T+} kron I
+    """
     half = len(state.W1)
     return triangular_right_inverse(kronecker_pseudo_inverse(state.S1, half),
                                     cross_derivative(state),
@@ -34,6 +37,8 @@ def own_right_inverse(state):
 def layer_right_inverses(found):
     """[reversible-gauss-newton] Eq. (42): a right inverse of J_l for every block; columns in half
     order.
+
+    J_l^-| = [[A+, 0], [-C+ B A+, C+]] d x_l / d x_L
     """
     return [own_right_inverse(state) @ back for state, back in zip(found, back_from_the_end(found))]
 

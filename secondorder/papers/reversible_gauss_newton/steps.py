@@ -11,8 +11,10 @@ def gradient_step(J, eps):
 
 
 def gauss_newton(J, eps):
-    """[reversible-gauss-newton] Eq. (5): -J+ eps, the step of least norm among those that bring J d
-    closest to -eps.
+    """[reversible-gauss-newton] Eq. (5): the step of least norm among those that bring J d closest
+    to -eps.
+
+    d = -J+ eps
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ def generalised(J, H, gradient):
 
 
 def right_inverse_step(J_right, eps):
-    """[reversible-gauss-newton] Eq. (8): minus any right inverse of J times eps."""
+    """[reversible-gauss-newton] Eq. (8): d = -J_right eps, with any right inverse of J."""
     return -J_right @ eps
 
 

@@ -123,7 +123,7 @@ def by_hand(A, B):
                   r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
           kind="approximation", verdict="conditional", condition=LIGHT,
-          implements=(kronecker_inverse.inverse, kronecker_inverse.factors,
+          implements=(kronecker_inverse.factors, kronecker_inverse.inverse,
                       kronecker_inverse.trace_norm_pi))
 def equation_12(rng):
     A, B, _ = factors(rng)

@@ -100,8 +100,8 @@ def _output_tangent(at, direction, h=1e-6):
     kind="identity",
     verdict="erratum",
     weight="substance",
-    implements=(curvature.through_linear, curvature.through_activation,
-                curvature.directional_curvature_at, curvature.by_explicit_eta),
+    implements=(curvature.by_explicit_eta, curvature.through_linear,
+                curvature.through_activation, curvature.directional_curvature_at),
 )
 def curvature_along(rng):
     at, direction, _, H = batch(rng)
@@ -181,7 +181,7 @@ def _hidden_pairs(at, direction):
     kind="algorithm",
     verdict="erratum",
     weight="misprint",
-    implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.variable_rates),
+    implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at, diagonal.variable_rates),
 )
 def every_weight(rng):
     at, _, g, H = batch(rng)

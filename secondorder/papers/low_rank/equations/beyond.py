@@ -92,7 +92,7 @@ def dense_case(rng, activation, samples=4, sizes=(4, 5, 3, 4, 3), bias=True):
     kind="identity",
     verdict="holds",
     ours=True,
-    implements=(factors.hessian, factors.Factors._core, diagonal.pre_activation_hessian),
+    implements=(diagonal.pre_activation_hessian, factors.hessian, factors.Factors._core),
 )
 def blocks(rng):
     claims = []
@@ -213,7 +213,7 @@ def jet(rng):
     kind="identity",
     verdict="holds",
     ours=True,
-    implements=(diagonal.hessian_diagonal_at, diagonal.weight_curvatures, diagonal.squared_columns,
+    implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at, diagonal.squared_columns,
                 diagonal.full_hessians),
 )
 def exact_diagonal(rng):
@@ -298,7 +298,7 @@ def per_sample(rng):
     kind="optimality",
     verdict="holds",
     ours=True,
-    implements=(coupling.layer_products, coupling.block_products, coupling.coupled_rates),
+    implements=(coupling.coupled_rates, coupling.layer_products, coupling.block_products),
 )
 def layer_rates(rng):
     at, g, H = dense_case(rng, "tanh")

@@ -19,7 +19,7 @@ from .cases import TOLERANCE, network_case, stacked
             r"\dots, n \\ v^{(0),i} &= x^i \\ p^j &= u_i^j v^{(n),i} \end{aligned}",
     kind="definition",
     verdict="holds",
-    implements=(quantities.quantities, quantities.layer_output),
+    implements=(quantities.layer_output, quantities.quantities),
 )
 def forward(rng):
     claims = []

@@ -107,7 +107,7 @@ def stationary(rng):
     kind="optimality",
     verdict="conditional",
     condition=DESCENT,
-    implements=(steps.step_length, steps.step_length_as_printed),
+    implements=(steps.step_length_as_printed, steps.step_length),
 )
 def step_length(rng):
     claims, values, least = [], [], []
@@ -140,7 +140,7 @@ def step_length(rng):
     kind="algorithm",
     verdict="holds",
     ours=True,
-    implements=(steps.step_length, steps.descent_root),
+    implements=(steps.descent_root, steps.step_length),
 )
 def stable_step(rng):
     a, h, length, sigma = (-rng.uniform(0.5, 1),

@@ -57,7 +57,7 @@ def refused_by_5(a, eps, phi):
                   r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
                   r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
           kind="definition", verdict="definition",
-          implements=(partitions.optimal, partitions.arbitrary, partitions.check))
+          implements=(partitions.check, partitions.optimal, partitions.arbitrary))
 def equation_5(rng):
     claims = []
     for name, options in (("trained", {}), ("fixed", {"trainable": False}),
@@ -101,7 +101,7 @@ def equation_5(rng):
                   \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}
                   \end{aligned}""",
           kind="inequality", verdict="conditional", condition=FIRST_ORDER,
-          implements=(coefficients.output_change, coefficients.squared_change_bound,
+          implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
 def equations_6_and_7(rng):
     a, claims = cases.affine(rng), []

@@ -63,8 +63,8 @@ def refused_by_14(at, phi):
                   \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right)
                   \end{aligned}""",
           kind="inequality", verdict="holds",
-          implements=(SquaredError.value, SoftmaxCrossEntropy.value, partitions.check_output,
-                      Stated(coefficients.output, "0", "1")))
+          implements=(Stated(coefficients.output, "0", "1"), SquaredError.value,
+                      SoftmaxCrossEntropy.value, partitions.check_output))
 def equations_12_to_15(rng):
     claims = []
     for name in cases.LOSSES:
@@ -116,7 +116,7 @@ def equations_12_to_15(rng):
                   \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds",
-          implements=(coefficients.output_change, coefficients.squared_change_bound))
+          implements=(coefficients.squared_change_bound, coefficients.output_change))
 def equation_16(rng):
     a, claims = cases.affine(rng, first=True), []
     p = np.concatenate(a.partition, axis=2)

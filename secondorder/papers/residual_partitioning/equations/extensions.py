@@ -234,7 +234,7 @@ def change(layers, saved, delta, start=None):
                   r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
                   r"|w_{ij}^{(\ell)}|",
           kind="inequality", verdict="holds", ours=True,
-          implements=(LinearRule.forward, LinearRule.backward, Stated(explicit_bound, "curvature")))
+          implements=(Stated(explicit_bound, "curvature"), LinearRule.forward, LinearRule.backward))
 def extension_fixed_layers(rng):
     claims, empty = [], []
     for fixed in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)):

@@ -201,7 +201,7 @@ def equation_17(rng):
     verdict="conditional",
     condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + n^2 d' + "
               "n^3)).",
-    implements=(sweep.sweep, features.fit),
+    implements=(features.fit, sweep.sweep),
 )
 def cost(rng):
     sizes = np.array([8, 16, 32])

@@ -132,7 +132,7 @@ def jacobian_by_differences(net, x, step=1e-5):
     kind="optimality",
     verdict="holds",
     ours=True,
-    implements=(sweep.sweep, sweep.shortest),
+    implements=(sweep.shortest, sweep.sweep),
 )
 def extension_block_weights(rng):
     at = cases.small(rng)
