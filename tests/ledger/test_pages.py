@@ -214,6 +214,10 @@ def test_nine_pages_in_ten_fit_one_screen(counts):
     assert page_counts.figures(counts)["one screen"] >= 0.97
 
 
+def test_the_literal_form_leads(counts):
+    assert page_counts.figures(counts)["literal first"] >= 0.9
+
+
 def test_every_page_shows_both_sides_of_what_it_compares(counts):
     missing = [(one.paper, one.labels) for one in counts if one.compares and not one.both_sides]
     assert not missing

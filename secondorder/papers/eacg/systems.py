@@ -76,7 +76,7 @@ def block_diagonal_system(weight_blocks, bias_blocks, alpha):
 
 
 def bias_product(B, p, weight, damping):
-    """((1 - alpha) B + alpha I) p, the left side of (10a), for p (n,)."""
+    """L(p) = ((1 - alpha) B + alpha I) p, the left side of (10a), for p (n,)."""
     return weight * (B @ p) + damping * p
 
 

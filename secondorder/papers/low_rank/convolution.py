@@ -101,8 +101,9 @@ def kernel_at(w, place, x_shape, strides):
 
 
 def dv_dx_by_cases(slope, w, x_shape, strides):
-    """[low-rank] Eq. (54), with the upper bounds that it lacks: A' w at (i - sigma s, j - tau t),
-    indices s, t, i, j.
+    """[low-rank] Eq. (54), with the upper bounds that it lacks, indices s, t, i, j.
+
+    d v_t^s / d x_j^i = A' w at (i - sigma s, j - tau t), 0 outside the kernel
     """
     return np.array([[slope[s, t] * kernel_at(w, (s, t), x_shape, strides)[0]
                       for t in range(slope.shape[1])] for s in range(slope.shape[0])])
@@ -143,8 +144,9 @@ def d2v_dw_dx_as_printed(slope, bend, w, x, strides):
 
 
 def d2v_dx_dx_by_cases(bend, w, x_shape, strides):
-    """[low-rank] Eq. (57), with upper bounds: A'' w at (i, j)'s place times w at (p, q)'s, indices
-    s, t, p, q, i, j.
+    """[low-rank] Eq. (57), with upper bounds, indices s, t, p, q, i, j.
+
+    d2 v_t^s / d x_q^p d x_j^i = A'' w at (i, j)'s place times w at (p, q)'s
     """
     met = dv_dx_by_cases(np.ones_like(bend), w, x_shape, strides)
     return np.einsum("st,stij,stpq->stpqij", bend, met, met)

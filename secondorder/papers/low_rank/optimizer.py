@@ -133,8 +133,8 @@ class CubicRegularization(Wrapper):
     # -- the step
 
     def change(self, evaluation, direction, rate):
-        """What is added: s g, with s by the cubic model along the base's direction g, (42)-(43);
-        `rate` plays no part.
+        """theta <- theta + s g, (42)-(43): s g, with s by the cubic model along the base's
+        direction g; `rate` plays no part.
         """
         if self.averaging != "direction":
             change = self._averaged(evaluation, direction)

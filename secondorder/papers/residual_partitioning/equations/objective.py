@@ -126,7 +126,7 @@ def equation_2(rng):
                     r"\mathcal{W}_{ij}^{(\ell)}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Bound.value, Stated(explicit_bound, "gradient", "curvature"),
+          implements=(Stated(explicit_bound, "gradient", "curvature"), Bound.value,
                       bounded_hessian))
 def equation_3(rng):
     claims = []
