@@ -29,19 +29,22 @@ def split_case(text):
     ('factor of the inputs', '')
     """
     head, colon, rest = text.partition(": ")
-    if colon and rest and _is_case(head):
+    if colon and rest and all(map(_is_case, _parts(head))):
         return rest, head
-    head, comma, rest = text.partition(", ")
-    cases = []
-    while comma and rest and _is_case(head):
-        cases.append(head)
-        text = rest
-        head, comma, rest = text.partition(", ")
-    return text, ", ".join(cases)
+    parts = _parts(text)
+    cases = [part for part in parts if _is_case(part)]
+    if len(cases) == len(parts):
+        return text, ""
+    return ", ".join(part for part in parts if part not in cases), ", ".join(cases)
+
+
+def _parts(text):
+    """A text cut at commas outside brackets."""
+    return re.split(r", (?![^(]*\))", text)
 
 
 def _is_case(text):
-    return all(_CASE.fullmatch(part.strip()) for part in re.split(r", (?![^(]*\))", text))
+    return bool(_CASE.fullmatch(text.strip()))
 
 
 def folded(claims):

@@ -130,9 +130,11 @@ def _formulas(entry, tex):
     if not entry.corrected:
         return ["formula:", *_indented(terminal.draw(entry.formula))]
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
-    return ["as printed:", *_indented(terminal.draw(printed)),
-            "corrected (^ what changed):" if marked else "corrected:",
-            *_indented(terminal.draw(corrected))]
+    above, below = terminal.draw(printed), terminal.draw(corrected)
+    if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
+        above = terminal.draw(entry.formula)  # long ones are marked once, where they changed
+    return ["as printed:", *_indented(above),
+            "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
 
 
 def _indented(lines):

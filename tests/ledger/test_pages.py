@@ -127,6 +127,8 @@ def test_the_first_equality_that_is_not_zero_is_shown():
     zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
     bound = AtMost("bound", [1.0], [2.0])
     assert sides.featured([bound, zero, EQUAL]) is EQUAL
+    fast = Equal("fast path, block 1", [1.0], [1.0 + 1e-12], 1e-9)
+    assert sides.featured([fast, EQUAL]) is EQUAL and sides.featured([fast, bound]) is fast
     assert sides.featured([bound, zero]) is zero and sides.featured([bound]) is bound
     assert sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
 
@@ -161,7 +163,7 @@ def test_tables_of_inequalities_rates_and_complex_numbers():
     ("equal inputs: both sides of the second step", "equal inputs: both sides of the second step",
      ""),
     ("(20): sum over i", "(20): sum over i", ""),
-    ("weights, layer 1", "weights, layer 1", ""),
+    ("weights, layer 1", "weights", "layer 1"), ("tanh, layer 2", "tanh, layer 2", ""),
     ("k < l: zero", "k < l: zero", "")])
 def test_parts_of_a_text_that_say_on_which_case(text, what, case):
     assert folding.split_case(text) == (what, case)
@@ -211,7 +213,7 @@ def counts():
 
 
 def test_nine_pages_in_ten_fit_one_screen(counts):
-    assert page_counts.figures(counts)["one screen"] >= 0.97
+    assert page_counts.figures(counts)["one screen"] >= 0.93
 
 
 def test_the_literal_form_leads(counts):
