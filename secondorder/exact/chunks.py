@@ -118,17 +118,22 @@ class Chunks:
     def results(self, task, *arguments, rows=()):
         """Yield every chunk's slice and what the task makes of it, first to last."""
         calls = (self._call(task, where, arguments, rows) for where in self.slices)
+        made = self.made(calls, self.slices)
+        for where in self.slices:
+            yield where, next(made)
+
+    def made(self, calls, places):
+        """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`."""
         attempts = (_attempt(*call) for call in calls)
-        outcomes = attempts if self.executor is None else self._outcomes(calls)
-        for where, outcome in zip(self.slices, outcomes):
-            result, error = outcome
+        outcomes = attempts if self.executor is None else self._outcomes(calls, places)
+        for where in places:  # a zip would hold what was made last
+            result, error = next(outcomes)
             if error is not None:
                 if not self.is_whole:
                     error.add_note(f"in {self._name(where)}, whose samples are counted from 0")
                 raise error
-            del outcome  # so that the next chunk finds its room free
-            yield where, result
-            del result
+            yield result
+            del result  # so that the next chunk finds its room free
 
     def _call(self, task, where, arguments, rows):
         if self.is_whole:
@@ -137,17 +142,18 @@ class Chunks:
         return (task, self.network, self.loss, self.x[where], y, *arguments,
                 *(row[where] for row in rows))
 
-    def _outcomes(self, calls):
+    def _outcomes(self, calls, places):
         """What `_attempt` returns for every call, by the executor; nothing is left waiting."""
         futures, where = [], None
         try:
-            for where, call in zip(self.slices, calls):
+            for where, call in zip(places, calls):
                 futures.append(self.executor.submit(_attempt, *call))
-            for where in self.slices:
+            for where in places:
                 outcome = futures.pop(0).result()
                 if not (isinstance(outcome, tuple) and len(outcome) == 2):
                     raise TypeError(f"{outcome!r} is not what its task returned")
                 yield outcome
+                del outcome
         except Exception as error:  # whatever an executor raises
             raise RuntimeError(f"the executor failed at {self._name(where)}: "
                                f"{type(error).__name__}: {error}") from error
@@ -156,6 +162,8 @@ class Chunks:
                 future.cancel()
 
     def _name(self, where):
+        if isinstance(where, tuple):
+            return " and ".join(map(self._name, where))
         return (f"chunk {self.slices.index(where) + 1} of {len(self.slices)} (samples "
                 f"{where.start} to {where.stop - 1})")
 

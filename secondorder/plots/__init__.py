@@ -8,6 +8,7 @@ first function is called.
 from ..checks import guessed
 from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
+from .densities import spectral_density
 from .layers import errors_by_layer, errors_over_steps
 from .matrices import hessian_heat_map, matrices, parameter_blocks
 from .rays import cubic_model, rates
@@ -17,6 +18,6 @@ from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VE
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
            "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
            "errors_over_steps", "hessian_heat_map", "learning_curves", "matrices",
-           "parameter_blocks", "rates", "spectrum"]
+           "parameter_blocks", "rates", "spectral_density", "spectrum"]
 
 __getattr__ = guessed.names(__name__)

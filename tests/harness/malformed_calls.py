@@ -260,6 +260,8 @@ CALLS = {
     "plots.matrices": {"named": {"A": MATRIX}},
     "plots.parameter_blocks": {"network": NET},
     "plots.spectrum": {"eigenvalues": [1.0, 2.0]},
+    "plots.spectral_density": lambda: {
+        "density": so.exact.spectral_density(NET, LOSS, X, Y, steps=2, probes=2, rng=0)},
     "residual_partitioning.ResidualPartitioning": FULL,
     "residual_partitioning.bound": MODEL,
     "residual_partitioning.bounded_hessian": MODEL,
@@ -462,6 +464,9 @@ OWN = {
     "nets.mlp.output": [("tahn", ValueError, "did you mean 'tanh'"), (3, TypeError, "activation")],
     "plots.bound_beside_hessian.network": [("net", TypeError, "network")],
     "plots.spectrum.zero": [("a", TypeError, "zero"), (-1.0, ValueError, "zero")],
+    "plots.spectral_density.density": [([1.0], TypeError, "density")],
+    "plots.spectral_density.eigenvalues": [([[1.0]], ValueError, "eigenvalues"),
+                                           (["a"], TypeError, "eigenvalues")],
     "plots.errors_by_layer.errors": NAMED_SERIES,
     "plots.errors_over_steps.errors": [*NAMED_SERIES, ({"A": [1.0]}, ValueError, "errors"),
                                        ({"A": [0.0, 0.0]}, ValueError, "errors")],

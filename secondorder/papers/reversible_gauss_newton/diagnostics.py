@@ -5,12 +5,13 @@ of one step on its own batch.
 import numpy as np
 
 from ...checks import boolean, instance_of, real_array, real_number, require_bytes
+from ...exact.chunks import Chunks
 from ...exact.curvature import check_network
 from ...nets import Network
 from .kernel import tangent_kernel
 
 
-def ntk(network, x, max_bytes=2**30):
+def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     """The empirical tangent kernel J J^T of all outputs, (S, C, S, C) in float64, from the
     structure of the layers.
 
@@ -20,6 +21,11 @@ def ntk(network, x, max_bytes=2**30):
     x : (S, *input_shape) array
     max_bytes : int
         Refuse a larger kernel.
+    batch_size : int, optional
+        Work through the samples in chunks of so many: the kernel of every pair of chunks by itself,
+        in the memory of two. Each pair costs a kernel of both chunks.
+    executor : concurrent.futures.Executor, optional
+        Who works the pairs out; the result is the same bit for bit.
 
     Raises
     ------
@@ -34,8 +40,27 @@ def ntk(network, x, max_bytes=2**30):
     x = network.check_input(x)
     samples, outputs = len(x), network.output_shape[0]
     require_bytes("the tangent kernel", (samples, outputs, samples, outputs), np.float64, max_bytes)
-    _, saved = network.forward(x)
-    return tangent_kernel(network, saved, samples, outputs).transpose(1, 0, 3, 2)
+    if batch_size is None and executor is None:
+        return _kernel(network, x)
+    chunks = Chunks(network, None, x, None, batch_size, executor)
+    K = np.empty((samples, outputs, samples, outputs))
+    pairs = [(a, b) for a in chunks.slices for b in chunks.slices if a.start <= b.start]
+    tasks = [(_kernel_of_pair, network, None, x[a], None, x[b]) for a, b in pairs]
+    for (a, b), found in zip(pairs, chunks.made(tasks, pairs)):
+        K[a, :, b], K[b, :, a] = found, found.transpose(2, 3, 0, 1)
+    return K
+
+
+def _kernel(network, x):
+    saved = network.forward(x)[1]
+    return tangent_kernel(network, saved, len(x), network.output_shape[0]).transpose(1, 0, 3, 2)
+
+
+def _kernel_of_pair(network, loss, x, y, other):
+    """The block (S, C, S', C) of the kernel of all samples of two chunks."""
+    if x is other or np.array_equal(x, other):
+        return _kernel(network, x)
+    return _kernel(network, np.concatenate([x, other]))[: len(x), :, len(x) :]
 
 
 def ntk_product(network, x, v):
