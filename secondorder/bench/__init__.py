@@ -33,7 +33,8 @@ other_function}`` adds further columns, and ``torch=lambda twin: ...`` the PyTor
 `pytorch.Twin`). A method that needs a network of its own makes it in the function
 (``problem.setting`` has widths and batch, ``problem.rng`` a generator); it then names its own
 ``rivals={"gradient": ...}``, or sets ``gradient=False``. A matrix that would be too large raises
-`MemoryError`: that point is left out of the figure. The package's own cases stand in `cases`.
+`MemoryError`: that point is left out of the figure. The package's own cases stand in `cases` and,
+for convolutional networks, in `images`.
 
 The numbers come from `measure`; the figure of how they scale with width, depth and batch from
 `scaling.run`.
@@ -55,5 +56,6 @@ def load():
     -------
     dict of str to Case
     """
-    importlib.import_module(f"{__name__}.cases")  # not before: it needs the whole package
+    for module in ("cases", "images"):  # not before: they need the whole package
+        importlib.import_module(f"{__name__}.{module}")
     return registered()
