@@ -58,7 +58,8 @@ def test_what_counts_as_zero_in_a_gram_matrix():
     """The 1-norm is its largest column; pivots are compared like eigenvalues, with floor^2."""
     assert gram.gram_inverse(np.diag([1e-20, 1.0]), floor=1e-7).rank == 1
     for smallest, rank in ((1e-5, 3), (1e-9, 2)):
-        assert gram._pivoted(np.diag([1.0, smallest, 0.5]), floor=1e-4).rank == rank
+        found = gram._pivoted(np.diag([1.0, smallest, 0.5]), floor=1e-4)
+        assert (found.rank, found.independent, found.kept) == (rank, rank, 1e-8)
     values = np.array([0.9e-5, 1.1e-5, 1e-4]) ** 2
     np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
 
