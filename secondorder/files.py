@@ -36,7 +36,8 @@ def atomic(path):
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"no such directory: {path.parent}")
-    temporary = path.with_name(f".{path.stem}.secondorder-{uuid.uuid4().hex}{path.suffix}")
+    stem, suffix = path.stem[:60], path.suffix[:20]  # a name that fits may be followed by no more
+    temporary = path.with_name(f".{stem}.secondorder-{uuid.uuid4().hex}{suffix}")
     try:
         with _marked_as_ours(temporary):
             yield temporary
@@ -186,8 +187,12 @@ def output_directory(path):
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the parent of the output directory does not exist: {path.parent}")
     path.mkdir(exist_ok=True)
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise PermissionError(f"cannot write to the output directory: {path}")
+    probe = path / f".probe.secondorder-{uuid.uuid4().hex}.probe"
+    try:  # to write is the only way to know: some file systems take nothing, whatever they say
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        probe.unlink()
+    except OSError:
+        raise PermissionError(f"cannot write to the output directory: {path}") from None
     remove_stale(path)
     return path
 
@@ -239,7 +244,7 @@ def one_writer(path):
     path = Path(path)
     digest = hashlib.sha256(path.name.encode()).hexdigest()[:32]
     lock = path.resolve().parent / f".lock.secondorder-{digest}.lock"
-    handle = _taken(lock)
+    handle = _taken(lock, path)
     if handle is None:
         raise BlockingIOError(f"another run is writing to {path}; wait for its end, or name "
                               "another file")
@@ -250,14 +255,17 @@ def one_writer(path):
         os.close(handle)
 
 
-def _taken(lock, tries=40, pause=0.005):
-    """An open, locked file of this name, or None if somebody else keeps it locked.
+def _taken(lock, path, tries=40, pause=0.005):
+    """An open, locked file of the name `lock`, or None if somebody else keeps it locked.
 
     Whoever clears away what killed runs left locks a file for an instant, and removes it: then it
     is made again.
     """
     for _ in range(tries):
-        handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
+        try:
+            handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if lock.exists() and os.path.samestat(os.fstat(handle), os.stat(lock)):

@@ -203,6 +203,10 @@ def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
         raise TypeError(f"{name} must be {what}, got {value!r}")
+    called = value if inspect.isroutine(value) else getattr(value, "__call__", value)
+    if inspect.isgeneratorfunction(called) or inspect.iscoroutinefunction(called):
+        raise TypeError(f"{name} must be {what}; {value!r} is a generator or coroutine, of which a "
+                        "call runs nothing")
     try:
         signature = inspect.signature(value)
     except ValueError:  # some functions written in C do not tell
@@ -222,6 +226,8 @@ def path(value, name):
         raise TypeError(f"{name} must be a path, got {value!r}")
     if not str(value):
         raise ValueError(f"{name} must be a path, got an empty text")
+    if "\0" in str(value):
+        raise ValueError(f"{name} must be a path, got {value!r}, which holds a null character")
     return pathlib.Path(value)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import os
 import sys
 import time
 
@@ -125,6 +126,7 @@ def run(options):
     optimizer = _optimizer(options, network, loss)
     out = files.output_directory(options.out) if options.out else None
     earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
+    _require_own_place(options, out)
     kept = History(type(optimizer).__name__)  # for a signal that comes just after training
     parameters = {}  # at the last record
 
@@ -174,6 +176,16 @@ def run(options):
                     finish(history)
             raise
     return _status(history)
+
+
+def _require_own_place(options, out):
+    """ValueError if the checkpoint would be written over by a file of --out."""
+    if out is not None and options.checkpoint:
+        place = os.path.realpath(options.checkpoint)
+        for name in WRITTEN:
+            if place == os.path.realpath(out / name):
+                raise ValueError(f"--checkpoint {options.checkpoint} is where --out writes its "
+                                 f"{name}: name another file")
 
 
 def _status(history):
@@ -260,7 +272,10 @@ def _optimizer(options, network, loss):
 
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
     parameters = inspect.signature(method).parameters
-    for name, _ in options.set:
+    names = [name for name, _ in options.set]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--set {name} is given {names.count(name)} times: say which")
         own = {key: key for key in parameters if key not in GIVEN}
         lookup(own, name, f"option of {options.optimizer}")
     rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}

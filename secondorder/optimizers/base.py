@@ -122,12 +122,18 @@ class Optimizer:
         if network.dtype.kind != "f":
             raise ValueError("network must hold real parameters to be trained, got "
                              f"{network.dtype}")
-        self.network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
+        self._network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
         self._workspace = Workspace()
         self._spares, self._before, self._busy = {}, None, {}  # see `memory`
+
+    @property
+    def network(self):
+        """The network that is trained; an optimizer keeps the one that it was made with, since its
+        memory fits no other."""
+        return self._network
 
     @property
     def learning_rate(self):

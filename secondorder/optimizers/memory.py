@@ -138,13 +138,14 @@ def _require_alike(name, mine, theirs):
     """Raise unless both are like arrays or both numbers; None is an array that is made later."""
     is_array = isinstance(theirs, np.ndarray)
     is_number = isinstance(theirs, (numbers.Real, np.bool_))
-    if mine is None and (theirs is None or is_array or is_number):
-        return
+    made_later = mine is None and (theirs is None or is_array or is_number)
     if not isinstance(mine, np.ndarray):
-        if not is_number:
+        if not (is_number or made_later):
             raise ValueError(f"state: {name} must be a number, got {theirs!r}")
     elif not is_array:
         raise ValueError(f"state: {name} must be an array, got {theirs!r}")
     elif mine.shape != theirs.shape or mine.dtype != theirs.dtype:
         raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
                          f"expected {mine.shape} and {mine.dtype}")
+    if is_array and theirs.dtype.kind in "fc" and not np.isfinite(theirs).all():
+        raise ValueError(f"state: {name} holds NaN or infinite entries")

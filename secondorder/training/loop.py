@@ -1,6 +1,7 @@
 """The training loop."""
 
 import contextlib
+import json
 import re
 
 import numpy as np
@@ -117,7 +118,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
     if callback is not None:
         checks.function_of(callback, "callback", 1, "a function of one record")
-    recipe = {} if recipe is None else dict(instance_of(recipe, dict, "recipe"))
+    recipe = {} if recipe is None else plain_recipe(recipe)
     sets = {"train": checked_set(optimizer, x, y, "")}
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
@@ -138,11 +139,22 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         return run(epochs, evaluate_every)
 
 
+def plain_recipe(value):
+    """A recipe as a checkpoint keeps it; TypeError unless it holds plain values by name."""
+    instance_of(value, dict, "recipe")
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError("recipe must hold numbers, texts, None, or lists and dicts of them, by "
+                        f"name: {error}") from None
+
+
 def checkpoint_path(value):
     """Where a checkpoint goes; raises unless it is, or can become, a file."""
     path = checks.path(value, "checkpoint")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"checkpoint: no such directory: {path.parent}")
+    for place in (path, path.resolve()):  # also where a link leads
+        if not place.parent.is_dir():
+            raise FileNotFoundError(f"checkpoint: no such directory: {place.parent}")
     if path.is_dir():
         raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
     return path

@@ -3,6 +3,7 @@ model of targets."""
 
 import numpy as np
 
+from ..checks import plain_array
 from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
 from ..checks.randomness import generator
@@ -63,9 +64,10 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     rng = generator(rng)
     if targets is None:
         return _without_derived(loss, _found_targets(loss, samples, outputs, rng, tolerance))
-    shape = (len(targets), outputs)
+    targets = plain_array(targets, "targets")
+    shape = (len(targets) if targets.ndim else 0, outputs)
     if shape[0] < 2:
-        raise ValueError(f"targets must have two or more rows, got {shape[0]}")
+        raise ValueError(f"targets must have two or more rows, got shape {targets.shape}")
     case = ("targets", np.asarray(targets),
             np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))
     return _without_derived(loss, _judged(loss, [case], outputs, rng, tolerance))

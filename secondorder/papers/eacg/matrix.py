@@ -87,11 +87,12 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     all_units = units(evaluation)
     found = finite(curvatures_at(evaluation, curvature, rng, all_units))
     whole = np.zeros((network.size, network.size), network.dtype)
-    for unit, B in zip(linear(all_units), found):
-        if unit.layer.size:
-            place = whole[unit.where, unit.where]
-            place[...] = layer_block(unit, B, form, alpha, l2, joint, rank)
-    return whole
+    with np.errstate(over="ignore", invalid="ignore"):  # named below
+        for unit, B in zip(linear(all_units), found):
+            if unit.layer.size:
+                place = whole[unit.where, unit.where]
+                place[...] = layer_block(unit, B, form, alpha, l2, joint, rank)
+    return network.require_finite(whole, "EA-CG: the curvature")
 
 
 def layer_block(unit, B, form, alpha, l2, joint, rank):

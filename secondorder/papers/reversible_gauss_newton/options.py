@@ -14,6 +14,7 @@ from .sweep import WEIGHTS
 INVERSES = ("right", "moore-penrose")
 CURVATURES = ("identity", "loss")
 DECOMPOSITIONS = ("gram", "svd")
+DRIFT_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Options:
     curvature: str = "identity"
     decomposition: str = "gram"
     recompute: bool = False
-    drift_tolerance: float = 1e-4
+    drift_tolerance: float = DRIFT_TOLERANCE
     measure_defect: bool = True
     rng: object = field(default=None, repr=False)
 
@@ -43,8 +44,13 @@ class Options:
             raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
         else:
             positive_number(self.strength, "strength")
+            if self.pseudo_inverse == "truncate" and self.strength > 1:
+                raise ValueError("strength must be at most 1 for pseudo_inverse='truncate', got "
+                                 f"{self.strength}: nothing would be left")
         positive_number(self.drift_tolerance, "drift_tolerance")
-        boolean(self.recompute, "recompute")
+        if not boolean(self.recompute, "recompute") and self.drift_tolerance != DRIFT_TOLERANCE:
+            raise ValueError(f"drift_tolerance={self.drift_tolerance} is about inputs that are "
+                             "recomputed: it needs recompute=True")
         boolean(self.measure_defect, "measure_defect")
         if isinstance(self.block_weights, str):
             one_of(WEIGHTS, self.block_weights, "block_weights")
