@@ -118,7 +118,8 @@ def _measure(options, bench, cases, out, earlier):
             print(f"{case.name}: left out: {error}", file=stream)
             continue
         print(bench.table(results, len(results) - 1), file=stream, flush=True)
-    everything = {"environment": environment()
+    everything = {"command": "bench",
+                  "environment": environment()
                   | {"threads": os.environ.get("OPENBLAS_NUM_THREADS")},
                   "effort": effort._asdict(),
                   "results": results,

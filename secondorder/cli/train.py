@@ -143,7 +143,7 @@ def run(options):
             files.write_arrays(out / WRITTEN[1], command="train", **parameters)
 
     def results_of(history):
-        return {"settings": _settings(options), "network": repr(network),
+        return {"command": "train", "settings": _settings(options), "network": repr(network),
                 "parameters": network.size, "environment": environment(), **history.to_dict(),
                 "seconds": time.perf_counter() - started}
 

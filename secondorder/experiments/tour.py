@@ -57,7 +57,8 @@ def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
-    results = {"ok": False,
+    results = {"command": COMMAND,
+               "ok": False,
                "stopped": None,
                "seed": seed,
                "environment": environment(),

@@ -110,8 +110,6 @@ REFUSED = {
     "dates for inputs": (lambda: net()(np.zeros((6, 3), "datetime64[s]")), TypeError, "x must"),
     "labels beyond int64": (lambda: net().evaluate(CE, X, np.full(6, 2**63, np.uint64)), ValueError,
                             "out of range"),
-    "weights that overflow": (lambda: net().evaluate(CE, X, np.full((6, 2), 1.7e308)),
-                              FloatingPointError, "mean of the losses"),
     "an operator after its network moved": (
         lambda: (operator := so.exact.HessianOperator(model := net(), CE, X, Y),
                  setattr(model, "theta", 2 * model.theta), operator @ model.theta), RuntimeError,

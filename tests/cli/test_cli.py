@@ -280,14 +280,15 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     rows[held_out, 2] = 1e300
     np.savetxt("table.csv", rows, delimiter=",")
     Path("made").mkdir()
-    Path("made/history.json").write_text("of another run")
+    before = '{"command": "train", "of": "another run"}'
+    Path("made/history.json").write_text(before)
     status, out, err = run("train", "--data", "csv:table.csv", "--out", "made", *words)
     assert status == 2 and out == ""
     assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
                         r"sample.*\n", err)
     assert (
         os.listdir("made") == ["history.json"]
-        and Path("made/history.json").read_text() == "of another run"
+        and Path("made/history.json").read_text() == before
     )
 
 

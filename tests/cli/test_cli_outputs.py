@@ -19,6 +19,8 @@ COMMANDS = {
                "1e-9", "--widths", "4-3-2", "--batch", "3"], bench_command.WRITTEN),
     "tour": (["tour"], tour.WRITTEN),
 }
+#: Commands that make a folder of their own (pages, a run a file to go on from, one page).
+OF_THEIR_OWN = {"book", "compare", "notebook", "reproduce"}
 
 
 @pytest.fixture
@@ -52,10 +54,11 @@ def quick_tour(out, seed, say, undisturbed):
 
 
 def test_every_command_with_out_is_here():
-    """A command that writes into a directory must be in this file's table."""
+    """A command that writes into a directory is in this file's table, or among those whose folder
+    is theirs alone."""
     actions = cli.parser()._subparsers._group_actions[0].choices
     assert {name for name, parser in actions.items()
-            if "--out" in parser._option_string_actions} == set(COMMANDS)
+            if "--out" in parser._option_string_actions} - OF_THEIR_OWN == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
