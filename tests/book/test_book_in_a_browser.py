@@ -23,7 +23,7 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.whic
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 PAPER = "residual-partitioning"
-WIDTHS = (1440, 820, 390, 320)
+WIDTHS = (1440, 1024, 820, 390)
 
 
 @pytest.fixture(scope="module")
