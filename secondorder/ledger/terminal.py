@@ -61,11 +61,13 @@ def columns(text):
 # -- lines -----------------------------------------------------------------------------------------
 
 def _lines(nodes, width):
-    """Rows of cells of a whole formula; rows of `aligned` are lines of their own."""
+    """Rows of cells of a whole formula; rows of `aligned` and `gathered` are lines of their own."""
     nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.text == " ")]
-    if len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env" \
-            and nodes[0].name == "aligned":
-        return _aligned(nodes[0], width)
+    if len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env":
+        if nodes[0].name == "aligned":
+            return _aligned(nodes[0], width)
+        if nodes[0].name == "gathered":
+            return [row for part in nodes[0].parts for row in _lines(part, width)]
     return _wrap(_items(nodes, width), width)
 
 
