@@ -299,8 +299,13 @@ class Evaluation:
         """Gradient of the sum of the losses, (P,); neither checked nor protected from writing."""
         self.network.require_parameters()
         self.require_current()
+        samples, theta, saved, deltas = self.samples, self.network.theta, self.saved, self.deltas
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.passes.parameter_gradient_from(self.saved, self.deltas)
+            if self.workspace is not None:
+                return self.passes.parameter_gradient_from(saved, deltas)
+            with self.network.workspaces.lend(samples) as lent:
+                passes = lent.passes(self.network, samples)
+                return passes.parameter_gradient_from(saved, deltas, np.empty_like(theta))
 
     @cached_property
     def gradient(self):

@@ -14,7 +14,7 @@ import numpy as np
 from .in_place import in_place, losses
 
 
-KEPT = 2**17  # numbers in a network's layers up to which a lent workspace is kept
+KEPT = 2**19  # numbers in a network's layers up to which a lent workspace is kept
 
 
 def fresh(name, shape, dtype):
