@@ -36,7 +36,8 @@ def evaluate(network, loss, x, y):
 
 def product_sum(network, loss, x, y, rows_of, rows, *others):
     """What ``rows_of(evaluation, rows, *others)`` gives, (K, P): a task for :class:`Chunks`."""
-    return rows_of(evaluate_once(network, loss, x, y), rows, *others)
+    with evaluated(network, loss, x, y) as evaluation:
+        return rows_of(evaluation, rows, *others)
 
 
 def outputs_of(network, loss, x, y):

@@ -8,7 +8,7 @@ from ..nets import Evaluation
 from . import blocks
 from .chunks import Chunks
 from .columns import hessian_rows
-from .curvature import (check_network, evaluate_once, output_jacobian_at, outputs_of, two_jet_at)
+from .curvature import (check_network, evaluated, output_jacobian_at, outputs_of, two_jet_at)
 from .symmetric import slices, symmetric_sum
 
 
@@ -61,8 +61,8 @@ def _mean_matrix(chunks, compute, *others):
     """``compute(evaluation, *others)``, a mean over samples, (P, P), over all chunks; `others` have
     a row for each sample."""
     if chunks.is_whole:
-        evaluation = evaluate_once(chunks.network, chunks.loss, chunks.x, chunks.y)
-        return compute(evaluation, *others)
+        with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
+            return compute(evaluation, *others)
     size = chunks.network.size
     matrix = chunks.total(_matrix_sum, compute, shape=(size, size), rows=others)
     matrix *= matrix.dtype.type(1) / chunks.samples
@@ -70,10 +70,10 @@ def _mean_matrix(chunks, compute, *others):
 
 
 def _matrix_sum(network, loss, x, y, compute, *others):
-    evaluation = evaluate_once(network, loss, x, y)
-    matrix = compute(evaluation, *others)
-    matrix *= evaluation.samples
-    return matrix
+    with evaluated(network, loss, x, y) as evaluation:
+        matrix = compute(evaluation, *others)
+        matrix *= evaluation.samples
+        return matrix
 
 
 def _with_penalty(network, matrix, l2, what):
