@@ -1,5 +1,5 @@
-"""Small convolutional and recurrent networks learn: handwritten digits, the MNIST subset where it is
-there, and the sum of two marked numbers out of ten."""
+"""Small convolutional and recurrent networks learn: handwritten digits, the MNIST subset where
+there is one, and the sum of two marked numbers out of ten."""
 
 import os
 from pathlib import Path
