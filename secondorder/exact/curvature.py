@@ -9,7 +9,7 @@ import contextlib
 
 import numpy as np
 
-from ..checks import check_l2, finite, instance_of, own_array, require_bytes
+from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
 from ..nets import Network, Workspace
 from ..nets.workspace import fresh
 from .chunks import Chunks
@@ -55,7 +55,8 @@ def evaluate_once(network, loss, x, y):
 def evaluated(network, loss, x, y):
     """As `evaluate_once`, within a ``with``: its arrays are lent, and used again after that."""
     check_network(network)
-    with network.workspaces.lend(np.shape(x)[0] if np.ndim(x) else 0) as workspace:
+    x = plain_array(x, "x")
+    with network.workspaces.lend(len(x) if x.ndim else 0) as workspace:
         yield network.evaluate(loss, x, y, workspace)
 
 
