@@ -12,7 +12,7 @@ import numpy as np
 from ..nets import Activation, Chain, Linear, Skip
 
 
-NUMBERS = 2**21  # of all layers' tangents that are held at a time
+NUMBERS = 2**16  # of all layers' tangents that are held at a time: they stay in the cache
 
 
 def hessian_rows(evaluation, rows):

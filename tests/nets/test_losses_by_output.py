@@ -270,3 +270,13 @@ def test_names_show_the_options():
     assert repr(so.BinaryCrossEntropy(3)) == "BinaryCrossEntropy(pos_weight=3.0)"
     assert repr(so.Huber(2)) == "Huber(delta=2.0)"
     assert repr(so.PoissonNLL(full=True)) == "PoissonNLL(full=True)"
+
+
+def test_what_methods_may_rely_on():
+    """Convex sums over outputs; draws far out are targets that the loss takes."""
+    for loss in (so.BinaryCrossEntropy(), so.Huber(), so.PoissonNLL()):
+        assert loss.convex and loss.diagonal_hessian
+    p, loss = np.full((3, 2), 60.0), so.PoissonNLL()
+    drawn = loss.sample_targets(p, 0)
+    assert np.array_equal(loss.prepare_target(drawn, p.shape, p.dtype), drawn)
+    assert (drawn > 0.9 * math.exp(LIMIT)).all()
