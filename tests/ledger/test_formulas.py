@@ -141,3 +141,26 @@ def test_every_erratum_of_the_papers_shows_its_change_or_is_another_formula():
         if not marked:
             unmarked.append((entry.paper, entry.labels[0]))
     assert len(unmarked) <= 9, unmarked
+
+
+def test_wide_formulas_are_broken_outside_all_brackets():
+    def columns(nodes):
+        return len(terminal.draw(nodes, 1000)[0])
+
+    nodes = latex.parse("a = (b + c)^2 + d + e = f")
+    assert latex.broken(nodes, 100, columns) is nodes
+    for width, expected in ((22, ["a = (b + c)² + d + e", "= f"]),
+                            (12, ["a", "= (b + c)²", "+ d + e", "= f"])):
+        lines = terminal.draw(latex.to_latex(latex.broken(nodes, width, columns)), 100)
+        assert [line.strip() for line in lines] == expected
+
+
+def test_a_broken_cell_keeps_its_lines_in_order():
+    lines = terminal.draw(r"\begin{cases} a_{1111} + b_{2222} + c_{3333} & x \end{cases}", 28)
+    text = "".join(lines)
+    assert len(lines) == 3 and text.index("a_") < text.index("b_") < text.index("c_")
+
+
+def test_the_square_behind_an_index_keeps_the_mark_of_its_own():
+    assert drawn_pair("y_j^{(k)2} + b", "y_j^{(l)2} + b")[1] == ["y_j^(l)² + b", "     ^"]
+    assert drawn_pair("y_j^{(k)} + b", "y_j^{(k)2} + b")[1] == ["y_j^(k)² + b", "       ^"]
