@@ -10,7 +10,7 @@ from harness import displays
 from secondorder.ledger.registry import REGISTRY
 
 KEPT = tomllib.loads(displays.KEPT.read_text(encoding="utf-8"))
-PAPERS = tuple(paper for paper, kept in KEPT["digests"].items() if kept)
+PAPERS = tuple(KEPT["digests"])
 TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
          "reversible-gauss-newton": "gauss_newton_revmlp.md"}
 

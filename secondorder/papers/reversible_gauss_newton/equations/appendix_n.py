@@ -15,11 +15,14 @@ def half(state):
 @equation(
     PAPER, "58", "59",
     statement="The layer's Jacobian once more, with the letters A, B and C.",
-    formula=r"J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
-            r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}"
-            r"\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes "
-            r"I_{d/2}&0\\\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}&"
-            r"\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix}",
+    formula=r"\begin{gathered} J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
+            r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}A&0\\B&C\end{pmatrix} "
+            r"\\ =\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ \frac{\partial x_L}{\partial "
+            r"x_\ell^{(2)}}\Big)\begin{pmatrix}\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T"
+            r"\otimes "
+            r"I_{d/2}&0\\\frac{\partial x_\ell^{(2)}}{\partial "
+            r"w_\ell^{(1)}}&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} "
+            r"\end{gathered}",
     kind="identity",
     verdict="holds",
     implements=(jacobians.own_jacobian, jacobians.kronecker),
@@ -41,10 +44,10 @@ def equation_58(rng):
     PAPER, "60", "61", "62", "63",
     statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
               "Kronecker products.",
-    formula=r"J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix},\quad "
-            r"A^+=\sigma_\ell(\cdot)^{T+}\otimes I_{d/2},\quad "
-            r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}},\quad C^+=\sigma_\ell("
-            r"\cdot)^{T+}\otimes I_{d/2}",
+    formula=r"\begin{gathered} J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} "
+            r"\\ A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} \\ "
+            r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \\ "
+            r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} \end{gathered}",
     kind="identity",
     verdict="holds",
     implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
@@ -59,12 +62,12 @@ def equation_60(rng):
             A_plus, C_plus = reference.pinv(own[:6, :size]), reference.pinv(own[6:, size:])
             expected = np.vstack([np.hstack([A_plus, np.zeros((size, 6))]),
                                   np.hstack([-C_plus @ own[6:, :size] @ A_plus, C_plus])])
-            claims += [Equal(f"{name}, block {l + 1}: A+",
-                             right_inverse.kronecker_pseudo_inverse(state.S1, 2), A_plus, 1e-9),
-                       Equal(f"{name}, block {l + 1}: C+",
-                             right_inverse.kronecker_pseudo_inverse(state.S2, 2), C_plus, 1e-9),
-                       Equal(f"{name}, block {l + 1}: whole",
-                             right_inverse.own_right_inverse(state), expected, 1e-8)]
+            claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, 2), A_plus,
+                             1e-9, case=f"{name}, block {l + 1}"),
+                       Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, 2), C_plus,
+                             1e-9, case=f"{name}, block {l + 1}"),
+                       Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,
+                             case=f"{name}, block {l + 1}")]
     return [*claims, Case(A_plus=A_plus)]
 
 
@@ -82,18 +85,28 @@ def equation_64(rng):
                      ("two features, three samples", cases.dependent(rng))):
         for l, state in enumerate(at.found):
             own = reference.own_parameter_jacobian(at.net, at.x, l)
-            made = right_inverse.penrose_product(state)
-            claims += [Equal(f"{name}, block {l + 1}: the product",
-                             made, right_inverse.own_right_inverse(state) @ own, 1e-9),
-                       Equal(f"{name}, block {l + 1}: symmetric", made, made.T.copy(), 1e-9)]
+            made, size = right_inverse.penrose_product(state), state.W1.size
+            A, B, C = own[:6, :size], own[6:, :size], own[6:, size:]
+            A_plus, C_plus = reference.pinv(A), reference.pinv(C)
+            inverse = np.vstack([np.hstack([A_plus, np.zeros((size, 6))]),
+                                 np.hstack([-C_plus @ B @ A_plus, C_plus])])
+            claims += [Equal("the product, by singular values", made, inverse @ own, 1e-9,
+                             case=f"{name}, block {l + 1}"),
+                       Equal("symmetric", made, made.T.copy(), 1e-9,
+                             case=f"{name}, block {l + 1}")]
     return [*claims, Case(diagonal=np.diag(made))]
 
 
 @equation(
     PAPER, "65", "66",
-    statement="B entry by entry.",
-    formula=r"B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}"
-            r"\,(V_\ell^{(1)})_{k,a}\,S'_{k,j}",
+    statement="B entry by entry, with names for what the paper writes in full: S and S' as defined "
+              "here stand in (67)-(79) too.",
+    formula=r"\begin{gathered} B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}=\Big(\frac{\partial "
+            r"x_\ell^{(2)}}{\partial w_\ell^{(1)}}\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \\ "
+            r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} \\ "
+            r"S=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}),\quad "
+            r"S'=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}=W_\ell^{(2)} "
+            r"\end{gathered}",
     kind="identity",
     verdict="holds",
     implements=(jacobians.cross_derivative, appendix_n.entries_of_b),
@@ -117,8 +130,18 @@ def equation_65(rng):
 @equation(
     PAPER, "67", "68", "69", "70", "71", "72",
     statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
-    formula=r"(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}="
-            r"\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\,(S^TS^{T+})_{j_1,j_4}",
+    formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} \\ "
+            r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}\,(A^+)_{i_2+\frac "
+            r"d2(j_2-1),\,i_4+\frac d2(j_4-1)} \\ =\sum_{i_2,j_2}B_{i_1+\frac "
+            r"d2(j_1-1),\,i_2+\frac d2(j_2-1)}\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \\ "
+            r"=\sum_{j_2,k}(S^T)_{j_1,j_2}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
+            r"(S^{T+})_{j_2,j_4} "
+            r"\\ "
+            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\cdot\sum_{j_2}\{"
+            r"(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} "
+            r"\\ "
+            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\,(S^TS^{T+})_{j_1,j_4} "
+            r"\end{gathered}",
     kind="proof-step",
     verdict="holds",
     implements=(appendix_n.product_with_pseudo_inverse,),
@@ -130,17 +153,37 @@ def equation_72(rng):
         for l, state in enumerate(at.found):
             own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
             expected = own[6:, :size] @ reference.pinv(own[:6, :size])
-            claims.append(Equal(f"{name}, block {l + 1}",
-                                appendix_n.product_with_pseudo_inverse(state), expected, 1e-9))
+            T_plus = reference.pinv(state.S1.T)
+            bent = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
+            lines = {"(69)": np.einsum("jibp,pm->jibm", own[6:, :size].reshape(3, 2, -1, 2)
+                                       .transpose(0, 1, 3, 2), T_plus),
+                     "(70)": np.einsum("jp,ija,pm->jiam", state.S1.T, bent, T_plus),
+                     "(71)": np.einsum("ija,jm->jiam", bent, state.S1.T @ T_plus)}
+            for line, entries in lines.items():  # [j1, i1, i4, j4], as rows and columns
+                claims.append(Equal(f"{name}, block {l + 1}: {line}",
+                                    entries.transpose(0, 1, 3, 2).reshape(6, -1), expected, 1e-9))
+            claims.append(Equal("(72)", appendix_n.product_with_pseudo_inverse(state), expected,
+                                1e-9, case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus=expected)]
 
 
 @equation(
     PAPER, "73", "74", "75", "76", "77", "78", "79",
     statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
-    formula=r"(BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}="
-            r"\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+"
-            r"}S^T)_{j_1,j_3}",
+    formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} \\ "
+            r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}A_{i_4+\frac "
+            r"d2(j_4-1),\,i_3+\frac d2(j_3-1)} \\ =\sum_{i_4,j_4}(BA^+)_{i_1+\frac "
+            r"d2(j_1-1),\,i_4+\frac d2(j_4-1)}(S^T)_{j_4,j_3}\,\mathbb I(i_4=i_3) \\ "
+            r"=\sum_{j_4,k}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+}"
+            r")_{j_1,j_4}(S^T)_{j_4,j_3} "
+            r"\\ "
+            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot\sum_{j_4}\{"
+            r"(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} "
+            r"\\ "
+            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+}"
+            r"S^T)_{j_1,j_3} "
+            r"\\ =\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\,(S^T)_{j_1,j_3} "
+            r"\end{gathered}",
     kind="proof-step",
     verdict="holds",
     implements=(appendix_n.product_back,),
@@ -152,9 +195,18 @@ def equation_78(rng):
         for l, state in enumerate(at.found):
             own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
             A = own[:6, :size]
-            expected = own[6:, :size] @ reference.pinv(A) @ A
-            claims.append(Equal(f"{name}, block {l + 1}", appendix_n.product_back(state), expected,
-                                1e-9))
+            BA_plus = own[6:, :size] @ reference.pinv(A)
+            expected, T = BA_plus @ A, state.S1.T
+            by_samples = BA_plus.reshape(3, 2, 3, 2)  # [j1, i1, j4, i4]
+            bent = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
+            lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
+                     "(76)": np.einsum("ija,jm,mb->jiab", bent, T @ reference.pinv(T), T),
+                     "(79)": np.einsum("ija,jb->jiab", bent, T)}
+            for line, entries in lines.items():
+                claims.append(Equal(f"{name}, block {l + 1}: {line}",
+                                    entries.transpose(0, 1, 3, 2).reshape(6, -1), expected, 1e-9))
+            claims.append(Equal("(78)", appendix_n.product_back(state), expected, 1e-9,
+                                case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus_A=expected)]
 
 
@@ -173,10 +225,10 @@ def equation_80(rng):
         for l, state in enumerate(at.found):
             B = reference.own_parameter_jacobian(at.net, at.x, l)[6:, :state.W1.size]
             D = jacobians.sample_blocks(state.W2, state.slope2, state.V1)
-            claims += [Equal(f"{name}, block {l + 1}: B A+ A",
-                             appendix_n.product_back(state), B, 1e-9),
-                       Equal(f"{name}, block {l + 1}: B = D A with D = d x2 / d x1",
-                             D @ jacobians.kronecker(state.S1, 2), B, 1e-11)]
+            claims += [Equal("B A+ A", appendix_n.product_back(state), B, 1e-9,
+                             case=f"{name}, block {l + 1}"),
+                       Equal("B = D A with D = d x2 / d x1", D @ jacobians.kronecker(state.S1, 2),
+                             B, 1e-11, case=f"{name}, block {l + 1}")]
     return [*claims, Case(B=B)]
 
 
@@ -199,11 +251,10 @@ def of_moore_and_penrose(rng):
                                                  right_inverse.layer_right_inverses(at.found))):
             own, J = (reference.own_parameter_jacobian(at.net, at.x, l),
                       reference.parameter_jacobian(at.net, at.x, [l]))
-            claims.append(wrap(Equal(f"{name}, block {l + 1}: the layer alone",
-                                     right_inverse.own_right_inverse(state), reference.pinv(own),
-                                     1e-8)))
-            claims.append(wrap(Equal(f"{name}, block {l + 1}: with the network above", inverse,
-                                     reference.pinv(J), 1e-7)))
+            claims.append(wrap(Equal("the layer alone", right_inverse.own_right_inverse(state),
+                                     reference.pinv(own), 1e-8, case=f"{name}, block {l + 1}")))
+            claims.append(wrap(Equal("with the network above", inverse, reference.pinv(J), 1e-7,
+                                     case=f"{name}, block {l + 1}")))
     at = cases.small(rng)
     R = np.linalg.qr(rng.normal(size=(4, 2)))[0].T
     sample = np.kron(np.eye(

@@ -188,6 +188,7 @@ def equation_7(rng):
               "alone reaches every output.",
     formula=r"\mathrm{rank}\,J(\theta) = n d_y",
     kind="claim",
+    ours=True,
     verdict="conditional",
     condition=cases.INDEPENDENT,
     implements=(jacobians.own_jacobian, jacobians.above),
@@ -199,11 +200,12 @@ def assumption_41(rng):
                             Counterexample)):
         last = jacobians.above(at.found)[0] @ jacobians.own_jacobian(at.found[0])
         smallest = np.linalg.svd(reference.parameter_jacobian(at.net, at.x, [0]), compute_uv=False)
-        claims += [Equal(f"{name}: J_1 against complex steps", last,
-                         reference.parameter_jacobian(at.net, at.x, [0]), 1e-12)]
+        claims += [Equal("J_1 against complex steps", last,
+                         reference.parameter_jacobian(at.net, at.x, [0]), 1e-12, case=name)]
         rank = cases.rank_of(last)
         claims.append(
-            wrap(Equal(f"{name}: rank of J_1 against n d", float(rank), float(len(at.eps)), 1e-3)))
+            wrap(Equal("rank of J_1 against n d", float(rank), float(len(at.eps)), 1e-3,
+                       case=name)))
     return [*claims, Case(singular_values=smallest)]
 
 
@@ -214,6 +216,7 @@ def assumption_41(rng):
               "samples with different halves.",
     formula=r"\mathrm{rank}\,J(\theta_0) = n d_y",
     kind="claim",
+    ours=True,
     verdict="conditional",
     condition="The activation is smooth and not linear, d' >= n, and no two samples agree in a "
               "half. (A ReLU may fail: units that are all on or off make features that are not "

@@ -4,12 +4,67 @@ and what a step costs.
 
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Rate, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, equation
 from ....ledger.counted import counted
-from .. import PAPER, features, jacobians, right_inverse, sweep
+from .. import PAPER, columns, features, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
 from . import cases, reference
+
+
+@equation(
+    PAPER, "u-vectorisation",
+    where="Section 4, notation",
+    statement="The vectorisation of a matrix: the formula runs down the columns, units fastest, "
+              "where the text calls it row-wise.",
+    formula=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(row-wise)}",
+    corrected=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(column by column)}",
+    kind="definition",
+    verdict="erratum",
+    weight="misprint",
+    implements=(columns.vec, columns.unvec),
+)
+def vectorisation(rng):
+    X = rng.normal(size=(4, 3))
+    by_formula = np.empty(12)
+    for i, j in np.ndindex(X.shape):
+        by_formula[i + 4 * j] = X[i, j]
+    A, B = rng.normal(size=(2, 4)), rng.normal(size=(3, 5))
+    return [Equal("by the formula", columns.vec(X), by_formula, 1e-15),
+            Equal("and back", columns.unvec(by_formula, 4, 3), X, 1e-15),
+            Equal("vec(A X B) against (B^T kron A) vec(X)", columns.vec(A @ X @ B),
+                  np.kron(B.T, A) @ by_formula, 1e-13),
+            Printed(Equal("row by row", np.concatenate(list(X)), by_formula, 1e-6)),
+            Case(X=X)]
+
+
+@equation(
+    PAPER, "u-stacking",
+    where="Section 3, below Eq. (1), and Section 4",
+    statement="The order of all outputs in one vector: Section 3 has samples fastest, and f = x_L "
+              "of Section 4, on which all Kronecker products rest, has units fastest.",
+    formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
+    corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
+    kind="definition",
+    verdict="erratum",
+    weight="misprint",
+    implements=(jacobians.jacobian, columns.half_order),
+)
+def stacking(rng):
+    at = cases.small(rng)
+    f, J = at.net(at.x), reference.parameter_jacobian(at.net, at.x)
+    printed, corrected = np.empty(12), np.empty(12)
+    for i, j in np.ndindex(3, 4):
+        printed[i + 3 * j], corrected[j + 4 * i] = f[i, j], f[i, j]
+    x_L = columns.vec(reference.forward(at.net, at.x))
+    half = columns.half_order(4, 3)
+    return [Equal("units fastest: x_L", corrected, x_L, 1e-12),
+            Equal("rows of J in halves: those of x_L",
+                  jacobians.jacobian(at.found), J, 1e-11),
+            Equal("x_L in halves", x_L[half], reference.halves(*np.split(
+                reference.forward(at.net, at.x), 2)), 1e-12),
+            Printed(Equal("samples fastest against x_L", printed, x_L, 1e-6)),
+            Case(f=f)]
 
 
 @equation(
@@ -123,10 +178,20 @@ def proposition_44(rng):
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
         J = reference.parameter_jacobian(at.net, at.x)
         fast = cases.fast_direction(at)
-        claims += [wrap(Equal(f"{name}: J times the literal update",
-                              J @ right_inverse.update(at.found, at.eps), -at.eps, 1e-8)),
-                   wrap(Equal(f"{name}: J times the fast update", to_theta(J.T, at.net).T @ fast,
-                              -at.eps, 1e-8))]
+        claims += [wrap(Equal("J times the literal update",
+                              J @ right_inverse.update(at.found, at.eps), -at.eps, 1e-8,
+                              case=name)),
+                   wrap(Equal("J times the fast update", to_theta(J.T, at.net).T @ fast, -at.eps,
+                              1e-8, case=name))]
+    for name, other in cases.unusual(rng):
+        J, L = reference.parameter_jacobian(other.net, other.x), len(other.found)
+        fast = cases.fast_direction(other)
+        blocks = [-reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
+                  @ other.eps / L for l in range(L)]
+        claims += [Equal("unusual networks and batches: J times the fast update",
+                         to_theta(J.T, other.net).T @ fast, -other.eps, 1e-6, case=name),
+                   Equal("unusual: the fast update, block by block", fast,
+                         to_theta(np.concatenate(blocks), other.net), 1e-6, case=name)]
     return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.found])]
 
 
@@ -134,10 +199,15 @@ def proposition_44(rng):
     PAPER, "16", "56",
     statement="The first matrix of a block moves by the error of its half, brought back through "
               "the inverse network, times the pseudo-inverse of the features.",
-    formula=r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}"
-            r"\underbrace{\mathcal R^{(\frac d2,n)}"
-            r"\Big\{\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
-            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}}",
+    formula=r"\begin{gathered} "
+            r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac "
+            r"d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf "
+            r"x_L}\epsilon\Big\}\,\sigma\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_"
+            r"\ell^{(1)}} "
+            r"\\ W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\tfrac{\alpha}{L}\Delta_\ell^{(1)},\qquad "
+            r"\Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial\mathbf "
+            r"x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}{\sigma_{\ell-1}^{(2)}}^+ "
+            r"\end{gathered}",
     kind="algorithm",
     verdict="holds",
     implements=(right_inverse.first_delta, jacobians.back_from_the_end,
@@ -161,11 +231,16 @@ def equation_16(rng):
     PAPER, "17", "57",
     statement="The second matrix moves likewise, after the part of the error that Delta1 removes "
               "already; Delta1 stands there without alpha / L.",
-    formula=r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal R^{(\frac d2,n)}"
-            r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon-\Big("
-            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
-            r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
-            r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+",
+    formula=r"\begin{gathered} W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal "
+            r"R^{(\frac d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"x_L}\epsilon-\Big(\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"w_\ell^{(1)}}\Big)\,{\mathcal R^{(\frac "
+            r"d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ "
+            r"\\ W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\tfrac{\alpha}{L}\mathcal R^{(\frac "
+            r"d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"x_L}\epsilon-\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"w_\ell^{(1)}}{\mathcal R^{(\frac "
+            r"d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}{\sigma_\ell^{(1)}}^+ \end{gathered}",
     kind="algorithm",
     verdict="holds",
     implements=(right_inverse.second_delta, sweep.block_update, jacobians.cross_derivative),
@@ -212,7 +287,18 @@ def cost(rng):
     per_batch = [multiply_adds(rng, 6, 64, n, 2) for n in (8, 16, 32)]
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
-    return [Equal("products of forward pass and update against the count",
+    drawn = [tuple(int(v) for v in rng.integers(2, 12, 3)) for _ in range(4)]
+    drawn = [(2 * d, max(2 * d, n), n, L) for d, n, L in drawn]
+    orders = np.array([float(L * n * d * d + L * n * n * d) for d, _, n, L in drawn])
+    counts = np.array([float(multiply_adds(rng, d, width, n, L)) for d, width, n, L in drawn])
+    wide = np.array([max(width / d, 1.0) for d, width, _, _ in drawn])
+    depths = [float(multiply_adds(rng, 8, 8, 4, L)) for L in (1, 2, 3)]
+    return [AtMost("drawn sizes: what is counted against six times the order (and d' over d)",
+                   counts, 6 * orders * wide),
+            AtMost("drawn sizes: the order against what is counted", orders, counts),
+            Equal("a block more costs what the one before it did", depths[2] - depths[1],
+                  depths[1] - depths[0], 1e-12),
+            Equal("products of forward pass and update against the count",
                   np.array(measured, float), np.array(expected, float), 1e-12),
             Equal("for larger batches: the Gram matrices enter with n^2",
                   np.array(per_batch, float),

@@ -14,8 +14,8 @@ from ..options import Options
 INDEPENDENT = Condition("independent features", "In every half-coupled layer the features sigma(V "
                         "X) of the samples have linearly independent columns, which needs d' >= n.")
 SURJECTIVE = Condition("surjective Jacobian", "J has linearly independent rows (Assumption 4.1).")
-IDENTITY_HESSIAN = Condition("identity Hessian", "The Hessian of the loss in the outputs is I "
-                             "(half the squared error).")
+IDENTITY_HESSIAN = Condition("identity Hessian", "The Hessian of the loss in the outputs is I: "
+                             "half the squared error, to which section 4 restricts its results.")
 
 
 class Small(NamedTuple):
@@ -35,7 +35,8 @@ def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **op
     net = RevMLP(d, blocks, bottleneck, activation=activation, rng=rng, **options)
     net.theta = scale * rng.normal(size=net.size)
     for half in net.couplings:
-        half.fixed.weight = rng.normal(size=half.fixed.weight.shape)
+        if half.fixed is not None:
+            half.fixed.weight = rng.normal(size=half.fixed.weight.shape)
     return net
 
 
@@ -47,12 +48,34 @@ def small(rng, samples=3, **options):
     return Small(net, x, y, jacobians.states(net, x), eps)
 
 
+#: What else a network or a batch may be, by name: options of `small`.
+UNUSUAL = {
+    "no bottleneck": {"d": 8, "bottleneck": None},
+    "no bottleneck, one block": {"d": 8, "bottleneck": None, "blocks": 1},
+    "a linear first block": {"first_activation": "identity", "samples": 2},
+    "one sample": {"samples": 1},
+    "nine samples": {"samples": 9, "bottleneck": 14, "blocks": 2},
+    "five blocks": {"blocks": 5},
+    "wider outputs": {"d": 6},
+}
+
+
+def unusual(rng, names=tuple(UNUSUAL)):
+    """(name, `Small`) of each, redrawn until the features of every half are well apart."""
+    for name in names:
+        while True:
+            at = small(rng, **UNUSUAL[name])
+            if max(np.linalg.cond(S) for state in at.found for S in (state.S1, state.S2)) < 1e3:
+                break
+        yield name, at
+
+
 def dependent(rng, blocks=3):
     """The same with fewer features than samples: the condition of Proposition 4.4 fails."""
     return small(rng, blocks=blocks, bottleneck=2)
 
 
-def smooth_path(rng):
+def smooth_path(rng, bottleneck=24):
     """A case whose Euler steps stay in the regime where the first order in the rate rules.
 
     Two samples whose halves are at right angles, so that the features are well apart, and targets
@@ -61,10 +84,10 @@ def smooth_path(rng):
     t, u = rng.uniform(0, 2 * np.pi, 2)
     x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
                         [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
-    net = network(rng, blocks=2, bottleneck=24, scale=0.1)
+    net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
     found = jacobians.states(net, x)
     if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) > 3:
-        return smooth_path(rng)
+        return smooth_path(rng, bottleneck)
     y = net(x) + 0.3 * rng.normal(size=(2, 4))
     return Small(net, x, y, found, (net(x) - y).ravel()[half_order(4, 2)])
 

@@ -2,10 +2,13 @@
 (23)-(32).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, equation
 from .. import PAPER, flows, jacobians, right_inverse, steps
+from ..columns import from_theta, half_order, to_theta, vec
 from . import cases, reference
 
 
@@ -13,8 +16,8 @@ from . import cases, reference
     PAPER, "23", "24",
     statement="Two flows of the parameters, along minus J+ eps and minus any right inverse of J "
               "times eps.",
-    formula=r"\frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)}, \qquad \frac{d\theta}{dt}="
-            r"(-J^\dashv\epsilon)\big|_{\theta(t)}",
+    formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} \\ "
+            r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} \end{gathered}",
     kind="definition",
     verdict="holds",
     implements=(steps.gauss_newton, steps.right_inverse_step),
@@ -35,37 +38,37 @@ def equation_23(rng):
     PAPER, "25",
     statement="The rate of eps along the flow of (23).",
     formula=r"\frac{d\epsilon}{dt}=-JJ^+\epsilon",
-    corrected=r"\frac{d\epsilon}{dt}=-HJJ^+\epsilon",
     kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    condition="As printed it holds where the Hessian of the loss in the outputs is I; the chain "
-              "rule has H in it, as in (20).",
+    verdict="conditional",
+    condition=(cases.IDENTITY_HESSIAN, "(For other losses the chain rule has H in it, as in (20): "
+               "-H J J+ eps.)"),
     implements=(flows.error_rate, steps.gauss_newton),
 )
 def equation_25(rng):
-    claims, printed = [], None
+    claims, outside = [], None
     for name, H in (("H = I", np.eye(9)), ("another H", cases.positive_matrix(rng, 9))):
         J, start, w = rng.normal(size=(9, 5)), rng.normal(size=9), rng.normal(size=5)
         eps = H @ (J @ w + start)  # of f = J w + start and the loss f^T H f / 2
         step = steps.gauss_newton(J, eps)
         difference = (H @ (J @ (w + step) + start) - eps)  # eps is linear in w
-        claims.append(Equal(f"{name}: change of eps along the step", flows.error_rate(H, J, step),
-                            difference, 1e-11))
+        claims.append(Equal("change of eps along the step", flows.error_rate(H, J, step),
+                            difference, 1e-11, case=name))
         projection = np.linalg.qr(J)[0]
-        claims.append(Equal(f"{name}: -H J J+ eps", -H @ (projection @ (projection.T @ eps)),
-                            difference, 1e-10))
-        printed = Equal(f"{name}: -J J+ eps", -projection @ (projection.T @ eps), difference, 1e-2)
+        claims.append(Equal("-H J J+ eps", -H @ (projection @ (projection.T @ eps)), difference,
+                            1e-10, case=name))
+        outside = Equal("-J J+ eps", -projection @ (projection.T @ eps), difference, 1e-2,
+                        case=name)
         if name == "H = I":
             claims.append(Equal("H = I: -J J+ eps", -projection @ (projection.T @ eps), difference,
                                 1e-10))
-    return [*claims, Printed(printed), Case(J=J, H=H, eps=eps)]
+    return [*claims, Counterexample(outside), Case(J=J, H=H, eps=eps)]
 
 
 @equation(
     PAPER, "26", "27",
     statement="Along both flows eps decays like e^{-t}.",
-    formula=r"\frac{d\epsilon}{dt}=-\epsilon, \qquad \frac{d\tilde\epsilon}{dt}=-\tilde\epsilon",
+    formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \\ "
+            r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \end{gathered}",
     kind="proof-step",
     verdict="conditional",
     condition=(cases.SURJECTIVE, cases.IDENTITY_HESSIAN),
@@ -77,9 +80,9 @@ def equation_26(rng):
     expected = flows.error_decay(start, 1.0)
     rates, kinds = np.array([0.1, 0.05, 0.025]), (None, "moore-penrose")
     ends = np.array([cases.trajectories(at, lambda f: f - at.y, rate, kinds) for rate in rates])
-    claims = [Rate(f"{name}: distance from e^{{-1}} eps(0) at t = 1",
-                   rates, np.linalg.norm(ends[:, k] - expected, axis=1), order=1,
-                   tolerance=0.2) for k, name in enumerate(("right inverse", "Moore-Penrose"))]
+    claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,
+                   np.linalg.norm(ends[:, k] - expected, axis=1), order=1, tolerance=0.2,
+                   case=name) for k, name in enumerate(("right inverse", "Moore-Penrose"))]
     finer = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
     two = 2 * finer - ends[-1]  # Richardson: the first order in the rate cancels
     claims += [Equal("extrapolated to rate 0", two[k], expected, 0.01) for k in (0, 1)]
@@ -100,12 +103,91 @@ def scalar_flow(a, time):
     return np.exp(a * time)
 
 
+class TwoFlows(NamedTuple):
+    """Both flows of a real network to t = 1, and Euler's points at the rates `alpha`.
+
+    Lists of two, Moore-Penrose inverse first: `ends` of the flows in the paper's order of
+    parameters; `points` (one for each rate); `lipschitz` and `K` of each field.
+    """
+
+    at: object
+    theta: np.ndarray  # where both begin
+    alpha: np.ndarray
+    ends: list
+    points: list
+    lipschitz: list
+    K: list
+
+
+def two_flows(rng):
+    """Flows by a Runge-Kutta method, constants of the fields by differences along them."""
+    at, alpha = cases.smooth_path(rng, bottleneck=5), np.array([0.1, 0.05, 0.025])
+    at, start = at._replace(net=at.net.copy()), from_theta(at.net.theta, at.net)
+    ends, points, lipschitz, K = [], [], [], []
+    for kind in ("moore-penrose", "right"):
+        def field(w, kind=kind):
+            found, eps = at_parameters(at, w)
+            return (right_inverse.update(found, eps) if kind == "right"
+                    else steps.gauss_newton(jacobians.jacobian(found), eps))
+
+        path = np.array(runge_kutta(field, start, 10))
+        ends.append(path[-1])
+        points.append([flows.euler(field, start, a, round(1 / a))[-1] for a in alpha])
+        # the stretch of the field where the flow begins and ends, and half as much again for what
+        # lies between and beside it
+        lipschitz.append(1.5 * max(np.linalg.norm(derivative(field, w), 2) for w in path[[0, -1]]))
+        bends = (path[2:] - 2 * path[1:-1] + path[:-2]) * 100
+        K.append(2 * lipschitz[-1] / (1.1 * np.linalg.norm(bends, axis=1).max()))
+    return TwoFlows(at, to_theta(start, at.net), alpha, ends, points, lipschitz, K)
+
+
+def at_parameters(at, w):
+    """States of the blocks, and eps in half order, of a case at parameters w; they stay in its
+    network.
+    """
+    at.net.theta = to_theta(w, at.net)
+    found = jacobians.states(at.net, at.x)
+    half = len(found[-1].X1)
+    eps = np.concatenate([vec(found[-1].X1 - at.y.T[:half]), vec(found[-1].X2 - at.y.T[half:])])
+    return found, eps
+
+
+def runge_kutta(field, w, steps):
+    """Points of the classical fourth-order method from 0 to 1."""
+    path, h = [w], 1 / steps
+    for _ in range(steps):
+        a = field(path[-1])
+        b = field(path[-1] + h / 2 * a)
+        c = field(path[-1] + h / 2 * b)
+        d = field(path[-1] + h * c)
+        path.append(path[-1] + h / 6 * (a + 2 * b + 2 * c + d))
+    return path
+
+
+def derivative(field, w, h=1e-5):
+    """Jacobian of a field at w by central differences."""
+    return np.stack([(field(w + h * e) - field(w - h * e)) / (2 * h) for e in np.eye(len(w))],
+                    axis=1)
+
+
+def eps_of(at, w):
+    """eps of a case at parameters w."""
+    return at_parameters(at, w)[1]
+
+
+def stretch_of_eps(at, points):
+    """The largest |J| at some points, and half as much again."""
+    return 1.5 * max(np.linalg.norm(jacobians.jacobian(at_parameters(at, w)[0]), 2)
+                     for w in points)
+
+
 @equation(
     PAPER, "28", "29",
     statement="Euler's method stays within (alpha / K)(e^{L t} - 1) of its flow.",
-    formula=r"\|\theta_i-\theta(t_i)\|\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big), \qquad "
-            r"\|\tilde\theta_i-\tilde\theta(t_i)\|\le\frac{\alpha}{\tilde K}"
-            r"\big(e^{\tilde L(t_i-t_0)}-1\big)",
+    formula=r"\begin{gathered} "
+            r"\|\theta_i-\theta(t_i)\|\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \\ "
+            r"\|\tilde\theta_i-\tilde\theta(t_i)\|\le\frac{\alpha}{\tilde K}\big(e^{\tilde "
+            r"L(t_i-t_0)}-1\big) \end{gathered}",
     kind="inequality",
     verdict="conditional",
     condition="K = 2 L / max |d^2 theta / dt^2|, which the text leaves open.",
@@ -128,7 +210,15 @@ def equation_28(rng):
         quadratic.append((abs(0.5 * c * alpha**2),
                           flows.euler_bound(alpha, 2 * lipschitz / abs(c), lipschitz, alpha)))
     quadratic = np.array(quadratic)
-    return [Equal("Euler's end is (1 + alpha)^n",
+    claims, two = [], two_flows(rng)
+    for k, name in enumerate(("Moore-Penrose inverse", "right inverse")):
+        off = [np.linalg.norm(w - two.ends[k]) for w in two.points[k]]
+        real = [flows.euler_bound(a, two.K[k], two.lipschitz[k], 1.0) for a in two.alpha]
+        claims += [AtMost("the flow of a network: distance from it against the bound",
+                          np.array(off), np.array(real), case=name),
+                   Rate("the flow of a network: the distance falls like alpha", two.alpha, off,
+                        order=1, tolerance=0.15, case=name)]
+    return [*claims, Equal("Euler's end is (1 + alpha)^n",
                   np.array(ends), (1 + alphas) ** (time / alphas), 1e-12),
             AtMost("theta' = theta", np.array(errors), np.array(bounds)),
             Equal("value of the bound", np.array(bounds), np.e / 2 * alphas * (np.e - 1), 1e-12),
@@ -152,20 +242,24 @@ def equation_28(rng):
     implements=(flows.split_error,),
 )
 def equation_30(rng):
-    a, b, c, d = rng.normal(size=(4, 200, 5))
-
-    def distance(u, v):
-        return np.linalg.norm(u - v, axis=1)
-
-    right = flows.split_error(distance(a, b), distance(c, d), distance(b, c))
+    two = two_flows(rng)
+    ends, at = [eps_of(two.at, w) for w in two.ends], two.at
+    left, terms = [], []
+    for one, other in zip(*two.points):
+        of_one, of_other = eps_of(at, one), eps_of(at, other)
+        left.append(np.linalg.norm(of_one - of_other))
+        terms.append([np.linalg.norm(of_one - ends[0]), np.linalg.norm(ends[1] - of_other),
+                      np.linalg.norm(ends[0] - ends[1])])
+    right = [flows.split_error(*row) for row in terms]
     line = np.sort(rng.normal(size=(4, 1)), axis=0) * np.ones(3)
     tight = flows.split_error(
         *(np.linalg.norm(line[i] - line[j]) for i, j in ((0, 1), (2, 3), (1, 2))))
-    return [AtMost("random points", distance(a, d), right),
+    return [AtMost("two flows of a network and Euler's points, three rates", np.array(left),
+                   np.array(right)),
+            Equal("the right side, by its three terms", right, [sum(row) for row in terms], 1e-14),
             Equal("tight: four points in order on a line",
                   float(np.linalg.norm(line[0] - line[3])), float(tight), 1e-12),
-            Equal("its value", right, distance(a, b) + distance(b, c) + distance(c, d), 1e-14),
-            Case(points=line)]
+            Case(alpha=two.alpha, left=left, right=right)]
 
 
 @equation(
@@ -180,37 +274,39 @@ def equation_30(rng):
     implements=(jacobians.jacobian, steps.right_inverse_step),
 )
 def equation_31(rng):
-    at = cases.small(rng, blocks=2, bottleneck=10, samples=2)
-    H, labels = None, np.eye(4)[[0, 2]]
-    rates = []
-    # the middle term: both flows have the same rate of f, whatever H
-    for name in ("right", "moore-penrose"):
-        found = jacobians.states(at.net, at.x)
-        J, f = jacobians.jacobian(found), at.net(at.x)
-        eps = reference.softmax_errors(f, labels).ravel()
-        eps = np.array(
-            [eps[s * 4 + which * 2 + i] for which in (0, 1) for s in (0, 1) for i in (0, 1)])
-        step = (steps.right_inverse_step(right_inverse.stacked_right_inverse(found), eps)
-                if name == "right" else -reference.pinv(J) @ eps)
-        rates.append(reference.parameter_jacobian(at.net, at.x) @ step)
+    two = two_flows(rng)
+    at, ends = two.at, [eps_of(two.at, w) for w in two.ends]
+    size = np.linalg.norm(at.eps)
+    flat = [w for pair in two.points for w in pair] + two.ends
+    stretch, claims = stretch_of_eps(at, flat), []
+    for k, name in enumerate(("Moore-Penrose inverse", "right inverse")):
+        off = np.array([np.linalg.norm(w - two.ends[k]) for w in two.points[k]])
+        moved = np.array([np.linalg.norm(eps_of(at, w) - ends[k]) for w in two.points[k]])
+        claims.append(AtMost("|eps(theta_i) - eps(theta(t_i))| against L_eps |theta_i - "
+                             "theta(t_i)|", moved, stretch * off, case=name))
+    labels = np.eye(4)[[0, 2]]
+    at.net.theta = two.theta
+    J, inverse = jacobians.jacobian(at.found), right_inverse.stacked_right_inverse(at.found)
+    eps = reference.softmax_errors(at.net(at.x), labels).ravel()[half_order(4, 2)]
+    literal = reference.parameter_jacobian(at.net, at.x)
     outside = cases.dependent(rng)
-    J = reference.parameter_jacobian(outside.net, outside.x)
-    one = J @ steps.right_inverse_step(right_inverse.stacked_right_inverse(outside.found),
-                                       outside.eps)
-    slope = np.linalg.norm(J, 2)
-    a, b = rng.normal(size=(2, J.shape[1]))
-    top = np.linalg.svd(J)[2][0]
-    return [Equal("softmax: both flows have the same d f / dt", rates[0], rates[1], 1e-8),
-            Equal("it is -eps", rates[0], -eps, 1e-8),
-            Equal("J of the room against complex steps",
-                  jacobians.jacobian(at.found), reference.parameter_jacobian(at.net, at.x), 1e-11),
-            AtMost("linear f: |eps(theta) - eps(theta')| <= L_eps |theta - theta'|",
-                   float(np.linalg.norm(J @ (a - b))), float(slope * np.linalg.norm(a - b))),
-            Equal("tight along the first singular vector",
-                  float(np.linalg.norm(J @ top)), float(slope), 1e-10),
+    dense = reference.parameter_jacobian(outside.net, outside.x)
+    one = dense @ steps.right_inverse_step(right_inverse.stacked_right_inverse(outside.found),
+                                           outside.eps)
+    top = np.linalg.svd(dense)[2][0]
+    return [*claims,
+            Equal("the middle term: eps at the ends of both flows", ends[0], ends[1], 1e-4,
+                  scale=size),
+            Equal("for a softmax too both flows have the same d f / dt",
+                  literal @ steps.right_inverse_step(inverse, eps),
+                  literal @ (-reference.pinv(J) @ eps), 1e-8),
+            Equal("it is -eps", literal @ steps.right_inverse_step(inverse, eps), -eps, 1e-8),
+            Equal("J of the room against complex steps", J, literal, 1e-11),
+            Equal("tight for linear f: along the first singular vector",
+                  float(np.linalg.norm(dense @ top)), float(np.linalg.norm(dense, 2)), 1e-10),
             Counterexample(Equal("features that are not independent: d f / dt of both",
-                                 one, J @ (-reference.pinv(J) @ outside.eps), 1e-3)),
-            Case(eps=eps, rate=rates[0], H="not needed" if H is None else H)]
+                                 one, dense @ (-reference.pinv(dense) @ outside.eps), 1e-3)),
+            Case(eps=ends[0], alpha=two.alpha)]
 
 
 @equation(
@@ -237,7 +333,18 @@ def equation_32(rng):
         abs(flows.euler(lambda theta: theta, 1.0, a, round(1 / a))[-1] - np.e) for a in (0.1, 0.01)]
     long_bounds = [flows.total_bound(a, 2 / np.e, 2 / np.e, 1.0, 1.0, 1.0, 1.0) for a in (0.1,
                                                                                           0.01)]
-    return [AtMost("corrected: left side against the bound", left, float(bound)),
+    two = two_flows(rng)
+    stretch = stretch_of_eps(two.at, [w for pair in two.points for w in pair] + two.ends)
+    apart = [np.linalg.norm(eps_of(two.at, a) - eps_of(two.at, b)) for a, b in zip(*two.points)]
+    real = [flows.total_bound(a, *two.K, *two.lipschitz, stretch, 1.0) for a in two.alpha]
+    K, L = rng.uniform(1, 2, 2), rng.uniform(1, 2, 2)
+    by_hand = [2 * 0.7 * 0.01 / min(pair) * (np.exp(0.5 * max(L)) - 1) for pair in (K, K[::-1])]
+    crossed = [flows.total_bound(0.01, *pair, *other, 0.7, 0.5)
+               for pair, other in ((K, L), (K[::-1], L))]
+    return [AtMost("two flows of a network, three rates: distance of eps against the bound",
+                   np.array(apart), np.array(real)),
+            Equal("the smaller K and the larger L, of whichever flow", crossed, by_hand, 1e-13),
+            AtMost("corrected: left side against the bound", left, float(bound)),
             Equal("tight: one step, small L", left, float(bound), 1e-5),
             AtMost("two flows that err in opposite directions for a whole second",
                    2 * np.array(longer), np.array(long_bounds)),

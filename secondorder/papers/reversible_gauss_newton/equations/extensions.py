@@ -6,8 +6,8 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
-from .. import PAPER, directions, features, gram, kernel, sweep
-from ..columns import to_theta
+from .. import PAPER, directions, features, gram, jacobians, kernel, sweep
+from ..columns import half_order, to_theta
 from ..coupling import Coupling
 from ..options import Options
 from . import cases, reference
@@ -65,8 +65,17 @@ def extension_gram(rng):
                 found = features.fit(F, E, form, None if form == "exact" else 0.5,
                                      decomposition=way)
                 claims.append(Equal(f"{name}, {form}, {way}", found.weight, expected, 1e-9))
-                claims.append(Equal(f"{name}, {form}, {way}: what is reached", found.reached,
-                                    F @ expected.T, 1e-9))
+                claims.append(Equal("what is reached", found.reached, F @ expected.T, 1e-9,
+                                    case=f"{name}, {form}, {way}"))
+    wide, E = rng.normal(size=(4, 5000)), rng.normal(size=(4, 2))  # more than one part of columns
+    loops = sum(np.outer(column, column) for column in wide.T)
+    claims += [Equal("5000 features: the Gram matrix, column by column",
+                     gram.gram_matrix(wide, np.dtype(float)), loops, 1e-12),
+               Equal("5000 features: with a row of ones", gram.gram_matrix(wide, np.dtype(float),
+                                                                          ones=True),
+                     loops + 1, 1e-12),
+               Equal("5000 features: weights", features.fit(wide, E).weight,
+                     E.T @ reference.pinv(wide.T), 1e-9)]
     F, E = rng.normal(size=(5, 9)), rng.normal(size=(5, 3))
     found = features.fit(F, E, ones=True)
     with_ones = E.T @ reference.pinv(np.hstack([F, np.ones((5, 1))]).T)
@@ -153,8 +162,11 @@ def extension_block_weights(rng):
                           ("uniform", np.full(3, 1 / 3))):
         made = cases.fast_direction(at, block_weights=given if name == "given" else name)
         expected = np.concatenate([c * block for c, block in zip(weights, blocks)])
-        claims += [Equal(f"{name}: the step", made, to_theta(expected, at.net), 1e-7),
-                   Equal(f"{name}: J times it", to_theta(J.T, at.net).T @ made, -at.eps, 1e-7)]
+        claims += [Equal("the step", made, to_theta(expected, at.net), 1e-7, case=name),
+                   Equal("J times it", to_theta(J.T, at.net).T @ made, -at.eps, 1e-7, case=name)]
+    at_half, expected = one_half_dependent(rng)
+    claims.append(Equal("full-rank: a block one of whose halves has dependent features is left out",
+                        cases.fast_direction(at_half, block_weights="full-rank"), expected, 1e-6))
     drawn = rng.dirichlet(np.ones(3), size=30)
     squares = (drawn**2 * lengths).sum(axis=1)
     best = float(np.linalg.norm(cases.fast_direction(at, block_weights="shortest")) ** 2)
@@ -164,3 +176,16 @@ def extension_block_weights(rng):
             Case(weights=least, lengths=lengths)]
 
 
+def one_half_dependent(rng):
+    """A network whose second block has one feature only in its first half, and the mean step of
+    the other two blocks.
+    """
+    at = cases.small(rng)
+    V = at.net.blocks[1].first.fixed.weight
+    at.net.blocks[1].first.fixed.weight = np.ones((len(V), 1)) * V[:1]
+    found = jacobians.states(at.net, at.x)
+    eps = (at.net(at.x) - at.y).ravel()[half_order(4, 3)]
+    at = at._replace(found=found, eps=eps)
+    steps = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) @ eps
+             for l in range(3)]
+    return at, to_theta(np.concatenate([steps[0] / 2, 0 * steps[1], steps[2] / 2]), at.net)

@@ -117,8 +117,9 @@ def rows_unit_first(net, x):
 @equation(
     PAPER, "21", "22",
     statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A eps.",
-    formula=r"\begin{aligned}\frac{d\theta}{dt}&=-\alpha(J^THJ)^+J^T\epsilon\\ "
-            r"\frac{d\epsilon}{dt}&=-\alpha HJ(J^THJ)^+J^T\epsilon=-\alpha A\epsilon\end{aligned}",
+    formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal "
+            r"L=-\alpha(J^THJ)^+J^T\epsilon \\ \frac{d\epsilon}{dt}=-\alpha "
+            r"HJ(J^THJ)^+J^T\epsilon=-\alpha A\epsilon \end{gathered}",
     kind="identity",
     verdict="holds",
     implements=(flows.generalised_flow, flows.projection),
@@ -130,9 +131,9 @@ def equation_22(rng):
         H, eps = cases.positive_matrix(rng, len(J)), rng.normal(size=len(J))
         L = np.linalg.cholesky(H)
         flow = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
-        claims += [Equal(f"{name}: the flow, in coordinates where H = I",
-                         flows.generalised_flow(J, H, eps), flow, 1e-9),
-                   Equal(f"{name}: -A eps", -flows.projection(H, J) @ eps, H @ J @ flow, 1e-9)]
+        claims += [Equal("the flow, in coordinates where H = I", flows.generalised_flow(J, H, eps),
+                         flow, 1e-9, case=name),
+                   Equal("-A eps", -flows.projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
     return [*claims, Case(J=J, H=H, eps=eps)]
 
 

@@ -21,11 +21,20 @@ def plain_order(M, width=4, samples=3):
     PAPER, "33", "34", "35", "36", "37", "38", "39",
     statement="A layer's Jacobian in halves: that of the network above, times a lower triangle of "
               "Kronecker products.",
-    formula=r"J_\ell=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
-            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
-            r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
-            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}&{"
-            r"\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix}",
+    formula=r"\begin{gathered} J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf "
+            r"x_\ell}\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}=\frac{\partial\mathbf "
+            r"x_L}{\partial(\mathbf x_\ell^{(1)},\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf "
+            r"x_\ell^{(1)},\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf "
+            r"w_\ell^{(2)})} \\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf "
+            r"x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf "
+            r"x_\ell^{(2)}}\Big)\begin{pmatrix}\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes "
+            r"I_{d/2}&0\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"w_\ell^{(1)}}&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \\ "
+            r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf "
+            r"x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf "
+            r"x_\ell^{(2)}}\Big)\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
+            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
+            r"w_\ell^{(1)}}&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \end{gathered}",
     kind="identity",
     verdict="conditional",
     unnumbered=("34", "35", "37", "38"),
@@ -56,9 +65,9 @@ def equation_33(rng):
 
 @equation(
     PAPER, "40", "41",
-    statement="A right inverse of a lower triangle of blocks.",
-    formula=r"\begin{pmatrix}A&0\\B&C\end{pmatrix} \begin{pmatrix}A^+&0\\-C^+BA^+&C^+"
-            r"\end{pmatrix} = I",
+    statement="A lower triangle of blocks, and a right inverse of it.",
+    formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \\ "
+            r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \end{gathered}",
     kind="identity",
     verdict="conditional",
     condition="A A+ = I and C C+ = I: both have full row rank.",
@@ -74,9 +83,9 @@ def equation_40(rng):
         triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])
         inverse = right_inverse.triangular_right_inverse(reference.pinv(A), B, reference.pinv(C))
         claims.append(
-            wrap(Equal(f"{name}: the product against I", triangle @ inverse, np.eye(9), 1e-10)))
-        claims.append(Equal(f"{name}: no part above the diagonal", inverse[:columns, 4:],
-                            np.zeros((columns, 5)), 1e-14, scale=inverse))
+            wrap(Equal("the product against I", triangle @ inverse, np.eye(9), 1e-10, case=name)))
+        claims.append(Equal("no part above the diagonal", inverse[:columns, 4:],
+                            np.zeros((columns, 5)), 1e-14, scale=inverse, case=name))
     return [*claims, Case(A=A, B=B, C=C)]
 
 
@@ -135,12 +144,12 @@ def equation_47(rng):
             product = own @ right_inverse.own_right_inverse(state)
             first, second = (right_inverse.projection_of_columns(S, 2) for S in (state.S1,
                                                                                  state.S2))
-            claims += [Equal(f"{name}, block {l + 1}: first diagonal block",
-                             first, product[:6, :6], 1e-9),
-                       Equal(f"{name}, block {l + 1}: second diagonal block",
-                             second, product[6:, 6:], 1e-9),
-                       Equal(f"{name}, block {l + 1}: Lambda", right_inverse.remainder(state),
-                             product[6:, :6], 1e-9, scale=own)]
+            claims += [Equal("first diagonal block", first, product[:6, :6], 1e-9,
+                             case=f"{name}, block {l + 1}"),
+                       Equal("second diagonal block", second, product[6:, 6:], 1e-9,
+                             case=f"{name}, block {l + 1}"),
+                       Equal("Lambda", right_inverse.remainder(state), product[6:, :6], 1e-9,
+                             scale=own, case=f"{name}, block {l + 1}")]
     S = cases.small(rng).found[0].S1
     shape = np.kron((S @ np.linalg.pinv(S)).T, np.eye(2)).shape
     return [*claims, PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
@@ -169,10 +178,10 @@ def equation_52(rng):
         for l, state in enumerate(at.found):
             own = reference.own_parameter_jacobian(at.net, at.x, l)
             claims += [
-                wrap(Equal(f"{name}, block {l + 1}: S1+ S1",
-                           right_inverse.projection_of_columns(state.S1, 2), np.eye(6), 1e-9)),
-                wrap(Equal(f"{name}, block {l + 1}: the whole middle",
-                           own @ right_inverse.own_right_inverse(state), np.eye(12), 1e-8))]
+                wrap(Equal("S1+ S1", right_inverse.projection_of_columns(state.S1, 2), np.eye(6),
+                           1e-9, case=f"{name}, block {l + 1}")),
+                wrap(Equal("the whole middle", own @ right_inverse.own_right_inverse(state),
+                           np.eye(12), 1e-8, case=f"{name}, block {l + 1}"))]
     return [*claims, Case(S1=state.S1)]
 
 
@@ -250,7 +259,7 @@ def equation_54(rng):
     kind="identity",
     verdict="conditional",
     condition=cases.INDEPENDENT,
-    implements=(right_inverse.stacked_right_inverse,),
+    implements=(right_inverse.stacked_right_inverse, right_inverse.update),
 )
 def equation_55(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
@@ -260,7 +269,23 @@ def equation_55(rng):
     weights /= weights.sum()
     blocks = [reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) for l in range(3)]
     difference = np.linalg.norm(inverse - reference.pinv(J)) / np.linalg.norm(reference.pinv(J))
-    return [Equal("J times it", J @ inverse, np.eye(12), 1e-8),
+    claims = []
+    for name, other in cases.unusual(rng):
+        dense, size = reference.parameter_jacobian(other.net, other.x), len(other.eps)
+        made = right_inverse.stacked_right_inverse(other.found)
+        own = [reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
+               for l in range(len(other.found))]
+        c = rng.normal(size=len(own))
+        c /= c.sum()
+        claims += [Equal("unusual networks and batches: J times it", dense @ made, np.eye(size),
+                         1e-7, case=name),
+                   Equal("unusual: block by block", made, np.concatenate(own) / len(own), 1e-6,
+                         case=name),
+                   Equal("unusual: the literal update with weights that are given",
+                         right_inverse.update(other.found, other.eps, c),
+                         -np.concatenate([w * one @ other.eps for w, one in zip(c, own)]), 1e-6,
+                         case=name)]
+    return [*claims, Equal("J times it", J @ inverse, np.eye(12), 1e-8),
             Equal("block by block", inverse, np.concatenate(blocks) / 3, 1e-8),
             Equal("other weights with sum 1",
                   J @ right_inverse.stacked_right_inverse(at.found, weights), np.eye(12), 1e-7),

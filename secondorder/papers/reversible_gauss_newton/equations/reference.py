@@ -22,13 +22,13 @@ SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
 
 def matrices(net):
     """[(W1, W2, V1, V2), ...] of every block, as copies."""
-    return [tuple(np.array(m) for m in (block.W1, block.W2, block.Vb,
-                                        block.Va)) for block in net.blocks]
+    return [tuple(np.eye(net.width // 2) if m is None else np.array(m)
+                  for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks]
 
 
 def activations(net):
     """The activation of every block."""
-    return [SIGMA[block.first.layers[1].function.name] for block in net.blocks]
+    return [SIGMA[block.first.layers[-2].function.name] for block in net.blocks]
 
 
 def forward(net, x, weights=None, start=0, stop=None):
