@@ -89,6 +89,7 @@ def test_functions_at_any_points_in_any_order(case, batch_size):
         assert relative(H, so.exact.finite_differences.central(f.jac, point).value) < 1e-6
         v = rng.normal(size=net.size)
         assert relative(f.hessp(point, v), H @ v) < 1e-12
+        f.fun(point + 1)
         assert relative(operator @ v, H @ v) < 1e-12
         assert type(f.fun(point)) is float
 
