@@ -338,9 +338,9 @@ def equation_32(rng):
     apart = [np.linalg.norm(eps_of(two.at, a) - eps_of(two.at, b)) for a, b in zip(*two.points)]
     real = [flows.total_bound(a, *two.K, *two.lipschitz, stretch, 1.0) for a in two.alpha]
     K, L = rng.uniform(1, 2, 2), rng.uniform(1, 2, 2)
-    by_hand = [2 * 0.7 * 0.01 / min(pair) * (np.exp(0.5 * max(L)) - 1) for pair in (K, K[::-1])]
+    by_hand = [2 * 0.7 * 0.01 / min(K) * (np.exp(0.5 * max(L)) - 1)] * 4
     crossed = [flows.total_bound(0.01, *pair, *other, 0.7, 0.5)
-               for pair, other in ((K, L), (K[::-1], L))]
+               for pair in (K, K[::-1]) for other in (L, L[::-1])]
     return [AtMost("two flows of a network, three rates: distance of eps against the bound",
                    np.array(apart), np.array(real)),
             Equal("the smaller K and the larger L, of whichever flow", crossed, by_hand, 1e-13),
