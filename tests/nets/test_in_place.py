@@ -167,6 +167,9 @@ def test_a_whole_chain_from_gradients_at_all_outputs(name):
     tangents = chain.input_tangents(saved, None, v)
     for found, expected in zip(twin.input_tangents(saved, None, v), tangents, strict=True):
         assert found is expected is None or np.array_equal(found, expected)
+    H_y = np.zeros((6, y.shape[1], y.shape[1]))
+    at_all = chain.input_hessian_from(saved, bars, H_y)  # from the network's input on
+    assert len(at_all) == len(net.layers) + 1 and at_all[0].shape == (6, 4, 4)
     out = np.full(net.size, np.nan)
     twin.backward_tangent_from(saved, tangents, v, bars, y_bar_tangent, out, needs_input=False)
     same(out, chain.backward_tangent_from(saved, tangents, v, bars, y_bar_tangent)[1])
