@@ -33,14 +33,27 @@ def compiled(function, **options):
     dispatcher = njit(error_model="numpy", **options)(function)
     with _placing:
         given = numba.config.CACHE_DIR
+        folder = given or str(cache_folder())
+        if not _writable(folder):  # in memory only; numba would go on to the folder of the sources
+            return dispatcher
         try:
-            numba.config.CACHE_DIR = given or str(cache_folder())
+            numba.config.CACHE_DIR = folder
             dispatcher.enable_caching()
-        except (RuntimeError, OSError):  # nowhere to write: in memory only
+        except (RuntimeError, OSError):
             return dispatcher
         finally:
             numba.config.CACHE_DIR = given
     return _forgiving(dispatcher)
+
+
+@functools.cache
+def _writable(folder):
+    """Whether a folder is there, or can be made, and can be written to."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def summing(function):

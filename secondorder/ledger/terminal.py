@@ -246,7 +246,9 @@ def _between(last, item, tight, depth):
     if item.kind == "open" and item.rows[0][0][0] not in "|‖":
         spaced = (last.kind == "limits" or last.kind == "words" and _text(last) in _CONNECTIVES
                   or last.kind == "close" and last.width > 1)
-        return int(spaced), _RANKS["factor"] + inside if spaced else None
+        if not spaced and (tight or last.width < 8):
+            return 0, None
+        return int(spaced), _RANKS["factor"] + (inside if spaced else 4)  # the last resort
     if "words" in (item.kind, last.kind):
         return 1, 2 + inside
     if tight and "limits" not in (item.kind, last.kind):

@@ -40,6 +40,12 @@ def folder_of_cache(environment, tmp_path):
     return done.stdout.strip()
 
 
+def beside_the_sources():
+    """Compiled loops that stand in the package's folder."""
+    package = Path(secondorder.__file__).parent
+    return [file for pattern in ("*.nbi", "*.nbc") for file in package.rglob(pattern)]
+
+
 def environment_without_cache(**variables):
     kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     return kept | variables
@@ -52,8 +58,7 @@ def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_pat
     version = Path(said).relative_to(tmp_path / "secondorder" / "compiled").parts[0]
     assert version.startswith(secondorder.__version__) and f"numba{numba.__version__}" in version
     assert list(Path(said).glob("*.nbi"))
-    package = Path(secondorder.__file__).parent
-    assert not [file for pattern in ("*.nbi", "*.nbc") for file in package.rglob(pattern)]
+    assert not beside_the_sources()
 
 
 def test_the_folder_that_the_user_names_is_taken(tmp_path):
@@ -68,6 +73,15 @@ def test_without_a_folder_to_write_to_loops_live_in_memory(tmp_path):
     place = str(tmp_path / "file" / "cache")
     folder_of_cache(environment_without_cache(XDG_CACHE_HOME=place), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert not beside_the_sources()
+
+
+def test_a_folder_that_the_user_names_and_that_cannot_be_written_is_not_replaced(tmp_path):
+    (tmp_path / "file").write_text("no folder can be made in here")
+    place = str(tmp_path / "file" / "cache")
+    folder_of_cache(environment_without_cache(NUMBA_CACHE_DIR=place), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert not beside_the_sources()
 
 
 def test_the_setting_of_numba_stays_what_it_was():
