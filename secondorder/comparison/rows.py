@@ -76,27 +76,13 @@ def diagonal_bound(cross):
 
 
 def kronecker(curvature):
-    """E[h h^T] (x) B^t for every linear layer: ([ea-cg] (8c)), bias included, in theta's order."""
+    """E[h h^T] (x) B^t for every linear layer ([ea-cg] (8c)), bias included; stored are the factors
+    of the trained layers."""
     def make(point):
         blocks = eacg.bias_curvatures(*point.model, curvature=curvature)
-        P = point.network.size
-        matrix, stored, start = np.zeros((P, P)), 0, 0
-        for B, (layer, h) in zip(blocks, point.linear_inputs()):
-            if not layer.size:
-                continue  # fixed: no place in theta
-            n, m = B.shape[0], h.shape[1]
-            mean, second = h.mean(axis=0), h.T @ h / len(h)
-            end = start + n * m
-            matrix[start:end, start:end] = np.kron(B, second)
-            stored += B.nbytes + second.nbytes
-            if layer.bias is not None:
-                matrix[start:end, end:end + n] = np.kron(B, mean[:, None])
-                matrix[end:end + n, start:end] = matrix[start:end, end:end + n].T
-                matrix[end:end + n, end:end + n] = B
-                stored += mean.nbytes
-                end += n
-            start = end
-        return matrix, stored
+        stored = sum(B.nbytes + 8 * (h.shape[1] + (layer.bias is not None))**2
+                     for B, (layer, h) in zip(blocks, point.linear_inputs()) if layer.size)
+        return eacg.matrix(*point.model, curvature=curvature), stored
     return make
 
 
