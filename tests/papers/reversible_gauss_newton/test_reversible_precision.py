@@ -301,3 +301,15 @@ def test_large_features_are_refined(shape, bias, dtype):
         off = np.linalg.norm(F1 @ weight.T - E) / np.linalg.norm(E)
         assert found.complete and off < 10 * EPS[dtype] / s[-1]
         assert off / 10 < found.missed < 10 * off
+
+
+def test_refinement_finds_what_is_left():
+    """From a step of zero, all of it is left: what comes out is the shortest step."""
+    rng = np.random.default_rng(0)
+    net, x = RevMLP(4, 1, 6, outputs=2, activation="tanh", rng=0), rng.normal(size=(3, 4))
+    eps, J = rng.normal(size=(3, 2)), jacobian(net, x)
+    _, saved = net.chain.forward(x)
+    inverse = moore_penrose.kernel_inverse(net, saved, eps.shape, Options())
+    nothing = moore_penrose.Update(np.zeros(net.size), 6, 6)
+    found = moore_penrose.refined(net, saved, inverse, eps, nothing).direction
+    np.testing.assert_allclose(found, -np.linalg.pinv(J) @ eps.ravel(), rtol=1e-6, atol=1e-9)
