@@ -180,7 +180,7 @@ def direction(at, rate, l2, penalty):
     """What the optimizer adds, divided by the rate."""
     method = ResidualPartitioning(at.network, at.loss_function, rate, l2=l2, output="jensen",
                                   penalty=penalty)
-    return method.direction(at)
+    return method._direction(at)
 
 
 def overshoot(at, rate):

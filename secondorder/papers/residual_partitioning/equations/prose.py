@@ -61,7 +61,7 @@ def rates(a, eps, phi):
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
-    step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0).direction(at)
+    step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0)._direction(at)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
     eps, phi = a.partition
     more, others, below = eps.copy(), eps.copy(), phi.copy()
@@ -110,7 +110,7 @@ def claim_decrease(rng):
         W_dot, W_ddot = reference.algorithm(at)
         gain = sum(g**2 / h for g, h in zip(W_dot, W_ddot) if h)
         step = rate * ResidualPartitioning(at.network, at.loss_function, rate,
-                                           output="jensen").direction(at)
+                                           output="jensen")._direction(at)
         promised = at.loss - (rate - rate**2 / 2) * gain
         claims += [Equal("the bound at the step against what is promised, by loops",
                          bound_at(at, "jensen").value(step),
@@ -119,9 +119,9 @@ def claim_decrease(rng):
                           reference.model(at, step), promised, case=f"{name}, rate {rate}")]
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
-    step = ResidualPartitioning(line.network, line.loss_function, 3.0).direction(line)
+    step = ResidualPartitioning(line.network, line.loss_function, 3.0)._direction(line)
     at = cases.product_of_weights(0.1, 0.1, bias=False)
-    delta = ResidualPartitioning(at.network, at.loss_function, 1.0).direction(at)
+    delta = ResidualPartitioning(at.network, at.loss_function, 1.0)._direction(at)
     after = reference.losses("squared", reference.outputs(at.network, at.x, delta), at.y)[0]
     return [*claims,
             Equal("one weight, where the bound is the model: rates 0.5, 1, 1.5, the model against "
