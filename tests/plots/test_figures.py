@@ -239,7 +239,7 @@ def capture(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tutorial", sorted(path.name for path in ROOT.glob("tutorials/*.py")))
+@pytest.mark.parametrize("tutorial", sorted(path.name for path in ROOT.glob("tutorials/[0-9]*.py")))
 def test_figures_of_the_tutorials(tutorial, tmp_path, monkeypatch):
     drawn = capture(monkeypatch)
     monkeypatch.setattr(sys, "argv", [tutorial, str(tmp_path)])

@@ -68,12 +68,12 @@ def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, i
     x, y = inputs[order], labels[order]
     kept = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
     for iteration in range(iterations + 1):
-        if iteration % EVERY == 0:
-            kept["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
-        if iteration == iterations:
-            break
-        batch = rng.choice(len(inputs), BATCH, replace=False)
         try:
+            if iteration % EVERY == 0:
+                kept["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
+            if iteration == iterations:
+                break
+            batch = rng.choice(len(inputs), BATCH, replace=False)
             info = optimizer.step(inputs[batch], labels[batch])
         except FloatingPointError as error:
             return kept | {"diverged": f"iteration {iteration}: {error}"}
