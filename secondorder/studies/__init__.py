@@ -14,9 +14,10 @@ from .data import Images, images
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
+from .selection import chosen
 from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted, exactly,
                        paired, undecided)
 
 __all__ = ["DID_NOT_HOLD", "HELD", "Images", "Results", "Run", "STUDIES", "Study", "Sweep",
-           "UNDECIDED", "Verdict", "alike", "both", "counted", "diverged", "exactly",
+           "UNDECIDED", "Verdict", "alike", "both", "chosen", "counted", "diverged", "exactly",
            "finished", "images", "paired", "reproduce", "study", "undecided"]

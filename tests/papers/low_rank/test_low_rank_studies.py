@@ -4,8 +4,10 @@ seeds, and runs that diverged."""
 import numpy as np
 import pytest
 
+from harness import made_up
+from harness.made_up import verdicts
 from secondorder.papers.low_rank.studies import plateau
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 NEVER = 10**6
 
@@ -22,20 +24,7 @@ def training(leave=NEVER, before=1.0, after=1.0, end=0.1, wobble=0.0, upto=2000)
 
 
 def judged(key, make, seeds=None):
-    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
-    study = STUDIES.of("low-rank")[key]
-    settings = study.settings(seeds=seeds)
-    results = Results()
-    for run in study.runs(settings, results):
-        results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
-                               "seconds": 1.0})
-    found = study.judge(results, settings)
-    assert set(found) == set(study.claims)
-    return {letter: one.verdict for letter, one in found.items()}
-
-
-def verdicts(found):
-    return set(found.values())
+    return made_up.judged("low-rank", key, make, seeds)
 
 
 def test_the_numbers_read_off_a_run():

@@ -58,12 +58,34 @@ def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, i
         ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run
         that ended with numbers that are not finite what came before, and ``diverged``.
     """
+    return recorded(seed, data, half_width, layers, width, iterations, watched,
+                    lambda network: optimizer_of(network, base, rate, curvature, sigma, decay))
+
+
+def train_with(seed, data, base, rate, sigma, options, half_width, layers, width, iterations,
+               watched):
+    """Train with cubic regularisation with other options than the figures', by `train`'s record.
+
+    `options` are further arguments of :class:`~secondorder.CubicRegularization`.
+    """
+    return recorded(seed, data, half_width, layers, width, iterations, watched,
+                    lambda network: so.CubicRegularization(optimizer_of(
+                        network, base, rate, "none", sigma), sigma=sigma, **options))
+
+
+def start_of(seed, data, half_width, layers, width, dtype="float32"):
+    """Network, images and labels of a run, and what draws its batches."""
     found = images(data)
-    inputs, labels = found.inputs.astype("float32"), found.labels
+    inputs, labels = found.inputs.astype(dtype), found.labels
     network = so.mlp([inputs.shape[1], *[width] * layers, 10], activation="relu", bias=False,
-                     init=half_width, rng=seed, dtype="float32")
-    optimizer, rng = optimizer_of(network, base, rate, curvature, sigma,
-                                  decay), np.random.default_rng([seed, 1])
+                     init=half_width, rng=seed, dtype=dtype)
+    return network, inputs, labels, np.random.default_rng([seed, 1])
+
+
+def recorded(seed, data, half_width, layers, width, iterations, watched, made):
+    """Train with the optimizer that `made` makes for a network; what `train` returns."""
+    network, inputs, labels, rng = start_of(seed, data, half_width, layers, width)
+    optimizer = made(network)
     order = rng.permutation(len(inputs))[:watched]  # some files stand in the order of their labels
     x, y = inputs[order], labels[order]
     kept = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
@@ -79,7 +101,7 @@ def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, i
             return kept | {"diverged": f"iteration {iteration}: {error}"}
         kept["batch_loss"].append(rounded(info["loss"]))
         kept["rate"].append(rounded(info.get("rate", info["learning_rate"])))
-        if curvature != "none":
+        if "slope" in info:
             kept["slope"].append(rounded(info["slope"]))
             kept["curvature"].append(rounded(info["curvature"]))
             kept["norm"].append(rounded(info["direction_norm"]))
@@ -106,6 +128,12 @@ def run(settings, seed, **arguments):
     """A :class:`Run` of `train` with the sizes of the settings."""
     sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
     return Run(train, {"seed": seed, **sizes, **arguments})
+
+
+def run_with(settings, seed, **arguments):
+    """The same of `train_with`."""
+    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
+    return Run(train_with, {"seed": seed, **sizes, **arguments})
 
 
 def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "printed"),

@@ -1,0 +1,88 @@
+"""Claim: a sample's Hessian is of low rank, a batch's is not."""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.studies import Run, exactly, images, study, undecided
+
+from .. import PAPER
+from ..factors import SampleHessian, hessian
+
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+
+
+def rank_of_batch(seed, samples, sizes):
+    """Rank of a batch's Hessian, and the number of weights."""
+    network, x, y = at(seed, samples, sizes, "digits")
+    values = np.abs(np.linalg.eigvalsh(hessian(network, so.SoftmaxCrossEntropy(), x, y)))
+    limit = network.size * np.finfo(float).eps * values.max()
+    return {"rank": int(np.count_nonzero(values > limit)), "weights": network.size}
+
+
+def rank_of_sample(seed, data, sizes):
+    """Rank of one sample's Hessian by its factors, never formed, and the number of weights."""
+    network, x, y = at(seed, 1, sizes, data)
+    return {"rank": SampleHessian(network, so.SoftmaxCrossEntropy(), x, y).rank(),
+            "weights": network.size}
+
+
+def at(seed, samples, sizes, data):
+    found, rng = images(data), np.random.default_rng([seed, 1])
+    rows = rng.choice(len(found.inputs), samples, replace=False)
+    network = so.mlp([found.inputs.shape[1], *sizes, 10], activation="relu", bias=False,
+                     init=0.2 if len(sizes) > 5 else "xavier", rng=seed)
+    return network, found.inputs[rows], found.labels[rows]
+
+
+def share(result):
+    return result["rank"] / result["weights"]
+
+
+@study(PAPER, "claim-batch-rank",
+       shows="Rank of the Hessian over the number of weights, from 1 to 64 samples",
+       claims={"sample": "of one sample below a tenth, in a small network and in the paper's",
+               "batch": "rising with every doubling of the batch"},
+       full={"sizes": (16, 16, 16), "paper": (128,) * 12, "data": "mnist", "batches": BATCHES,
+             "seeds": (2, 3, 4)},
+       quick={"sizes": (8, 8), "paper": (16,) * 6, "data": "digits", "batches": (1, 2, 4),
+              "seeds": (2,)}, seconds=(120, 1), needs=("mnist",),
+       deviation="the paper states it and counts nothing; weights of the small network by Xavier, "
+       "of the large one within +-.2")
+class BatchRank:
+    def runs(self, settings, results):
+        small = [Run(rank_of_batch, {"seed": seed, "samples": samples,
+                                     "sizes": list(settings["sizes"])})
+                 for seed in settings["seeds"] for samples in settings["batches"]]
+        return small + [Run(rank_of_sample, {"seed": seed, "data": settings["data"],
+                                             "sizes": list(settings["paper"])})
+                        for seed in settings["seeds"]]
+
+    def judge(self, results, settings):
+        one, *_ = grown = [[share(found) for found in results.of(samples=samples)]
+                           for samples in settings["batches"]]
+        large = [share(found) for found in results.of(data=settings["data"])]
+        seeds = len(settings["seeds"])
+        if seeds < 3:
+            few = undecided(f"{seeds} seeds; it takes three at least", seeds)
+            return {"sample": few, "batch": few}
+        steps = np.diff(np.array(grown), axis=0)
+        return {"sample": exactly(max(one + large) < 0.1, max(one + large), "largest rank / weights"
+                                  , f"in the paper's network {max(large):.2g}", seeds),
+                "batch": exactly((steps > 0).all(), steps.min(), "least rise of rank / weights",
+                                 f"{np.mean(grown[-1]):.2f} at {settings['batches'][-1]} samples",
+                                 seeds)}
+
+    def draw(self, results, figure):
+        axes = figure.subplots()
+        told = [one for one in results.arguments() if "samples" in one]
+        points = [(one["samples"], share(results.of(**one)[0])) for one in told]
+        axes.semilogx(*zip(*points), "o", base=2, label=f"{told[0]['sizes']}, a mark a seed")
+        data = next(one["data"] for one in results.arguments() if "data" in one)
+        large = [share(one) for one in results.of(data=data)]
+        axes.plot([1] * len(large), large, "s", color="C3", markersize=9, markerfacecolor="none",
+                  label="the paper's network, one sample")
+        axes.axhline(0.1, color="0.5", linewidth=0.8)
+        axes.set(xlabel="samples of the batch", ylabel="rank of the Hessian / number of weights")
+        axes.legend(fontsize=8)
+        figure.suptitle("Low rank for a sample, not for a batch (digits; ReLU, cross-entropy)",
+                        fontsize=10)

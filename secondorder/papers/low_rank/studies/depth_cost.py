@@ -1,0 +1,97 @@
+"""Claim: by the paper's quantities curvature costs time quadratic in depth; by one tangent, linear.
+"""
+
+import time
+
+import numpy as np
+
+import secondorder as so
+from secondorder.studies import Run, exactly, study, undecided
+
+from .. import PAPER
+from ..curvature import by_explicit_eta, directional_curvature_at
+
+ROUTES = {"eta": by_explicit_eta, "tangent": directional_curvature_at}
+BATCH = 32
+
+
+def cost(seed, route, layers, width, rounds):
+    """Least CPU seconds of g^T H g at an evaluation, and the multiplications of its products."""
+    rng = np.random.default_rng(seed)
+    network = so.mlp([width] * (layers + 1) + [10], activation="relu", bias=False, rng=seed)
+    x, y = rng.random((BATCH, width)), rng.integers(0, 10, BATCH)
+    evaluation = network.evaluate(so.SoftmaxCrossEntropy(), x, y)
+    direction, times = -evaluation.gradient, []
+    for _ in range(rounds + 1):  # the first one warms up
+        began = time.process_time()
+        for _ in range(4):
+            ROUTES[route](evaluation, direction)
+        times.append((time.process_time() - began) / 4)
+    return {"seconds": min(times[1:]), "multiplications": multiplications(route, layers, width)}
+
+
+def multiplications(route, layers, width):
+    """By the formula: W^k eta^(k-1,r) for every pair of layers r < k; or P v and W v' a layer."""
+    d = [width] * (layers + 1) + [10]
+    if route == "eta":
+        return BATCH * sum(d[k + 1] * d[k] * d[r + 1] for r in range(len(d) - 2)
+                           for k in range(r + 1, len(d) - 1))
+    return BATCH * sum(3 * d[k + 1] * d[k] for k in range(len(d) - 1))
+
+
+def slope(results, route, number, by, **fixed):
+    """Least-squares slope of log number over log of depth or width, and the points."""
+    told = [one for one in results.arguments(route=route) if all(one[name] == value for name, value
+                                                                 in fixed.items())]
+    points = sorted((one[by], results.of(**one)[0][number]) for one in told)
+    return float(np.polyfit(*np.log(np.array(points)).T, 1)[0]) if len(points) > 1 else None
+
+
+@study(PAPER, "claim-depth-cost",
+       shows="CPU time of a directional curvature over depth and over width, by two routes",
+       claims={"depth-eta": "with every eta formed the time grows quadratically with depth: slope "
+                            "1.6 to 2.4 over 4, 8 and 16 layers of 32",
+               "depth-tangent": "by one tangent linearly: slope .8 to 1.2",
+               "width-eta": "with every eta formed at most cubically with width: slope at most 3.2 "
+                            "over 16, 32 and 64"},
+       full={"depths": (4, 8, 16), "widths": (16, 32, 64), "rounds": 60, "seeds": (0,)},
+       quick={"depths": (4, 8), "widths": (16, 32), "rounds": 3, "seeds": (0,)}, seconds=(60, 2),
+       deviation="the paper gives orders and no measurement; batch of 32, float64")
+class DepthCost:
+    def runs(self, settings, results):
+        points = [(depth, 32) for depth in settings["depths"]]
+        points += [(8, width) for width in settings["widths"] if width != 32]
+        return [Run(cost, {"seed": seed, "route": route, "layers": layers, "width": width,
+                           "rounds": settings["rounds"]})
+                for seed in settings["seeds"] for route in ROUTES for layers, width in points]
+
+    def judge(self, results, settings):
+        told = {"depth-eta": ("eta", "layers", {"width": 32}, 1.6, 2.4),
+                "depth-tangent": ("tangent", "layers", {"width": 32}, 0.8, 1.2),
+                "width-eta": ("eta", "width", {"layers": 8}, -np.inf, 3.2)}
+        verdicts = {}
+        for letter, (route, by, fixed, low, high) in told.items():
+            time_slope = slope(results, route, "seconds", by, **fixed)
+            count = slope(results, route, "multiplications", by, **fixed)
+            verdicts[letter] = (undecided("it takes two sizes at least") if time_slope is None else
+                                exactly(low <= time_slope <= high, time_slope, "slope of the time",
+                                        f"slope of the counted multiplications {count:.2f}"))
+        return verdicts
+
+    def draw(self, results, figure):
+        for panel, by, fixed in zip(figure.subplots(1, 2, sharey=True), ("layers", "width"),
+                                    ({"width": 32}, {"layers": 8})):
+            for k, route in enumerate(ROUTES):
+                told = results.arguments(route=route, **fixed)
+                points = sorted((one[by], 1e3 * results.of(**one)[0]["seconds"]) for one in told)
+                found = slope(results, route, "seconds", by, **fixed)
+                label = "every eta formed" if route == "eta" else "one tangent"
+                panel.loglog(*zip(*points), ("o-", "s--")[k], label=f"{label}: slope {found:.2f}")
+            ticks = sorted({one[by] for one in results.arguments(**fixed)})
+            panel.set_xticks(ticks, map(str, ticks))
+            panel.minorticks_off()
+            panel.set(xlabel=by)
+            panel.legend(fontsize=8)
+        figure.axes[0].set_ylabel("CPU time, ms")
+        figure.suptitle("Directional curvature of ReLU networks, batch of 32: over depth at width "
+                        "32, over width at depth 8", fontsize=10)

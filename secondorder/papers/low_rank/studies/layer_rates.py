@@ -1,0 +1,73 @@
+"""Claim, a proposal of the paper: a rate for every layer or parameter might mend Adam."""
+
+from secondorder.studies import both, counted, finished, study
+
+from .. import PAPER
+from . import plateau
+
+SIGMA = 1000.0
+KINDS = {"coupled": {"rates": "layer", "coupled": True},
+         "separate": {"rates": "layer", "coupled": False}}
+VARIABLE = {"rates": "variable"}
+
+
+def on_adam(settings, seed, options, half):
+    return plateau.run_with(settings, seed, base="adam", rate=plateau.RATES["adam"], sigma=SIGMA,
+                            options=options, half_width=half)
+
+
+@study(PAPER, "claim-layer-rates",
+       shows="Adam alone and with a rate for every layer, or for every weight, by the cubic model",
+       claims={kind: f"one rate a layer, {how}: cubic steps on Adam leave (+-.1) and end (+-.2) "
+                     "within 10 % of Adam or before it"
+               for kind, how in (("coupled", "by one joint model"), ("separate", "each by its own"))
+               } | {"variable": "one rate a weight: after the few iterations that are run the loss "
+                                "(+-.1) is within 10 % of Adam's or below"},
+       full=plateau.FULL | {"iterations of variable": 300},
+       quick=plateau.QUICK | {"iterations of variable": 5}, seconds=(700, 6), needs=("mnist",),
+       deviation=plateau.DEVIATION + "; the paper proposes it and runs nothing. A rate for every "
+       "weight costs a step of 110 ms: one seed, 300 iterations, so undecided in any case")
+class LayerRates:
+    def runs(self, settings, results):
+        alone = [run for half in (0.1, 0.2)
+                 for run in plateau.compared(settings, "adam", 0, half, ("none",))]
+        layers = [on_adam(settings, seed, options, half) for seed in settings["seeds"]
+                  for half in (0.1, 0.2) for options in KINDS.values()]
+        short = settings | {"iterations": settings["iterations of variable"]}
+        return [*alone, *layers, on_adam(short, settings["seeds"][0], VARIABLE, 0.1)]
+
+    def judge(self, results, settings):
+        alone = {half: results.by_seed(curvature="none", half_width=half) for half in (0.1, 0.2)}
+        verdicts = {}
+        for kind, options in KINDS.items():
+            told = []
+            for half, number, name in ((0.1, plateau.leave, "leaving over Adam's"),
+                                       (0.2, plateau.end, "end over Adam's")):
+                ratios = [number(one) / number(alone[half][seed]) for seed, one in
+                          results.by_seed(options=options, half_width=half).items()]
+                told.append(counted([ratio <= 1.1 for ratio in ratios], ratios, name))
+            verdicts[kind] = both(*told)
+        ratios = []
+        for seed, one in results.by_seed(options=VARIABLE).items():
+            last = settings["iterations of variable"] // plateau.EVERY
+            reached = one["loss"][last] if len(one["loss"]) > last else float("inf")
+            ratios.append(reached / alone[0.1][seed]["loss"][last])
+        verdicts["variable"] = counted([ratio <= 1.1 for ratio in ratios], ratios,
+                                       "loss over Adam's")
+        return verdicts
+
+    def draw(self, results, figure):
+        for panel, half in zip(figure.subplots(1, 2), (0.1, 0.2)):
+            kinds = [("Adam alone", {"curvature": "none"}, "k", "-")]
+            kinds += [(f"a rate a layer, {name}", {"options": options}, f"C{k}", "--")
+                      for k, (name, options) in enumerate(KINDS.items())]
+            kinds.append(("a rate a weight", {"options": VARIABLE}, "C2", ":"))
+            for label, wanted, colour, style in kinds:
+                rows = [one["loss"] for one in finished(results.of(half_width=half, **wanted))]
+                plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
+            panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
+            panel.legend(fontsize=8)
+            panel.set_ylabel("cross-entropy, mean of the watched samples")
+        settings = results.arguments()[0]
+        figure.suptitle("Rates by layer and by weight on Adam, sigma 1000: "
+                        f"{plateau.title_of(settings)}", fontsize=10)

@@ -1,0 +1,266 @@
+"""The judges of the low-rank paper's claims in prose, on made-up results."""
+
+import numpy as np
+import pytest
+
+from harness import made_up
+from harness.made_up import verdicts
+from secondorder.papers.low_rank.studies import averaging, depth_cost, plateau, sigma_mechanism
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED, Results, chosen
+
+LOST = {"diverged": "iteration 3"}
+
+
+def judged(key, make, seeds=None):
+    return made_up.judged("low-rank", key, make, seeds)
+
+
+def training(leave=10**6, rate=1.0, later=None, end=0.1, upto=2000):
+    """A made-up run that leaves the plateau and falls to `end`; its rate steps to `later` there."""
+    looks = np.arange(0, upto + 1, plateau.EVERY)
+    rates = np.where(np.arange(upto) < leave, rate, rate if later is None else later)
+    loss = np.where(looks < leave, 2.3, np.maximum(end, 2.2 - 0.02 * (looks - leave)))
+    return {"loss": loss.tolist(), "rate": rates.tolist(), "slope": [], "curvature": [],
+            "norm": []}
+
+
+def diverging(**_):
+    return training(upto=15) | LOST
+
+
+def modelled(bend, leave=400):
+    """A run whose rate follows (37), with curvature `bend` from leaving on: |a| = |g| = sigma = 1
+    would make the balance bend^2 / 2; here |g| = .1, sigma = 100, a = -.01, c = .1."""
+    one, later = training(leave), np.arange(2000) >= leave
+    h = np.where(later, bend, 0.0)
+    one["rate"] = ((-h + np.sqrt(h**2 + 2 * 0.01 * 0.1)) / 0.1).tolist()
+    return one | {"slope": [-0.01] * 2000, "curvature": h.tolist(), "norm": [0.1] * 2000}
+
+
+def test_balance_of_curvature_and_sigma():
+    one = modelled(1.0)
+    np.testing.assert_allclose(sigma_mechanism.balance(one)[500:], 1 / 0.002)
+    assert sigma_mechanism.flat_share(one) == 1 and sigma_mechanism.curved_share(one) == 1
+    one["rate"] = [1.03 * rate for rate in one["rate"]]
+    assert sigma_mechanism.flat_share(one) == 0
+
+
+@pytest.mark.parametrize("bend, seeds, expected", [
+    (1.0, None, (HELD, HELD)), (0.01, None, (HELD, DID_NOT_HOLD)),
+    (1.0, 3, (UNDECIDED, UNDECIDED))])
+def test_sigma_mechanism(bend, seeds, expected):
+    found = judged("claim-sigma-mechanism", lambda **_: modelled(bend), seeds)
+    assert (found["flat"], found["curved"]) == expected
+
+
+def test_sigma_mechanism_when_runs_diverge_or_are_curved_from_the_start():
+    assert verdicts(judged("claim-sigma-mechanism", diverging)) == {DID_NOT_HOLD}
+    found = judged("claim-sigma-mechanism", lambda **_: modelled(1.0, leave=0))
+    assert found == {"flat": DID_NOT_HOLD, "curved": HELD}
+
+
+def best_rate(best, cubic):
+    """Gradient descent is best at one rate; there it ends at .1 and leaves at 400."""
+    def make(curvature, rate, seed, half_width, decay=0.95, **_):
+        if curvature == "exact":
+            return training(int(400 * cubic) if half_width == 0.1 else 0, end=0.1 * cubic)
+        if rate == 0.5:
+            return diverging()
+        good = rate == best
+        return training((400 if good else 900) if half_width == 0.1 else 0,
+                        end=0.1 if good and decay == 1.0 else 0.3)
+    return make
+
+
+def test_optimal_rate():
+    assert verdicts(judged("claim-optimal-rate", best_rate(0.1, 1.05))) == {HELD}
+    assert verdicts(judged("claim-optimal-rate", best_rate(0.1, 1.25))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-optimal-rate", best_rate(0.1, 1.0), seeds=2)) == {UNDECIDED}
+
+    def lost(curvature, **rest):
+        return diverging() if curvature == "exact" else best_rate(0.1, 1)(curvature, **rest)
+
+    assert verdicts(judged("claim-optimal-rate", lost)) == {DID_NOT_HOLD}
+
+
+def test_a_setting_is_chosen_on_its_seeds_alone():
+    results = Results()
+    ends = {(1, 7): 0.5, (2, 7): 0.4, (1, 8): 0.1, (2, 8): 0.3, (1, 2): 9, (2, 2): 0}
+    for (rate, seed), end in ends.items():
+        results.add(f"{rate} {seed}", {"arguments": {"rate": rate, "seed": seed}, "seconds": 1,
+                                       "result": {"end": end}})
+    both = [{"rate": 1}, {"rate": 2}]
+
+    def end(one):
+        return one["end"]
+
+    assert chosen(results, both, end, (7, 8)) == {"rate": 1}
+    assert chosen(results, both, end, (7,)) == {"rate": 2}
+    assert chosen(results, both, end, (7, 9)) is None
+
+
+def test_less_tuning():
+    def hard_to_tune(curvature, data, rate, sigma, seed, **_):
+        if curvature == "exact":
+            return training(0, end=0.11 + 0.001 * seed)
+        fitting = {"digits": 0.01, "mnist": 0.1, "cifar-10": 0.5}[data]
+        return training(0, end=0.1 * (1 + abs(np.log10(rate / fitting))))
+
+    def easy_to_tune(curvature, data, rate, sigma, seed, **_):
+        if curvature == "none":
+            return training(0, end=0.1 if rate == 0.1 else 0.4)
+        fitting = {"digits": 10.0, "mnist": 100.0, "cifar-10": 1000.0}[data]
+        return training(0, end=0.1 * (1.2 + abs(np.log10(sigma / fitting)) + 0.01 * seed))
+
+    assert verdicts(judged("claim-less-tuning", hard_to_tune)) == {HELD}
+    assert verdicts(judged("claim-less-tuning", easy_to_tune)) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-less-tuning", hard_to_tune, seeds=2)) == {UNDECIDED}
+
+    def lost(curvature, data, **rest):
+        if curvature == "exact" and data == "mnist":
+            return diverging()
+        return hard_to_tune(curvature, data, **rest)
+
+    assert verdicts(judged("claim-less-tuning", lost)) == {UNDECIDED}
+
+
+def options(noisy, better):
+    """Made-up results of `averaging`: others `noisy` times as noisy, the third `better`."""
+    def make(half_width, options=None, batches=None, **_):
+        if batches is not None:
+            third = {"rate": 1.0, "variation": 0.2, "projected": 0.3}
+            other = {"rate": 1.0, "variation": 0.2 * noisy, "projected": 0.3 * noisy}
+            return {"step": other, "rate": other, "direction": third}
+        share = better if options is None else 1.0
+        return training(int(500 * share) if half_width == 0.1 else 0, end=0.2 * share)
+    return make
+
+
+def test_averaging():
+    assert verdicts(judged("claim-averaging", options(2, 0.5))) == {HELD}
+    assert verdicts(judged("claim-averaging", options(0.5, 2))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-averaging", options(2, 0.5), seeds=2)) == {UNDECIDED}
+
+    def lost(batches=None, **rest):
+        return LOST if batches is not None else options(2, 0.5)(**rest)
+
+    found = judged("claim-averaging", lost)
+    assert found["a-step"] == found["a-rate"] == DID_NOT_HOLD and found["b-end"] == HELD
+
+
+def test_steps_of_the_three_options():
+    """The third is what the optimizer takes; the first two are means over samples by themselves."""
+    import secondorder as so
+
+    rng = np.random.default_rng(0)
+    network = so.mlp([5, 6, 6, 3], activation="relu", bias=False, init=0.5, rng=1)
+    x, y = rng.random((4, 5)), rng.integers(0, 3, 4)
+    loss = so.SoftmaxCrossEntropy()
+    found = averaging.options_at(network, loss, x, y)
+    for name, (_, step) in found.items():
+        twin = network.copy()
+        before = twin.theta.copy()
+        so.CubicRegularization(so.SGD(twin, loss), sigma=averaging.SIGMA,
+                               averaging=name).step(x, y)
+        np.testing.assert_allclose(step, twin.theta - before, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(averaging.projected([[3.0, 1], [1, -1]]), [3, 1])
+
+
+@pytest.mark.parametrize("powers, expected", [
+    ({"eta": (2.1, 2.8), "tangent": (1.1, 1.9)}, HELD),
+    ({"eta": (1.2, 3.6), "tangent": (1.6, 2.0)}, DID_NOT_HOLD)])
+def test_depth_cost(powers, expected):
+    def make(route, layers, width, **_):
+        by_depth, by_width = powers[route]
+        return {"seconds": layers**by_depth * width**by_width, "multiplications": layers * width}
+
+    assert verdicts(judged("claim-depth-cost", make)) == {expected}
+
+
+def test_counted_multiplications():
+    """Two hidden layers of 3 and ten outputs: pairs (0, 1), (0, 2), (1, 2) of 3 weight matrices."""
+    assert depth_cost.multiplications("eta", 2, 3) == 32 * (27 + 90 + 90)
+    assert depth_cost.multiplications("tangent", 2, 3) == 32 * 3 * (9 + 9 + 30)
+
+
+def test_storage():
+    def holding(ratio, at_a_batch):
+        def make(route, samples, **_):
+            share = at_a_batch if route == "eta" and samples == 32 else ratio
+            return {"curvature": 1000 * share, "gradient": 1000}
+        return make
+
+    assert verdicts(judged("claim-storage", holding(1.4, 1.9))) == {HELD}
+    assert judged("claim-storage", holding(1.4, 33)) == {
+        "tangent": HELD, "eta-sample": HELD, "eta-batch": DID_NOT_HOLD}
+    assert verdicts(judged("claim-storage", holding(2.1, 33))) == {DID_NOT_HOLD}
+
+
+def test_batch_rank():
+    def growing(samples=1, data=None, **_):
+        return {"rank": 20 * samples, "weights": 1696 if data is None else 10**6}
+
+    def full(samples=1, **_):
+        return {"rank": 1696, "weights": 1696}
+
+    assert verdicts(judged("claim-batch-rank", growing)) == {HELD}
+    assert verdicts(judged("claim-batch-rank", full)) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-batch-rank", growing, seeds=2)) == {UNDECIDED}
+
+
+def test_start_scale():
+    def as_reported(half_width, curvature, base=None, **_):
+        if base is not None:
+            return training()
+        size = {0.1: 1e-3, 0.2: 1.0, 0.6: 1e5, 1.0: 1e8}.get(half_width, 1.0)
+        return {"loss": size, "norm": size, "bend": size,
+                "after": None if half_width == 1.0 else 1.0}
+
+    def opposite(half_width, curvature, base=None, **_):
+        if base is not None:
+            return training(leave=100)
+        return {"loss": 2.3, "norm": 1.0, "bend": 1.0, "after": 0.1}
+
+    assert verdicts(judged("claim-start-scale", as_reported)) == {HELD}
+    assert verdicts(judged("claim-start-scale", opposite)) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-start-scale", as_reported, seeds=3)) == {UNDECIDED}
+
+
+def test_converged_or_stuck():
+    def apart(half_width, **_):
+        return training(400 if half_width == 0.1 else 0, rate=5.0, later=0.05)
+
+    def mixed(half_width, **_):
+        return training(400 if half_width == 0.1 else 0, rate=0.05, later=0.5)
+
+    assert verdicts(judged("claim-converged-or-stuck", apart)) == {HELD}
+    assert verdicts(judged("claim-converged-or-stuck", mixed)) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-converged-or-stuck", apart, seeds=2)) == {UNDECIDED}
+    assert verdicts(judged("claim-converged-or-stuck", diverging)) == {UNDECIDED}
+
+    def never_converged(**_):
+        return training(400, end=1.9)
+
+    assert verdicts(judged("claim-converged-or-stuck", never_converged)) == {UNDECIDED}
+
+
+def test_layer_rates():
+    def rates(late, high):
+        def make(half_width, options=None, **_):
+            if options is None:
+                return training(100 if half_width == 0.1 else 0, end=0.1)
+            return training(int(100 * late) if half_width == 0.1 else 0, end=0.1 * high)
+        return make
+
+    found = judged("claim-layer-rates", rates(1.05, 0.5))
+    assert found == {"coupled": HELD, "separate": HELD, "variable": UNDECIDED}
+    for late, high in ((1.5, 0.9), (0.5, 1.2)):
+        found = judged("claim-layer-rates", rates(late, high))
+        assert found["coupled"] == found["separate"] == DID_NOT_HOLD
+    found = judged("claim-layer-rates", rates(1.0, 1.0), seeds=2)
+    assert verdicts(found) == {UNDECIDED}
+
+    def lost(options=None, **rest):
+        return rates(1, 1)(**rest) if options is None else diverging()
+
+    assert judged("claim-layer-rates", lost)["coupled"] == DID_NOT_HOLD
