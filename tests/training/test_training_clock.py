@@ -41,8 +41,8 @@ def test_history_seconds_leave_compilation_out():
     optimizer = Compiling(so.mlp([3, 2], rng=0), so.SoftmaxCrossEntropy())
     history = so.train(optimizer, x, y, epochs=2, batch_size=20, rng=0)
     first, second = np.diff(history.column("seconds"))
-    assert optimizer.compiling > 0.2, "the loop compiled at once: nothing was tested"
-    assert 0.01 <= first < 0.2 * optimizer.compiling and 0.01 <= second < 0.2
+    assert optimizer.compiling > 0.1, "the loop compiled at once: nothing was tested"
+    assert 0.01 <= first < optimizer.compiling / 2 and 0.01 <= second < optimizer.compiling / 2
 
 
 def test_clock_counts_work_and_is_quiet_after_an_error():
@@ -62,8 +62,9 @@ def test_clock_counts_work_and_is_quiet_after_an_error():
 def test_clock_counts_what_another_thread_compiles_as_work():
     import threading
 
+    started = time.perf_counter()
     with StepClock() as clock:
         thread = threading.Thread(target=lambda: freshly_compiled()(np.ones(2)))
         thread.start()
         thread.join()
-    assert clock.seconds > 0.2
+    assert clock.seconds > 0.9 * (time.perf_counter() - started)
