@@ -45,16 +45,31 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     for layer in network.chain.sublayers():
         nearest_class(layer, rules.registry, "bounded_hessian")
     require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
-    chain, saved = network.chain, evaluation.saved
     H = np.eye(network.size, dtype=network.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         for row in H:  # which becomes the product with H
-            y_bar_tangent = loss.hessian_product(evaluation.outputs, evaluation.y,
-                                                 chain.tangent(saved, None, row))
-            _, total = backward_without_products(chain, saved, None, row, evaluation.deltas[-1],
-                                                 y_bar_tangent)
-            row[...] = total / evaluation.samples + l2 * row
+            row[...] = bounded_hessian_product(evaluation, row) + l2 * row
     return network.require_finite(H, "the bounded Hessian")
+
+
+def bounded_hessian_product(evaluation, v):
+    """:func:`bounded_hessian` times a vector, by one tangent pass and one backward pass.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    v : (P,) array
+
+    Returns
+    -------
+    (P,) array
+    """
+    chain, loss = evaluation.network.chain, evaluation.loss_function
+    y_bar_tangent = loss.hessian_product(evaluation.outputs, evaluation.y,
+                                         chain.tangent(evaluation.saved, None, v))
+    _, total = backward_without_products(chain, evaluation.saved, None, v, evaluation.deltas[-1],
+                                         y_bar_tangent)
+    return total / evaluation.samples
 
 
 def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):

@@ -1,0 +1,123 @@
+"""Claim (a speculation of the paper): its curvature is better than Adam's moving average."""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.studies import Run, both, diverged, exactly, study, undecided
+
+from .. import PAPER, ResidualPartitioning
+from . import networks
+
+KINDS = ("autoencoder", "classifier")
+RATES = {("autoencoder", "partitioning"): 10.0, ("autoencoder", "adam"): 3e-3,
+         ("classifier", "partitioning"): 100.0, ("classifier", "adam"): 1e-3}
+HIDDEN = {"autoencoder": (64, 2, 64), "classifier": (40, 20, 12)}  # exact diagonals in seconds
+
+
+def compared(seed, kind, along, points, between):
+    """Along a training on the digits: how well both curvatures follow the exact one.
+
+    Parameters
+    ----------
+    along : {"partitioning", "adam"}
+        Whose steps are taken; the other sees every batch too.
+    points, between : int
+        How many points, and how many steps lie between two of them.
+
+    Returns
+    -------
+    dict
+        For ``partitioning`` and ``adam`` a list over the points of: ``pooled``, Spearman's
+        correlation with the absolute diagonal of the exact Hessian; ``layers``, its mean over
+        layers; ``quality``, (g . d)^2 / (d^T G d), G the Gauss-Newton matrix of all samples, d the
+        method's direction.
+    """
+    from scipy.stats import spearmanr
+
+    x, y = networks.data_of(kind, "digits", dtype="float64")
+    network, loss = networks.network_of(kind, x.shape[1], seed, "float64", HIDDEN[kind])
+    methods = {"partitioning": ResidualPartitioning(network, loss, l2=networks.L2),
+               "adam": so.Adam(network, loss, l2=networks.L2)}
+    rate, rows = RATES[kind, along], networks.batches(len(x), seed)
+    kept = {name: {"pooled": [], "layers": [], "quality": []} for name in methods}
+    for step in range(1, points * between + 1):
+        batch = next(rows)
+        at = network.evaluate(loss, x[batch], y[batch])
+        directions = {name: method.direction(at).copy() for name, method in methods.items()}
+        if step % between == 0:
+            estimates = {"partitioning": so.residual_partitioning.bound(
+                network, loss, x[batch], y[batch]).curvature,
+                "adam": np.sqrt(methods["adam"].second)}
+            true = np.abs(so.exact.diagonal(network, loss, x, y))
+            gradient = so.exact.gradient(network, loss, x, y)
+            G = so.exact.GaussNewtonOperator(network, loss, x, y)
+            for name, estimate in estimates.items():
+                d, found = directions[name], kept[name]
+                found["pooled"].append(float(spearmanr(estimate, true).statistic))
+                found["layers"].append(float(np.nanmean(
+                    [spearmanr(estimate[where], true[where]).statistic
+                     for layer, where in zip(network.layers, network.chain.slices)
+                     if layer.size])))
+                found["quality"].append(float((gradient @ d) ** 2 / (d @ G.matvec(d))))
+        network.theta = network.theta + rate * directions[along]
+    return kept
+
+
+@study(PAPER, "claim-curvature-quality",
+       shows="Both methods' diagonals against the exact Hessian's, and how good their directions "
+             "are",
+       claims={"pooled": "rank correlation with the exact diagonal over all parameters: higher "
+                         "than Adam's at 3/4 of the points on both networks",
+               "layers": "the same within layers",
+               "direction": "the same of (g . d)^2 / (d^T G d), the decrease along a direction at "
+                            "its best rate"},
+       full={"points": 10, "between": 40, "seeds": (1, 2, 3)},
+       quick={"points": 2, "between": 5, "seeds": (1,)}, seconds=(300, 10),
+       deviation="digits; the classifier has 40-20-12 hidden units, so that exact diagonals are "
+                 "possible; a speculation in print, without a number")
+class CurvatureQuality:
+    def runs(self, settings, results):
+        return [Run(compared, {"seed": seed, "kind": kind, "along": along,
+                               "points": settings["points"], "between": settings["between"]})
+                for seed in settings["seeds"] for kind in KINDS
+                for along in ("partitioning", "adam")]
+
+    def judge(self, results, settings):
+        verdicts = {}
+        for letter, name in (("pooled", "pooled"), ("layers", "layers"), ("direction", "quality")):
+            verdicts[letter] = both(*(self.higher(results.of(kind=kind), name, kind, settings)
+                                      for kind in KINDS))
+        return verdicts
+
+    def higher(self, found, name, kind, settings):
+        """Whether residual partitioning is higher at three quarters of the points of a network."""
+        done = [one for one in found if not diverged(one)]
+        if len(settings["seeds"]) < 3 or not done:
+            return undecided("it takes three seeds", len(settings["seeds"]))
+        higher = [ours > adam for one in done
+                  for ours, adam in zip(one["partitioning"][name], one["adam"][name])]
+        return exactly(np.mean(higher) >= 0.75, np.mean(higher), "share of points", kind,
+                       len(settings["seeds"]))
+
+    def draw(self, results, figure):
+        panels = figure.subplots(1, 3)
+        titles = {"pooled": "rank correlation, all parameters",
+                  "layers": "rank correlation, within layers",
+                  "quality": "(g·d)² / dᵀGd"}
+        for axes, (name, title) in zip(panels, titles.items()):
+            for k, kind in enumerate(KINDS):
+                for c, along in enumerate(("partitioning", "adam")):
+                    for one in results.of(kind=kind, along=along):
+                        axes.plot(one["adam"][name], one["partitioning"][name], "os"[k],
+                                  color=f"C{k}", markerfacecolor=("white", f"C{k}")[c],
+                                  markersize=4)
+            ends = np.array([axes.get_xlim(), axes.get_ylim()])
+            line = ends.min(), ends.max()
+            axes.plot(line, line, color="0.6", linewidth=0.8)
+            axes.set(xlabel="Adam", ylabel="residual partitioning")
+            axes.set_title(title, fontsize=9)
+        for k, kind in enumerate(KINDS):
+            panels[0].plot([], [], "os"[k], color=f"C{k}", label=kind)
+        panels[0].legend(fontsize=7)
+        figure.suptitle("Above the line residual partitioning is better; digits; filled: along "
+                        "Adam's run", fontsize=10)

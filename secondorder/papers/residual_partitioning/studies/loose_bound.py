@@ -1,0 +1,189 @@
+"""Claim (a speculation): Jensen's inequality is too loose where many parameters share a residual,
+and that explains why classifiers do worse than autoencoders."""
+
+import numpy as np
+
+from secondorder.studies import Run, both, diverged, exactly, paired, study, undecided
+
+from .. import PAPER, ResidualPartitioning, bound
+from ..hessian import bounded_hessian_product
+from . import networks
+from .networks import BATCH
+
+KINDS = ("autoencoder", "classifier")
+RATES = {"autoencoder": 300.0, "classifier": 100.0}  # of training, output rule jensen
+TRIED = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+WIDTHS, DEPTHS = (8, 16, 32, 64), (1, 2, 3, 4)
+
+
+def looseness(seed, kind, data, output, hidden, after):
+    """The ratio r = d^T diag(W_ddot) d / d^T H~ d along the method's direction d.
+
+    Parameters
+    ----------
+    output : {"jensen", "pairwise"}
+        The rule at the output, the same for both networks.
+    hidden : list of int
+    after : list of int
+        Steps after which it is looked at, rising.
+
+    Returns
+    -------
+    dict
+        ``ratios``: one a look; negative where d^T H~ d is.
+    """
+    x, y = networks.data_of(kind, data, dtype="float64")
+    network, loss = networks.network_of(kind, x.shape[1], seed, "float64", tuple(hidden))
+    optimizer = ResidualPartitioning(network, loss, learning_rate=RATES[kind], output=output,
+                                     l2=networks.L2)
+    rows, ratios = networks.batches(len(x), seed), []
+    watched = x[:BATCH], y[:BATCH]
+    for step in range(max(after) + 1):
+        if step in after:
+            found = bound(network, loss, *watched, output=output)
+            d = np.divide(-found.gradient, found.curvature, where=found.curvature > 0,
+                          out=np.zeros_like(found.gradient))
+            at = network.evaluate(loss, *watched)
+            ratios.append(float(d @ (found.curvature * d)
+                                / (d @ bounded_hessian_product(at, d))))
+        batch = next(rows)
+        optimizer.step(x[batch], y[batch])
+    return {"ratios": ratios}
+
+
+def loss_after(seed, kind, hidden, rate, steps):
+    """Training loss on the digits after some steps with output rule jensen."""
+    x, y = networks.data_of(kind, "digits")
+    network, loss = networks.network_of(kind, x.shape[1], seed, hidden=tuple(hidden))
+    optimizer = ResidualPartitioning(network, loss, learning_rate=rate, output="jensen",
+                                     l2=networks.L2)
+    rows = networks.batches(len(x), seed)
+    for _ in range(steps):
+        batch = next(rows)
+        optimizer.step(x[batch], y[batch])
+    return {"loss": float(network.evaluate(loss, x, y).loss)}
+
+
+@study(PAPER, "claim-loose-bound",
+       shows="How many times the bound's curvature exceeds that of what it bounds",
+       claims={"jensen": "with Jensen's inequality at both outputs, it is looser for the "
+                         "classifier than for the autoencoder, on digits and MNIST, at the start "
+                         "and later",
+               "pairwise": "the same with the pairwise rule at both",
+               "width": "it grows with the hidden width",
+               "depth": "it grows with the depth",
+               "rate": "the best rate rises with it over these networks (rank correlation above "
+                       ".5)"},
+       full={"sets": ("digits", "mnist"), "after": (0, 200, 2000), "steps": 300,
+             "seeds": (1, 2, 3, 4, 5)},
+       quick={"sets": ("digits",), "after": (0, 10), "steps": 5, "seeds": (1,)},
+       seconds=(1500, 10), needs=("mnist",),
+       deviation="a speculation in print, without a number")
+class LooseBound:
+    def runs(self, settings, results):
+        after = list(settings["after"])
+        runs = [Run(looseness, {"seed": seed, "kind": kind, "data": data, "output": output,
+                                "hidden": list(networks.HIDDEN[kind]), "after": after})
+                for seed in settings["seeds"] for data in settings["sets"]
+                for output in ("jensen", "pairwise") for kind in KINDS]
+        for seed in settings["seeds"]:
+            for hidden in sizes():
+                runs.append(Run(looseness, {"seed": seed, "kind": "classifier", "data": "digits",
+                                            "output": "jensen", "hidden": hidden, "after": [0]}))
+        first = settings["seeds"][0]
+        return runs + [Run(loss_after, {"seed": first, "kind": "classifier", "hidden": hidden,
+                                        "rate": rate, "steps": settings["steps"]})
+                       for hidden in sizes() for rate in TRIED]
+
+    def judge(self, results, settings):
+        verdicts = {output: self.looser(results, output, settings)
+                    for output in ("jensen", "pairwise")}
+        for letter, growing in (("width", [[n, n] for n in WIDTHS]),
+                                ("depth", [[16] * n for n in DEPTHS])):
+            values = [[one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
+                      for hidden in growing]
+            factors = WIDTHS if letter == "width" else DEPTHS
+            slopes = [np.polyfit(np.log(factors), np.log(np.abs(column)), 1)[0]
+                      for column in zip(*values)]
+            verdicts[letter] = paired(slopes, "slope of log r")
+        verdicts["rate"] = self.ranked(results, settings)
+        return verdicts
+
+    def looser(self, results, output, settings):
+        found = []
+        for data in settings["sets"]:
+            of = {kind: results.by_seed(kind=kind, data=data, output=output,
+                                        hidden=list(networks.HIDDEN[kind]),
+                                        after=list(settings["after"])) for kind in KINDS}
+            for look in range(len(settings["after"])):
+                found.append(paired([
+                    log_ratio(of["classifier"][seed], look) - log_ratio(of["autoencoder"][seed],
+                                                                        look)
+                    for seed in settings["seeds"]], "log r, classifier less autoencoder"))
+        return both(*found)
+
+    def ranked(self, results, settings):
+        """Rank correlation of the best rate with r over the networks."""
+        from scipy.stats import spearmanr
+
+        if len(settings["seeds"]) < 3:
+            return undecided("it takes three seeds", len(settings["seeds"]))
+        ratios, best = zip(*best_rates(results))
+        correlation = float(spearmanr(ratios, best).statistic)
+        return exactly(correlation > 0.5, correlation, "rank correlation",
+                       f"{len(best)} networks, rates in decades", 1)
+
+    def draw(self, results, figure):
+        left, right = figure.subplots(1, 2)
+        for k, (name, growing, factors) in enumerate((
+                ("hidden width (two layers)", [[n, n] for n in WIDTHS], WIDTHS),
+                ("hidden layers of 16", [[16] * n for n in DEPTHS], DEPTHS))):
+            rows = [[one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
+                    for hidden in growing]
+            left.plot(factors, np.mean(rows, axis=1), "os"[k] + "-", label=name)
+        left.set(xscale="log", yscale="log", xlabel="width or depth", ylabel="r at the start",
+                 title="classifiers of growing size, digits")
+        left.legend(fontsize=8)
+        arguments = [one for one in results.arguments() if len(one.get("after", ())) > 1]
+        cases = [(data, output) for data in dict.fromkeys(one["data"] for one in arguments)
+                 for output in ("jensen", "pairwise")]
+        for k, kind in enumerate(KINDS):
+            for place, (data, output) in enumerate(cases):
+                found = [one for one, told in zip(
+                    results.of(kind=kind, data=data, output=output),
+                    results.arguments(kind=kind, data=data, output=output))
+                    if len(told["after"]) > 1 and not diverged(one)]
+                for one in found:
+                    looks = len(one["ratios"])
+                    right.plot(place + 0.3 * k + 0.05 * np.arange(looks), np.abs(one["ratios"]),
+                               "os"[k], color=f"C{k}", markersize=4)
+            right.plot([], [], "os"[k], color=f"C{k}", label=kind)
+        right.set_xticks(np.arange(len(cases)) + 0.2, [f"{data}\n{output}" for data, output in
+                                                       cases], fontsize=8)
+        right.set(yscale="log", ylabel="|r|", title="the paper's networks, from start to later")
+        right.legend(fontsize=8)
+        figure.suptitle("How loose the bound is: its curvature over that of what it bounds, along "
+                        "its own step", fontsize=10)
+
+
+def sizes():
+    """Hidden units of the networks of growing width and depth, each once."""
+    return [[n, n] for n in WIDTHS] + [[16] * n for n in DEPTHS if n != 2]
+
+
+def log_ratio(result, look):
+    """log |r|; NaN where the run diverged before."""
+    if diverged(result):
+        return float("nan")
+    return float(np.log(np.abs(result["ratios"][look])))
+
+
+def best_rates(results):
+    """(r at the start, rate of the lowest loss) of each network."""
+    pairs = []
+    for hidden in sizes():
+        losses = [next((one["loss"] for one in results.of(hidden=hidden, rate=rate)
+                        if not diverged(one)), np.inf) for rate in TRIED]
+        ratios = [one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
+        pairs.append((float(np.mean(ratios)), TRIED[int(np.argmin(losses))]))
+    return pairs

@@ -1,0 +1,267 @@
+"""The judges of residual partitioning's studies, on made-up results: a clear yes, a clear no, too
+few seeds, and runs that diverged; and what they measure, on networks where it is known."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.papers.residual_partitioning.hessian import bounded_hessian_product
+from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
+                                                              networks, promised_decrease, saddle)
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+
+
+def judged(key, make, seeds=None):
+    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
+    study = STUDIES.of("residual-partitioning")[key]
+    settings, results = study.settings(seeds=seeds), Results()
+    while wanted := [run for run in study.runs(settings, results) if run not in results]:
+        for run in wanted:
+            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
+                                   "seconds": 1.0})
+    found = study.judge(results, settings)
+    assert set(found) == set(study.claims)
+    return {letter: one.verdict for letter, one in found.items()}
+
+
+def falling(to, gap=0.1, accuracy=0.9, records=21):
+    """A made-up training: its loss falls by a straight line from 10; the validation loss lies
+    above it."""
+    training = np.linspace(10.0, to, records)
+    return {"train": training.tolist(), "validation": (training + gap).tolist(),
+            "accuracy": [accuracy] * records}
+
+
+DIVERGED = {"train": [10.0], "validation": [10.0], "accuracy": [0.1], "diverged": "step 3: inf"}
+
+
+def seeded(seed):
+    return 1e-3 * (seed % 7)
+
+
+# -- which rates -----------------------------------------------------------------------------------
+
+def test_the_rate_is_chosen_on_seeds_of_its_own_and_the_grid_grows_at_its_end():
+    settings = STUDIES.of("residual-partitioning")["figure-1"].settings()
+
+    def make(seed, method, rate, **_):
+        if method == "partitioning":  # the larger the better; 300 lies beyond the grid
+            return falling(to=10 / rate)
+        if method == "sgd" and rate == 0.1:  # the best, but for the judged seeds
+            return falling(to=1 if seed in curves.TRIAL_SEEDS else 9)
+        return DIVERGED if rate > 0.1 else falling(to=5)
+
+    study, results = STUDIES.of("residual-partitioning")["figure-1"], Results()
+    while wanted := [run for run in study.runs(settings, results) if run not in results]:
+        for run in wanted:
+            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
+                                   "seconds": 1.0})
+    assert curves.chosen("autoencoder", "mnist", "partitioning", settings, results) == 300
+    assert curves.chosen("autoencoder", "mnist", "sgd", settings, results) == 0.1
+    assert set(curves.judged("autoencoder", "mnist", settings, results)["sgd"]) == {1, 2, 3}
+
+
+def test_numbers_read_off_a_curve():
+    one = falling(to=0.0, gap=0.5)
+    assert curves.lowest(one, "validation", 10000, 1000) == 5.5
+    assert curves.gap(one, 20000, 1000) == 0.5
+    assert curves.validation_at(one, 7.25) == pytest.approx(7.75)
+    assert np.isnan(curves.validation_at(one, -1)) and curves.validation_at(one, 11) == 10.5
+    assert curves.lowest(DIVERGED, "train", 20000, 1000) == np.inf
+
+
+# -- the figures -----------------------------------------------------------------------------------
+
+def better(seed, method, gaps=(0.1, 0.3), **_):
+    """Residual partitioning has the lower validation loss and the higher training loss."""
+    if method == "partitioning":
+        return falling(to=1.2 + seeded(seed), gap=gaps[0])
+    return falling(to=1.1 + seeded(seed), gap=gaps[1])
+
+
+def test_figure_1():
+    found = judged("figure-1", better)
+    assert set(found.values()) == {HELD}
+    found = judged("figure-1", lambda **run: better(gaps=(0.3, 0.1), **run))
+    assert found["a-6000"] == found["a-20000"] == found["c"] == found["c-fair"] == DID_NOT_HOLD
+    assert set(judged("figure-1", better, seeds=2).values()) == {UNDECIDED}
+
+    def lost(seed, method, **run):
+        return DIVERGED if method == "partitioning" and seed == 2 else better(seed, method)
+
+    assert judged("figure-1", lost)["a-20000"] == UNDECIDED
+
+
+def test_figure_1_at_equal_training_loss_differs_from_the_end():
+    """A method that has only fitted less overfits no less at equal training loss."""
+    def less_fitted(seed, method, **_):
+        one = falling(to=5.0 if method == "partitioning" else 1.0)
+        one["validation"] = [2 * loss ** 0.5 + seeded(seed) for loss in one["train"]]
+        return one | ({"validation": [v + 0.5 for v in one["validation"]]}
+                      if method == "partitioning" else {})
+
+    found = judged("figure-1", less_fitted)
+    assert found["c"] == HELD and found["c-fair"] == DID_NOT_HOLD
+
+
+def test_figure_2():
+    def worse(seed, method, **_):
+        return falling(to=1.0 + seeded(seed), gap=1.0 if method == "partitioning" else 0.2)
+
+    assert set(judged("figure-2", worse).values()) == {HELD}
+    assert set(judged("figure-2", better).values()) == {DID_NOT_HOLD}
+    assert set(judged("figure-2", worse, seeds=2).values()) == {UNDECIDED}
+
+
+def test_figure_3():
+    def accuracy(values):
+        return lambda seed, method, **_: falling(
+            to=1, accuracy=values[method == "partitioning"] + seeded(seed))
+
+    assert set(judged("figure-3", accuracy((0.9, 0.89))).values()) == {HELD}
+    assert set(judged("figure-3", accuracy((0.9, 0.8))).values()) == {DID_NOT_HOLD}
+    assert set(judged("figure-3", accuracy((0.9, 0.89)), seeds=2).values()) == {UNDECIDED}
+
+
+def test_competitive():
+    assert set(judged("claim-competitive", better).values()) == {HELD}
+    worse = judged("claim-competitive", lambda seed, method, **_: falling(
+        to=(3 if method == "partitioning" else 1) + seeded(seed)))
+    assert set(worse.values()) == {DID_NOT_HOLD}
+    half = judged("claim-competitive", lambda seed, method, data, **_: falling(
+        to=(3 if method == "partitioning" and data == "mnist" else 1) + seeded(seed)))
+    assert half == {"autoencoder": DID_NOT_HOLD, "classifier": HELD}
+
+
+# -- the claims ------------------------------------------------------------------------------------
+
+def test_timing_and_orders():
+    assert set(judged("timing", lambda **_: {"adam": 1.3, "sgd": 1.8}).values()) == {HELD}
+    slow = judged("timing", lambda kind, **_: {"adam": 1.6 if kind == "autoencoder" else 1.3,
+                                               "sgd": 1.5})
+    assert slow["autoencoder-784"] == DID_NOT_HOLD and slow["classifier-784"] == HELD
+    grows = judged("claim-same-order", lambda quantity, factor, **_: {
+        "ratio": 1.5 * (factor ** 0.3 if quantity == "depth" else 1)})
+    assert grows == {"width": HELD, "depth": DID_NOT_HOLD, "batch": HELD}
+
+
+def test_memory():
+    adam = {"state": 2.0, "held": 6.0, "first": 6.0, "warm": 6.0}
+
+    def make(ours):
+        return lambda method, **_: adam if method == "adam" else ours
+
+    assert set(judged("claim-memory", make({**adam, "state": 0.0})).values()) == {HELD}
+    found = judged("claim-memory", make({"state": 1.0, "held": 8.0, "first": 6.0, "warm": 8.0}))
+    assert set(found.values()) == {DID_NOT_HOLD}
+
+
+def test_state_of_adam_is_two_vectors():
+    assert memory.bytes_of(0, "classifier", 784, "adam")["state"] == 2
+    assert memory.bytes_of(0, "classifier", 784, "partitioning")["state"] == 0
+
+
+def test_promised_decrease():
+    def make(least):
+        return lambda **_: {"steps": 10, "met": {name: 10 - (value < 1) for name, value in
+                                                 least.items()}, "least": least}
+
+    assert set(judged("claim-promised-decrease", make(
+        {"bounded": 1.0, "true": 1.0, "loss": 2.0})).values()) == {HELD}
+    found = judged("claim-promised-decrease", make({"bounded": 1.0, "true": 0.9, "loss": 0.5}))
+    assert found == {"bounded": HELD, "true": DID_NOT_HOLD, "true-cross": DID_NOT_HOLD,
+                     "loss": DID_NOT_HOLD}
+    lost = judged("claim-promised-decrease", lambda **_: {"diverged": "at once"})
+    assert set(lost.values()) == {UNDECIDED}
+
+
+def test_a_promise_is_kept_by_what_is_bounded_and_broken_beyond_rate_two():
+    kept = promised_decrease.steps_kept(1, "autoencoder", 1.9, False, 3)
+    assert kept["met"]["bounded"] == 3 and kept["least"]["bounded"] >= 1
+    assert np.isfinite(list(kept["least"].values())).all()
+
+
+def test_saddle():
+    def make(exits, negative=0.1):
+        return lambda method, **_: {"exit": exits[method], "negative": [0.0, negative]}
+
+    first = {"partitioning": 20, "sgd": 4001, "adam": 60}
+    assert set(judged("claim-saddle", make(first)).values()) == {HELD}
+    late = judged("claim-saddle", make({**first, "partitioning": 80}, negative=0.0))
+    assert set(late.values()) == {DID_NOT_HOLD}
+    assert set(judged("claim-saddle", make(first), seeds=3).values()) == {UNDECIDED}
+
+
+def test_negative_coefficients_are_those_that_the_absolute_value_turns_around():
+    """With the other choice, zero for negative coefficients, the curvature differs exactly where
+    there are some."""
+    x = np.random.default_rng(0).normal(size=(20, 6))
+    loss = so.SquaredError()
+    for scale, some in ((1e-9, False), (2.0, True)):
+        network = so.mlp([6, 5, 6], activation="tanh", rng=1)
+        network.theta = scale * network.theta
+        both = [so.residual_partitioning.bound(network, loss, x, x, negative_curvature=choice)
+                .curvature for choice in ("abs", "max")]
+        share = saddle.negative_share(network, loss, x, x)
+        assert (share > 0) == (not np.allclose(*both, rtol=1e-12, atol=0)) == some
+
+
+def test_curvature_quality():
+    def made(ours, adam):
+        return lambda **_: {name: dict.fromkeys(("pooled", "layers", "quality"), [value] * 4)
+                            for name, value in (("partitioning", ours), ("adam", adam))}
+
+    assert set(judged("claim-curvature-quality", made(0.9, 0.5)).values()) == {HELD}
+    assert set(judged("claim-curvature-quality", made(0.5, 0.9)).values()) == {DID_NOT_HOLD}
+    assert set(judged("claim-curvature-quality", made(0.9, 0.5), seeds=2).values()) == {UNDECIDED}
+    lost = judged("claim-curvature-quality", lambda **_: {"diverged": "at once"})
+    assert set(lost.values()) == {UNDECIDED}
+
+
+def test_loose_bound():
+    def make(sign):
+        def one(seed, kind, hidden, data=None, after=None, rate=None, **_):
+            if rate is not None:  # the best rate rises with the width and depth, or falls
+                return {"loss": abs(np.log10(rate) - 2 - sign * np.log2(sum(hidden) / 32))}
+            size = float(sum(hidden)) ** sign
+            by_kind = 10.0 ** (sign * (kind == "classifier"))
+            if len(after) > 1:
+                return {"ratios": [(1 + seeded(seed)) * by_kind] * len(after)}
+            return {"ratios": [(1 + seeded(seed)) * size]}
+        return one
+
+    assert set(judged("claim-loose-bound", make(1)).values()) == {HELD}
+    found = judged("claim-loose-bound", make(-1))
+    assert {found[name] for name in ("jensen", "pairwise", "width", "depth")} == {DID_NOT_HOLD}
+    assert set(judged("claim-loose-bound", make(1), seeds=2).values()) == {UNDECIDED}
+
+
+def test_looseness_is_one_where_the_bound_is_tight():
+    """One weight, one input, one output: nothing is shared, and the bound is what it bounds."""
+    network = so.mlp([1, 1], bias=False, rng=0)
+    x, y = np.array([[2.0]]), np.array([[3.0]])
+    found = so.residual_partitioning.bound(network, so.SquaredError(), x, y)
+    at = network.evaluate(so.SquaredError(), x, y)
+    np.testing.assert_allclose(bounded_hessian_product(at, np.ones(1)), found.curvature)
+    wide = loose_bound.looseness(1, "classifier", "digits", "jensen", [8, 8], [0])
+    assert wide["ratios"][0] > 1
+
+
+def test_printed_algorithm():
+    def make(factor):
+        return lambda form, rate, **_: {"lowest": (factor if form == "printed" else 1.0)
+                                        * (1 + abs(np.log10(rate) - 2))}
+
+    assert set(judged("claim-printed-algorithm", make(1.05)).values()) == {HELD}
+    assert set(judged("claim-printed-algorithm", make(1.5)).values()) == {DID_NOT_HOLD}
+    lost = judged("claim-printed-algorithm", lambda form, **_: {"lowest": np.inf, "diverged": "x"})
+    assert set(lost.values()) == {UNDECIDED}
+
+
+def test_grey_pictures_have_the_shape_of_what_they_stand_for():
+    found = networks.pictures("cifar-10-grey")
+    assert found.inputs.shape[1] == 784 and found.stand_in
+    coloured = networks.pictures("cifar-10")
+    expected = sum(weight * coloured.inputs[3].reshape(3, 32, 32)[k, 5, 7]
+                   for k, weight in enumerate(networks.LUMINANCE))
+    assert found.inputs[3].reshape(28, 28)[3, 5] == pytest.approx(expected)
