@@ -36,10 +36,11 @@ def test_counts_with_samples_or_iterations(name):
     assert getattr(complexity, name)(WIDTHS, 7) == COUNTS_WITH[name]
 
 
+@pytest.mark.parametrize("S", (1, 5, 11))
 @pytest.mark.parametrize("gamma", (-1.0, 0.0))
-def test_8b_as_printed(gamma):
+def test_8b_as_printed(gamma, S):
     rng = np.random.default_rng(0)
-    S, n, m = 5, 2, 3
+    n, m = 2, 3
     W, g = rng.normal(size=(n, m)), rng.normal(size=(S, n))
     B, (slope, bent) = np.array([[2.0, 0.5], [0.5, 1.0]]), rng.normal(size=(2, S, m))
     wanted = np.empty((m, m))

@@ -24,8 +24,11 @@ class Described(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A network at theta, a batch, its evaluation, and the room's units (layers with what they
-    saved).
+    """A network, its parameters, a batch, its evaluation, and the room's units (layers with what
+    they saved).
+
+    `theta` and `x` are float64 whatever the network's dtype: they are what the reference starts
+    from.
     """
 
     name: str
@@ -74,13 +77,18 @@ class Case(NamedTuple):
         """k."""
         return len(self.sizes) - 1
 
+    def allowed(self, tolerance):
+        """The tolerance, or a thousand roundings in the network's dtype where that is more."""
+        return max(tolerance, 1000 * float(np.finfo(self.network.dtype).eps))
+
 
 def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0, bias=True,
-         frozen=(), plain=(), nested=False, inputs=1.0, name=None):
+         frozen=(), plain=(), nested=False, inputs=1.0, dtype="float64", name=None):
     """A random network, evaluated on normal inputs and random labels.
 
     `frozen` and `plain` name the layers t that are not trained, and those without an activation;
-    `nested` puts them into chains of chains; `inputs` is the size of the inputs.
+    `nested` puts them into chains of chains; `inputs` is the size of the inputs, `dtype` that of
+    the network.
     """
     made, described, start = [], [], 0
     for t, (m, n) in enumerate(zip(sizes[:-1], sizes[1:]), start=1):
@@ -96,11 +104,15 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
     if nested:
         made = [Chain(made[:1]), Chain([Chain(made[1:3]), *made[3:]])]
     net = Network(made)
-    x = inputs * rng.normal(size=(samples, sizes[0]))
+    if dtype != "float64":
+        net = net.astype(dtype)
+        linear = (layer for layer in net.chain.sublayers() if isinstance(layer, Linear))
+        described = [one._replace(layer=layer) for one, layer in zip(described, linear)]
+    x = (inputs * rng.normal(size=(samples, sizes[0]))).astype(dtype).astype(float)
     y = rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)
     return Case(name or f"{activation}, {loss}", activation, loss, tuple(sizes), net,
-                net.theta.copy(), x, y, evaluation, layers.units(evaluation), described)
+                net.theta.astype(float), x, y, evaluation, layers.units(evaluation), described)
 
 
 def variety(rng, activations=ACTIVATIONS, losses=tuple(LOSSES), **options):
@@ -122,6 +134,9 @@ UNUSUAL = {
     "two instances": {"samples": 2},
     "eleven instances": {"samples": 11},
     "inputs of size 40": {"inputs": 40.0, "scale": 0.05},
+    "float32": {"dtype": "float32"},
+    "float32, nested, middle frozen, eleven instances": {
+        "dtype": "float32", "nested": True, "frozen": (2,), "samples": 11},
 }
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Condition, Counterexample, Equal, Printed, equation
+from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, Printed, Property,
+                        equation)
 from ....nets.activations import activation_function
 from .. import PAPER, curvatures, errors, hessians, layers
 from . import cases, reference
@@ -139,10 +140,18 @@ def equation_6(rng):
     for case in cases.unusual(rng):
         whole, top = (curvatures.expectation(case.evaluation, case.units),
                       reference.bias_hessians(case, 3).mean(axis=0))
-        claims += [Equal("unusual networks and batches, layer by layer, by loops", mine, wanted,
-                         1e-7, case=f"{case.name}, layer {t}")
-                   for t, (mine, wanted) in enumerate(zip(whole, reference.recursion(case, top, 1)),
-                                                      start=1)]
+        for t, (mine, wanted) in enumerate(zip(whole, reference.recursion(case, top, 1)), start=1):
+            name = f"{case.name}, layer {t}"
+            claims += [Equal("unusual networks and batches, layer by layer, by loops", mine, wanted,
+                             case.allowed(1e-7), case=name),
+                       Property("in the network's precision", mine.dtype, case.network.dtype,
+                                case=name)]
+        for t in (3, 2):
+            arguments = (reference.bias_gradients(case, t), *reference.slopes(case, t - 1))
+            step = curvatures.expectation_step(case.weights(t), whole[t - 1], *arguments)
+            claims.append(Equal("unusual networks and batches, one step", step, reference.step_down(
+                case.weights(t), whole[t - 1], *arguments, 1), case.allowed(1e-12),
+                case=f"{case.name}, layer {t - 1}"))
     for case in cases.variety(rng):
         exact, whole = case.exact(), curvatures.expectation(case.evaluation, case.units)
         B = exact[-1].mean(axis=0)
@@ -225,8 +234,8 @@ def covariance_by_loops(X, Y):
 )
 def equation_15(rng):
     claims = []
-    for activation in LIPSCHITZ:
-        W, H, slope, case = step(rng, activation)
+    for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
+        W, H, slope, case = step(rng, activation, samples=samples)
         kept, g = case.hidden(1), case.deltas(2)
         exact = sum(np.diag(kept.slope[s]) @ W.T @ H[s] @ W @ np.diag(
                         kept.slope[s]
@@ -265,8 +274,8 @@ def equation_15(rng):
 )
 def equation_16(rng):
     claims = []
-    for activation in LIPSCHITZ:
-        W, H, slope, _ = step(rng, activation)
+    for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
+        W, H, slope, _ = step(rng, activation, samples=samples)
         bound = errors.covariance_bound(W, H, slope)
         outer = np.array([np.outer(row, row) for row in slope])
         X = np.array([W.T @ one @ W for one in H])

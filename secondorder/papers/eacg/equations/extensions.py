@@ -143,10 +143,13 @@ def loewner(rng):
             Equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
                   twice_negative(case), 1e-11, scale=np.abs(one[2]).max(), case=name),
         ]
-        top = clipped_tops(case)
-        claims += [Equal("clipped, top block", clipped[2], np.mean(top, axis=0), 1e-11, case=name),
-                   Equal("clipped, the block below", clipped[1], clipped_below(case, top), 1e-11,
-                         case=name)]
+    for case in [*cases.variety(rng), *cases.unusual(rng)]:
+        found, matrices = hessians.clipped_bias_hessians(case.evaluation, case.units), None
+        for t in (3, 2, 1):
+            matrices = clipped_tops(case) if t == 3 else clipped_below(case, t + 1, matrices)
+            claims.append(Equal("clipped, instance by instance", found[t - 1],
+                                np.mean(matrices, axis=0), case.allowed(1e-7),
+                                case=f"{case.name}, layer {t}"))
     return [*claims, Case(pch_1=one[0], pch_2=two[0])]
 
 
@@ -159,21 +162,19 @@ def twice_negative(case):
 def clipped_tops(case):
     """Top blocks of the instances without their negative parts."""
     parts = []
-    for H in case.top():
+    for H in reference.bias_hessians(case, case.depth):
         eigenvalues, V = np.linalg.eig(H)
         kept = np.diag(np.maximum(eigenvalues.real, 0))
         parts.append((V @ kept @ np.linalg.inv(V)).real)
     return parts
 
 
-def clipped_below(case, top):
-    """Mean of diag(h') W^T H W diag(h') and the positive part of the diagonal, by loops."""
-    W, g, kept = case.weights(3), case.deltas(3), case.hidden(2)
-    total = np.zeros((W.shape[1],) * 2)
-    for s, H in enumerate(top):
-        D = np.diag(kept.slope[s])
-        total += D @ W.T @ H @ W @ D + np.diag(np.maximum(kept.curvature[s] * (W.T @ g[s]), 0))
-    return total / len(top)
+def clipped_below(case, t, above):
+    """diag(h') W^T H W diag(h') and the positive part of the diagonal, instance by instance."""
+    W, g = case.weights(t).astype(float), reference.bias_gradients(case, t)
+    slope, second = reference.slopes(case, t - 1)
+    return [np.diag(slope[s]) @ W.T @ H @ W @ np.diag(slope[s])
+            + np.diag(np.maximum(second[s] * (W.T @ g[s]), 0)) for s, H in enumerate(above)]
 
 
 @equation(PAPER, "extension-sgd-directions",
@@ -264,7 +265,29 @@ def joint(rng):
         solution = dense(np.mean([np.outer(row, row) for row in X], axis=0), B, G)
         claims.append(Equal("direction", step[places], reference.vec(solution), 1e-10,
                             case=f"{case.name}, layer {t}"))
+    for case in cases.unusual(rng):
+        claims += joint_directions(case, l2=0.1)
     return [*claims, Case(h=h, H=H)]
+
+
+def joint_directions(case, l2):
+    """Claims on joint solutions of an unusual case, with a penalty on weights and biases."""
+    claims, theta = [], case.theta
+    top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
+    gradient = reference.gradients(case, np.arange(len(theta))).mean(axis=0) + l2 * theta
+    for solver in ("exact", "ea-closed"):
+        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
+                         solver, ALPHA, l2=l2, joint=True)
+        for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), 1):
+            if one.bias is None:
+                continue
+            X = np.c_[reference.inputs(case, t), np.ones(len(case.x))]
+            A = X.T @ X / len(X) if solver == "exact" else np.outer(X.mean(axis=0), X.mean(axis=0))
+            G, D = (np.c_[v[one.weight], v[one.bias]] for v in (gradient, step))
+            claims.append(Equal("unusual networks and batches, against dense solves", D,
+                                dense(A, B, G, damping=ALPHA + (1 - ALPHA) * l2),
+                                case.allowed(1e-6), case=f"{case.name}, layer {t}, {solver}"))
+    return claims
 
 
 @equation(PAPER, "extension-ranks",

@@ -15,18 +15,23 @@ ACTIVATIONS = {
 
 
 def cross_entropy(p, y):
-    """-log softmax(p)_y."""
-    return np.log(np.sum(np.exp(p))) - p[y]
+    """-log softmax(p)_y, for outputs p (..., C) and one label y."""
+    return np.log(np.sum(np.exp(p), axis=-1)) - p[..., y]
+
+
+def likelihood(p, y):
+    """softmax(p)_y."""
+    return np.exp(p[..., y]) / np.sum(np.exp(p), axis=-1)
 
 
 def bounded(p, y):
     """(14) with delta = 5 and epsilon = 0.2."""
-    return 1 / (1 + np.exp(5 * (np.exp(p[y]) / np.sum(np.exp(p)) - 0.2)))
+    return 1 / (1 + np.exp(5 * (likelihood(p, y) - 0.2)))
 
 
 def one_minus_likelihood(p, y):
     """1 - softmax(p)_y: linear, hence convex, in the probabilities."""
-    return 1 - np.exp(p[y]) / np.sum(np.exp(p))
+    return 1 - likelihood(p, y)
 
 
 CRITERIA = {"softmax": cross_entropy, "bounded": bounded}
@@ -35,14 +40,14 @@ CRITERIA = {"softmax": cross_entropy, "bounded": bounded}
 def forward(case, s, theta, at=None, shift=0.0):
     """z^t and h^t of instance s, t = 0..k, at the parameters `theta` (P,), which may be complex.
 
-    `shift` (n,) is added to z of layer `at`: its derivatives are those in that layer's bias, also
-    where it has none.
+    `shift` (..., n) is added to z of layer `at`: its derivatives are those in that layer's bias,
+    also where it has none.
     """
     z, h = [None], [case.x[s]]
     for t, one in enumerate(case.layers, start=1):
         W = one.layer.weight if one.weight is None else theta[one.weight]
         b = one.layer.bias if one.bias is None else theta[one.bias]
-        below = W @ h[-1]
+        below = h[-1] @ W.T
         z.append(below + (0 if b is None else b) + (shift if t == at else 0))
         h.append(z[-1] if one.activation is None else ACTIVATIONS[one.activation](z[-1]))
     return z, h
@@ -104,21 +109,24 @@ def hessians(case, places):
                      for s in range(len(case.x))])
 
 
-def of_shifts(case, t, rule):
-    """`rule`, `gradient` or `hessian`, in the entries of a shift of z^t, instance by instance."""
-    n = case.sizes[t]
-    return np.array([rule(lambda shift: loss(case, s, case.theta, t, shift), np.zeros(n), range(n))
-                     for s in range(len(case.x))])
+def shift_gradients(case, t, shift):
+    """Derivatives of the instances' losses in the entries of a shift (..., n_t) of z^t, (S, ...,
+    n_t), by complex steps.
+    """
+    moved = np.asarray(shift)[..., None, :] + 1j * TINY * np.eye(case.sizes[t])
+    return np.array([loss(case, s, case.theta, t, moved) for s in range(len(case.x))]).imag / TINY
 
 
 def bias_hessians(case, t):
-    """H_i^t (S, n_t, n_t) by differences."""
-    return of_shifts(case, t, hessian)
+    """H_i^t (S, n_t, n_t) by fourth-order differences of complex steps."""
+    axes = np.eye(case.sizes[t])
+    return sum(factor * shift_gradients(case, t, k * STEP * axes)
+               for k, factor in ((1, 8), (-1, -8), (2, -1), (-2, 1))) / (12 * STEP)
 
 
 def bias_gradients(case, t):
     """g_i^t (S, n_t) by complex steps."""
-    return of_shifts(case, t, gradient)
+    return shift_gradients(case, t, np.zeros(case.sizes[t]))
 
 
 def all_places(case, t):

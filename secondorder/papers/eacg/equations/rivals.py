@@ -98,7 +98,29 @@ def fisher_labels(rng):
                    "draws",
                    np.abs(kinds["sampled"][t - 1] - models), 6 * deviation),
         ]
+    for case in cases.unusual(rng, loss="softmax"):
+        claims += labels_of_the_model(case)
     return [*claims, Case(g=np.array(given))]
+
+
+def labels_of_the_model(case):
+    """Claims on the Fisher matrices of an unusual case: label by label, in shifts of z^t."""
+    empirical, exact = (curvatures.fisher(case.evaluation, case.units, kind)
+                        for kind in ("empirical", "exact"))
+    claims, S = [], len(case.x)
+    q = np.exp([reference.outputs(case, s, case.theta) for s in range(S)])
+    q /= q.sum(axis=1, keepdims=True)
+    for t in (1, 2, 3):
+        given, name = reference.bias_gradients(case, t), f"{case.name}, layer {t}"
+        models = np.zeros_like(exact[t - 1], dtype=float)
+        for c in range(q.shape[1]):
+            labelled = reference.bias_gradients(case._replace(y=np.full(S, c)), t)
+            models += sum(q[s, c] * np.outer(g, g) for s, g in enumerate(labelled)) / S
+        claims += [Equal("unusual networks and batches: empirical", empirical[t - 1],
+                         sum(np.outer(g, g) for g in given) / S, case.allowed(1e-11), case=name),
+                   Equal("unusual networks and batches: exact", exact[t - 1], models,
+                         case.allowed(1e-11), case=name)]
+    return claims
 
 
 def factors(rng, n=3, m=4):
@@ -106,10 +128,10 @@ def factors(rng, n=3, m=4):
     return cases.psd(rng, m), cases.psd(rng, n), rng.normal(size=(n, m))
 
 
-def by_hand(A, B):
+def by_hand(A, B, alpha=ALPHA):
     """The two damped factors of (12), with pi from traces."""
     pi = np.sqrt(sum(np.linalg.eigvalsh(A)) / len(A) / (sum(np.linalg.eigvalsh(B)) / len(B)))
-    return A + pi * np.sqrt(ALPHA) * np.eye(len(A)), B + np.sqrt(ALPHA) / pi * np.eye(len(B)), pi
+    return A + pi * np.sqrt(alpha) * np.eye(len(A)), B + np.sqrt(alpha) / pi * np.eye(len(B)), pi
 
 
 @equation(PAPER, "12", where="Related Works; pi as Martens and Grosse choose it",
@@ -234,8 +256,44 @@ def equation_13(rng):
               1e-13),
         Counterexample(Equal("inputs that vary: the direction of (12)", made,
                              -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),
+        *(claim for case in cases.unusual(rng, KFI_CASES) for claim in kfi_directions(
+              case, "kfi-rank-one", "fisher", second_moments(case), l2=0.1)),
         Case(mean=mean, B=B),
     ]
+
+
+#: Unusual cases of the direction of KFI.
+KFI_CASES = ("first layer frozen", "middle layer frozen", "no biases", "chains in chains",
+             "no activation after layer 2", "one instance", "eleven instances", "float32")
+
+
+def second_moments(case):
+    """E_i[g_i g_i^T] of every layer, by complex steps."""
+    gradients = (reference.bias_gradients(case, t) for t in range(1, case.depth + 1))
+    return [np.mean([np.outer(g, g) for g in rows], axis=0) for rows in gradients]
+
+
+def kfi_directions(case, solver, curvature, matrices, l2=0.0):
+    """Claims on KFI's direction: weights by (12), or (13) in layer 1, biases by B + alpha I."""
+    step = direction(case.network, case.evaluation.loss_function, case.x, case.y, curvature,
+                     solver, ALPHA, l2=l2)
+    gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0) + l2 * case.theta
+    claims, alpha = [], ALPHA + l2
+    for t, (one, B) in enumerate(zip(case.layers, matrices), start=1):
+        if one.weight is None:
+            continue
+        h, name = reference.inputs(case, t), f"{case.name}, layer {t}, {solver}"
+        mean = h.mean(axis=0)
+        A = np.outer(mean, mean) if solver != "kfi" and t == 1 else h.T @ h / len(h)
+        damped_A, damped_B, _ = by_hand(A, B, alpha)
+        D = -np.linalg.inv(damped_B) @ gradient[one.weight] @ np.linalg.inv(damped_A)
+        claims.append(Equal("direction of the package", step[one.weight], D, case.allowed(1e-6),
+                            case=name))
+        if one.bias is not None:
+            d = -np.linalg.solve(B + alpha * np.eye(len(B)), gradient[one.bias])
+            claims.append(Equal("direction of the package, bias", step[one.bias], d,
+                                case.allowed(1e-6), case=name))
+    return claims
 
 
 def system(X, B, G):
@@ -276,32 +334,22 @@ def relu_case(rng):
           kind="identity", verdict="holds",
           implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction))
 def kfra(rng):
-    claims, bare = [], ("no biases", "middle layer frozen", "eleven instances",
-                        "no activation after layer 2")
+    claims = []
     for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
-                 *cases.unusual(rng, bare, loss="softmax")]:
+                 *cases.unusual(rng, KFI_CASES, loss="softmax")]:
         top = reference.bias_hessians(case, 3).mean(axis=0)
         wanted = reference.recursion(case, top, None)
         found = curvatures.gauss_newton(case.evaluation, case.units)
-        step = direction(case.network, case.evaluation.loss_function, case.x, case.y,
-                         "gauss-newton", "kfi", ALPHA)
-        gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
-        for t, one in enumerate(case.layers, start=1):
-            name = f"{case.name}, layer {t}"
-            claims.append(Equal("the recursion, by loops", found[t - 1], wanted[t - 1], 1e-7,
-                                case=name))
-            if one.weight is None:
-                continue
-            A = np.mean([np.outer(h, h) for h in reference.inputs(case, t)], axis=0)
-            damped_A, damped_B, _ = by_hand(A, wanted[t - 1])
-            D = -np.linalg.inv(damped_B) @ gradient[one.weight] @ np.linalg.inv(damped_A)
-            claims += [
-                Equal("direction of the package", step[one.weight], D, 1e-6, case=name),
-                Equal("as printed, with two inverses",
-                      kronecker_inverse.direction(A, wanted[t - 1], gradient[one.weight], ALPHA), D,
-                      1e-9, case=name),
-            ]
-    return [*claims, Case(x=case.x, theta=case.theta)]
+        claims += [Equal("the recursion, by loops", B, by_loops, case.allowed(1e-7),
+                         case=f"{case.name}, layer {t}")
+                   for t, (B, by_loops) in enumerate(zip(found, wanted), start=1)]
+        claims += kfi_directions(case, "kfi", "gauss-newton", wanted)
+    A, B, G = factors(rng)
+    damped_A, damped_B, _ = by_hand(A, B)
+    return [*claims,
+            Equal("as printed, with two inverses", kronecker_inverse.direction(A, B, G, ALPHA),
+                  -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-9),
+            Case(x=case.x, theta=case.theta)]
 
 
 @equation(PAPER, "u-kfra-hessian", where="Related Works", ours=True,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Condition, Counterexample, Equal, equation
+from ....ledger import AtMost, Case, Condition, Counterexample, Equal, Property, equation
 from .. import PAPER, closed_forms, conjugate_gradients, curvatures, systems
 from ..direction import direction
 from . import cases, reference
@@ -38,12 +38,12 @@ def outer_of_mean(h):
     return np.outer(mean, mean)
 
 
-def dense_direction(case, moment, alpha=ALPHA):
+def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
     """Over theta, what (10a) and (10b) give for PCH-1: by this folder's own recursion, gradients
     and dense solves; `moment` makes the inputs' factor.
     """
     top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
-    gradient = reference.gradients(case, np.arange(len(case.theta))).mean(axis=0)
+    gradient = reference.gradients(case, np.arange(len(case.theta))).mean(axis=0) + l2 * case.theta
     found = np.empty_like(gradient)
     for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), start=1):
         if one.weight is None:
@@ -51,7 +51,7 @@ def dense_direction(case, moment, alpha=ALPHA):
         solved = [(reference.weight_places(case, t),
                    reference.kron(moment(reference.inputs(case, t)), B)), (one.bias, B)]
         for places, block in solved[: 1 if one.bias is None else 2]:
-            matrix = (1 - alpha) * block + alpha * np.eye(len(block))
+            matrix = (1 - alpha) * (block + l2 * np.eye(len(block))) + alpha * np.eye(len(block))
             found[places] = np.linalg.solve(matrix, -gradient[places])
     return found
 
@@ -59,13 +59,17 @@ def dense_direction(case, moment, alpha=ALPHA):
 def unusual_directions(rng, moment, solvers):
     """Claims on `direction` for unusual networks and batches."""
     claims = []
-    for case in cases.unusual(rng):
-        wanted = dense_direction(case, moment)
+    for k, case in enumerate(cases.unusual(rng)):
+        l2 = (0.0, 0.1)[k % 2]
+        wanted = dense_direction(case, moment, l2=l2)
         for solver in solvers:
             made = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
-                             solver, ALPHA, max_cg=400, tolerance=1e-13)
-            claims.append(Equal("unusual networks and batches, against dense solves", made, wanted,
-                                1e-6, case=f"{case.name}, {solver}"))
+                             solver, ALPHA, max_cg=400, tolerance=1e-13, l2=l2)
+            name = f"{case.name}, {solver}, l2 = {l2:g}"
+            claims += [Equal("unusual networks and batches, against dense solves", made, wanted,
+                             case.allowed(1e-6), case=name),
+                       Property("in the network's precision", made.dtype, case.network.dtype,
+                                case=name)]
     return claims
 
 
