@@ -1,27 +1,43 @@
-"""Exact curvature of a network whose whole Hessian fits on the screen.
+# %% [markdown]
+# # 01 Exact curvature
+#
+# **Question.** What does the Hessian of a whole network look like, and how do we know that it is
+# right?
+#
+# **Time.** 15 minutes.
+#
+# **Before it.** 00, or a first course in calculus of several variables.
+#
+# **Belongs to.** Nocedal and Wright, *Numerical Optimization*, chapter 2 (what a Hessian tells of a
+# minimum) and chapter 8 (derivatives by differences).
+#
+# As a script: `python tutorials/01_exact_curvature.py [FOLDER FOR THE FIGURES]`
 
-Run it as it stands:  python tutorials/01_exact_curvature.py [DIRECTORY FOR THE FIGURES]
-
-A 4-3-3 network looks at wines (the four measurements that tell cultivars apart best). We compute
-the Hessian of its loss by three routes, look at its spectrum before and after training, and hold
-the Gauss-Newton matrix against it.
-"""
-
-import sys
-import tempfile
-from pathlib import Path
-
+# %%
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
+from secondorder.lessons import Figures
 from secondorder.plots import style
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
-folder.mkdir(parents=True, exist_ok=True)
+figures = Figures()
 
-# 1. Data and network. 27 parameters: a Hessian of 27 x 27 numbers.
+# %% [markdown]
+# ## 1. A network whose whole Hessian fits on the screen
+#
+# A 4-3-3 network looks at wines, by the four measurements that tell three cultivars apart best. Its
+# loss is the mean over the $S$ wines,
+#
+# $$L(\theta) = \frac1S \sum_{s=1}^S \ell\big(f(x_s; \theta), y_s\big),$$
+#
+# and the Hessian is the matrix $H_{ij} = \partial^2 L / \partial\theta_i\,\partial\theta_j$.
+#
+# **Predict first.** Weights and biases of layers 4 to 3 and 3 to 3: how many parameters? How many
+# different numbers does a symmetric matrix of that size have?
+
+# %%
 wine = so.datasets.load_wine()
 columns = [wine.names.index(name)
            for name in ("alcohol", "flavanoids", "color_intensity", "proline")]
@@ -29,21 +45,38 @@ x = so.datasets.Standardisation.fit(wine.inputs[:, columns]).apply(wine.inputs[:
 y = wine.targets
 net = so.mlp([4, 3, 3], activation="tanh", rng=0)
 loss = so.SoftmaxCrossEntropy()
-print(f"{net.size} parameters, loss {net.evaluate(loss, x, y).loss:.3f}")
+start = net.evaluate(loss, x, y).loss
+print(f"{net.size} parameters, {net.size * (net.size + 1) // 2} second derivatives, "
+      f"loss {start:.3f}")
 
-# 2. Three routes to the same matrix. They use different passes of the layers, so agreement to
-#    rounding means something.
+# %% [markdown]
+# ## 2. Four routes to the same matrix
+#
+# A matrix that was derived by hand must be checked by something that shares no code with it. Three
+# routes use different passes of the layers:
+#
+# - *blocks*: the Hessian with respect to each layer's pre-activations, carried backwards
+#   ([ea-cg] Eqs. (4a), (4b)), and outer products with the inputs;
+# - *products*: $Hv$ for each unit vector $v$, forward mode over reverse mode;
+# - *polarisation*: only second derivatives along straight lines,
+#   $v^\top H w = \tfrac12\,[q(v + w) - q(v) - q(w)]$ with $q(v) = v^\top H v$.
+#
+# The fourth takes central differences of the gradient,
+# $H e_j \approx [\nabla L(\theta + h e_j) - \nabla L(\theta - h e_j)] / 2h$, and knows the error
+# that must be expected of them.
+#
+# **Predict first.** Doubles carry 16 digits. How far apart will the first three be? And the fourth?
+
+# %%
 hessians = {
     method: so.exact.hessian(net, loss, x, y, method=method)
     for method in ("blocks", "products", "polarisation")
 }
 reference = hessians["blocks"]
 for method, hessian in hessians.items():
-    print(f"  {method:>12}: largest difference from blocks {np.abs(hessian - reference).max():.1e}")
+    print(f"{method:>12}: largest difference from blocks {np.abs(hessian - reference).max():.1e}")
 
 
-# ... and a fourth that shares no code with them: differences of the gradient, with the error that
-# must be expected of them.
 def gradient_at(theta):
     copy = net.copy()
     copy.theta = theta
@@ -51,23 +84,34 @@ def gradient_at(theta):
 
 
 differences = so.exact.finite_differences.central(gradient_at, net.theta)
-print(f"   differences: {differences.excess(reference):.2f} of the predicted error")
+print(f" differences: {differences.excess(reference):.2f} of the predicted error")
 
-# 3. The Hessian is the Gauss-Newton matrix plus what the residuals and the curvature of the network
-#    add.
+# %% [markdown]
+# ## 3. Gauss-Newton: the part that cannot be negative
+#
+# With $J_s$ the Jacobian of the outputs of sample $s$ and $H^\ell_s$ the Hessian of its loss with
+# respect to the outputs,
+#
+# $$H = \underbrace{\frac1S \sum_s J_s^\top H^\ell_s J_s}_{\text{Gauss-Newton}}
+#     + \frac1S \sum_s \sum_c \frac{\partial \ell_s}{\partial f_c} \nabla^2 f_c(x_s).$$
+#
+# The loss is convex in the outputs, so the first part has no negative eigenvalue. The second is
+# weighted by the residuals $\partial \ell / \partial f$.
+#
+# **Predict first.** At a random start, does $H$ have negative eigenvalues? After training, will
+# Gauss-Newton be nearer to $H$ or further from it?
+
+# %%
 gauss_newton = so.exact.gauss_newton(net, loss, x, y)
 before = np.linalg.eigvalsh(reference)
-print(
-    f"before training: Hessian eigenvalues {before[0]:.3f} to {before[-1]:.3f}, "
-    f"{np.sum(before < -1e-10)} negative; "
-    f"smallest of Gauss-Newton {np.linalg.eigvalsh(gauss_newton)[0]:.1e}"
-)
 gap_before = np.linalg.norm(reference - gauss_newton) / np.linalg.norm(reference)
+print(f"before training: Hessian eigenvalues {before[0]:.3f} to {before[-1]:.3f}, "
+      f"{np.sum(before < -1e-10)} negative; "
+      f"smallest of Gauss-Newton {np.linalg.eigvalsh(gauss_newton)[0]:.1e}")
 
-# 4. Train with plain gradient descent: small steps, full batch, nothing hidden.
-start = net.evaluate(loss, x, y).loss
-for _ in range(600):
+for _ in range(600):  # plain gradient descent on all wines, nothing hidden
     net.theta -= 0.5 * so.exact.gradient(net, loss, x, y)
+
 end = net.evaluate(loss, x, y)
 accuracy = np.mean(end.outputs.argmax(axis=1) == y)
 trained = so.exact.hessian(net, loss, x, y)
@@ -76,27 +120,57 @@ gauss_newton = so.exact.gauss_newton(net, loss, x, y)
 gap_after = np.linalg.norm(trained - gauss_newton) / np.linalg.norm(trained)
 print(f"after training: loss {end.loss:.3f}, accuracy {accuracy:.3f}, eigenvalues {after[0]:.1e} "
       f"to {after[-1]:.3f}")
-# Softmax does not see a constant added to all outputs: one flat direction for each input of the
-# last layer and one for its bias.
-flat = np.sum(np.abs(after) < 1e-12)
-print(f"flat directions: {flat}")
 print(f"relative distance of Gauss-Newton from the Hessian: {gap_before:.2f} before, "
       f"{gap_after:.2f} after training")
 
-# 5. Why the step length is bounded: along the steepest eigenvector a step beyond 2 / (largest
-#    eigenvalue) climbs in the quadratic model.
-value, vector = after[-1], np.linalg.eigh(trained)[1][:, -1]
-slope, curvature = so.exact.two_jet(net, loss, x, y, vector)[1:]
-print(f"along the top eigenvector: curvature {curvature:.6f}, eigenvalue {value:.6f}")
+# %% [markdown]
+# Nearer, and still not the same: a tenth of the Hessian is missing, and it has small negative
+# eigenvalues that Gauss-Newton cannot have. "At a minimum Gauss-Newton is the Hessian" is true only
+# where *all* residuals vanish.
+#
+# ## 4. Flat directions
+#
+# Softmax does not see a number added to all three outputs.
+#
+# **Predict first.** Which parameters can add the same number to all outputs without changing
+# anything else? Each gives an eigenvalue that is exactly zero. How many are there?
+
+# %%
+flat = np.sum(np.abs(after) < 1e-12)
+print(f"flat directions: {flat}: one for each of the 3 inputs of the last layer, one for its bias")
 
 figure = Figure(figsize=(13, 5), layout="constrained")
 left, right = figure.subplots(1, 2)
 plots.hessian_heat_map(trained, net, left, title="Hessian after training, 27 x 27")
 plots.spectrum(after, right, title="its eigenvalues")
-figure.savefig(folder / "exact-curvature.png", dpi=110)
+figures.show(figure, "exact-curvature")
 
-# 6. Why not simply difference the gradient? Because no step is good: large ones truncate, small
-#    ones round. The exact product has no step.
+# %% [markdown]
+# ## 5. Curvature along a line, without the matrix
+#
+# Along a unit vector $v$ the loss is
+#
+# $$L(\theta + t v) = L + t\, g^\top v + \tfrac12 t^2\, v^\top H v + O(t^3).$$
+#
+# One pass gives both numbers. A gradient step on the quadratic climbs instead of falling if the
+# rate is above $2 / \lambda_{\max}$: the steepest eigenvector limits the rate of all parameters.
+#
+# **Predict first.** What is $v^\top H v$ along the eigenvector of the largest eigenvalue?
+
+# %%
+value, vector = after[-1], np.linalg.eigh(trained)[1][:, -1]
+slope, curvature = so.exact.two_jet(net, loss, x, y, vector)[1:]
+print(f"along the top eigenvector: curvature {curvature:.6f}, eigenvalue {value:.6f}; "
+      f"rates above {2 / value:.2f} climb")
+
+# %% [markdown]
+# ## 6. Why not simply difference the gradient?
+#
+# The truncation error falls like $h^2$, the rounding error grows like $10^{-16}/h$.
+#
+# **Predict first.** At which step $h$ do they meet, and how many digits are left there?
+
+# %%
 exact_product = so.exact.hessian_vector_product(net, loss, x, y, vector)
 steps, theta = np.logspace(-11, 0, 34), net.theta.copy()
 errors = [
@@ -104,6 +178,7 @@ errors = [
            - exact_product).max()
     for h in steps
 ]
+off = np.abs(exact_product - value * vector).max()
 axes = plots.error_against_step(
     steps,
     errors,
@@ -111,15 +186,17 @@ axes = plots.error_against_step(
     label="central difference of the gradient",
     title="a Hessian-vector product",
 )
-axes.axhline(np.abs(exact_product - value * vector).max(), color=plots.VERMILION, linestyle="--",
-             label="exact product")
+axes.axhline(off, color=plots.VERMILION, linestyle="--", label="exact product")
 style.legend(axes)
-axes.figure.savefig(folder / "differences-against-exact.png", dpi=110)
-off = np.abs(exact_product - value * vector).max()
+figures.show(axes.figure, "differences-against-exact")
 print(f"best difference is off by {min(errors):.1e}, the exact product by {off:.1e}")
-print(f"figures: {folder}")
 
-# What this script claims.
+# %% [markdown]
+# No step is good: large ones truncate, small ones round. The exact product has no step.
+#
+# ## What this tutorial claims
+
+# %%
 assert all(np.abs(h - reference).max() <= 1e-12 * np.abs(reference).max()
            for h in hessians.values())
 assert differences.excess(reference) <= 1.0

@@ -1,10 +1,22 @@
 """Tutorials and exercises: as notebooks, and graded.
 
 The scripts stand in ``tutorials/``, which is installed with the package. They are percent scripts:
-a cell begins with ``# %%``, prose with ``# %% [markdown]``.
+a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has one shape;
+``01_exact_curvature.py`` is the model:
+
+- its first cell is prose: the title ``# NN Title``, and **Question.**, **Time.** (minutes),
+  **Before it.** (other tutorials, or nothing), **Belongs to.** (the chapter of a usual course), and
+  how it is run as a script;
+- prose stands before code, with formulas between dollars and the numbers of the papers' equations
+  (``[low-rank] Eq. (39)``);
+- **Predict first.** asks for a guess in the prose before each result;
+- ``figures = Figures()`` and ``figures.show(figure, "name")`` show a figure in a notebook and save
+  it as ``name.png`` in a script;
+- its last cell, **What this tutorial claims**, is asserts.
 """
 
+from .figures import Figures
 from .grading import grade
 from .notebooks import cells, folder, scripts, write_notebooks
 
-__all__ = ["cells", "folder", "grade", "scripts", "write_notebooks"]
+__all__ = ["Figures", "cells", "folder", "grade", "scripts", "write_notebooks"]

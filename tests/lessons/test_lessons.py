@@ -1,6 +1,7 @@
 """Exercises: every blank fails, every solution passes, usual mistakes are named; notebooks."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -161,3 +162,38 @@ def test_what_is_no_exercise_is_told(tmp_path, capsys):
 
 def test_notebooks_are_no_part_of_the_project():
     assert not list(notebooks.folder().rglob("*.ipynb"))
+
+
+# -- figures ---------------------------------------------------------------------------------------
+
+
+def test_a_script_saves_its_figures_where_the_command_line_says(tmp_path, monkeypatch, capsys):
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr("sys.argv", ["01.py", str(tmp_path / "drawn")])
+    figures = lessons.Figures()
+    assert not (tmp_path / "drawn").exists()  # made with its first figure
+    figures.show(Figure(figsize=(1, 1)), "one")
+    assert (tmp_path / "drawn" / "one.png").read_bytes().startswith(b"\x89PNG")
+    assert str(tmp_path / "drawn" / "one.png") in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["01.py"])
+    figures = lessons.Figures()
+    figures.show(Figure(figsize=(1, 1)), "two")
+    assert (figures.folder / "two.png").is_file()
+
+
+def test_a_notebook_shows_its_figures_and_writes_nothing(tmp_path, monkeypatch):
+    """A kernel's own arguments (-f FILE) are no folder."""
+    import types
+
+    from matplotlib.figure import Figure
+
+    shown = []
+    display = types.SimpleNamespace(Image=lambda data: data, display=shown.append)
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr("sys.argv", ["kernel", "-f", "connection.json"])
+    monkeypatch.chdir(tmp_path)
+    lessons.Figures().show(Figure(figsize=(1, 1)), "one")
+    assert len(shown) == 1 and shown[0].startswith(b"\x89PNG") and not list(tmp_path.iterdir())

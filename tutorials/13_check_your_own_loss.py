@@ -1,7 +1,7 @@
 """You derived a loss. Are its gradient and Hessian right, does it keep its promises, and does it
 train?
 
-Run it as it stands:  python tutorials/05_check_your_own_loss.py [DIRECTORY FOR THE FIGURES]
+Run it as it stands:  python tutorials/13_check_your_own_loss.py [DIRECTORY FOR THE FIGURES]
 
 We write log-cosh, a squared error that grows like |r| far out, plant the mistakes that people
 really make, let the checker find them, and train with what passes. `help(so.Loss)` says what a

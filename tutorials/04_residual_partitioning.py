@@ -1,7 +1,7 @@
 """Deep Residual Partitioning: a diagonal bound, how tight it is, what it does not bound, and
 training with it.
 
-Run it as it stands:  python tutorials/02_residual_partitioning.py [DIRECTORY FOR THE FIGURES]
+Run it as it stands:  python tutorials/04_residual_partitioning.py [DIRECTORY FOR THE FIGURES]
 """
 
 import sys

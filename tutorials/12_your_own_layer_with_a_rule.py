@@ -1,6 +1,6 @@
 """A layer of your own that residual partitioning can train: a small convolution and its rule.
 
-Run it as it stands:  python tutorials/04_your_own_layer_with_a_rule.py [DIRECTORY FOR THE FIGURES]
+Run it as it stands:  python tutorials/12_your_own_layer_with_a_rule.py [DIRECTORY FOR THE FIGURES]
 
 The layer takes seven passes, each two or three lines; `verify.layer` judges them. The rule says how
 far an output can move (u) and how a quadratic in the outputs becomes one in the inputs and

@@ -1,6 +1,6 @@
 """You derived a layer by hand. Which entry of which derivative is wrong?
 
-Run it as it stands:  python tutorials/03_check_your_own_layer.py [DIRECTORY FOR THE FIGURES]
+Run it as it stands:  python tutorials/11_check_your_own_layer.py [DIRECTORY FOR THE FIGURES]
 
 We write a layer (a trainable scale for every unit), an activation (swish), plant the mistakes that
 people really make, and let the checker find them: it names the pass, the entries, and the ratio to

@@ -1,0 +1,64 @@
+"""Figures of a lesson: shown where it runs as a notebook, saved where it runs as a script."""
+
+import io
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from .. import files
+
+
+def in_notebook():
+    """Whether a Jupyter kernel runs this code (a script has no IPython, a terminal no kernel)."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+class Figures:
+    """Where the figures of a tutorial go.
+
+    In a notebook `show` displays a figure and writes nothing. As a script the figure becomes
+    ``NAME.png`` in the folder that stands first on the command line; without one, in a new folder
+    in the place for temporary files. The folder is made with its first figure.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Instead of the command line's.
+
+    Examples
+    --------
+    >>> figures = Figures()                      # doctest: +SKIP
+    >>> figures.show(figure, "five-matrices")    # doctest: +SKIP
+    """
+
+    def __init__(self, folder=None):
+        # a kernel has arguments of its own ("-f", a file): they are not the reader's
+        if folder is None and not in_notebook() and len(sys.argv) > 1:
+            folder = sys.argv[1]
+        self.folder = None if folder is None else Path(folder)
+
+    def show(self, figure, name, dpi=110):
+        """Display a figure, or save it as ``NAME.png`` and say where.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+        name : str
+            Of the file, without its ending.
+        dpi : int
+        """
+        if in_notebook():
+            from IPython.display import Image, display
+
+            picture = io.BytesIO()
+            figure.savefig(picture, format="png", dpi=dpi)
+            display(Image(data=picture.getvalue()))
+            return
+        if self.folder is None:
+            self.folder = Path(tempfile.mkdtemp(prefix="secondorder-"))
+        path = files.output_directory(self.folder) / f"{name}.png"
+        figure.savefig(path, dpi=dpi)
+        print(f"figure: {os.fspath(path)}")
