@@ -55,16 +55,15 @@ def equation_58(rng):
 )
 def equation_60(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
-            A_plus, C_plus = reference.pinv(own[:6, :size]), reference.pinv(own[6:, size:])
-            expected = np.vstack([np.hstack([A_plus, np.zeros((size, 6))]),
-                                  np.hstack([-C_plus @ own[6:, :size] @ A_plus, C_plus])])
-            claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, 2), A_plus,
+            A, B, C = reference.triangle(at.net, at.x, l)
+            A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), half(state)
+            expected = np.vstack([np.hstack([A_plus, np.zeros(C_plus.shape)]),
+                                  np.hstack([-C_plus @ B @ A_plus, C_plus])])
+            claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, h), A_plus,
                              1e-9, case=f"{name}, block {l + 1}"),
-                       Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, 2), C_plus,
+                       Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, h), C_plus,
                              1e-9, case=f"{name}, block {l + 1}"),
                        Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,
                              case=f"{name}, block {l + 1}")]
@@ -81,14 +80,13 @@ def equation_60(rng):
 )
 def equation_64(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            own = reference.own_parameter_jacobian(at.net, at.x, l)
-            made, size = right_inverse.penrose_product(state), state.W1.size
-            A, B, C = own[:6, :size], own[6:, :size], own[6:, size:]
+            own, made = (reference.own_parameter_jacobian(at.net, at.x, l),
+                         right_inverse.penrose_product(state))
+            A, B, C = reference.triangle(at.net, at.x, l)
             A_plus, C_plus = reference.pinv(A), reference.pinv(C)
-            inverse = np.vstack([np.hstack([A_plus, np.zeros((size, 6))]),
+            inverse = np.vstack([np.hstack([A_plus, np.zeros(C_plus.shape)]),
                                  np.hstack([-C_plus @ B @ A_plus, C_plus])])
             claims += [Equal("the product, by singular values", made, inverse @ own, 1e-9,
                              case=f"{name}, block {l + 1}"),
@@ -148,20 +146,19 @@ def equation_65(rng):
 )
 def equation_72(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
-            expected = own[6:, :size] @ reference.pinv(own[:6, :size])
-            T_plus = reference.pinv(state.S1.T)
-            bent = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
-            lines = {"(69)": np.einsum("jibp,pm->jibm", own[6:, :size].reshape(3, 2, -1, 2)
+            A, B, _ = reference.triangle(at.net, at.x, l)
+            expected = B @ reference.pinv(A)
+            T_plus, (samples, h) = reference.pinv(state.S1.T), state.X1.T.shape
+            inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
+            lines = {"(69)": np.einsum("jibp,pm->jibm", B.reshape(samples, h, -1, h)
                                        .transpose(0, 1, 3, 2), T_plus),
-                     "(70)": np.einsum("jp,ija,pm->jiam", state.S1.T, bent, T_plus),
-                     "(71)": np.einsum("ija,jm->jiam", bent, state.S1.T @ T_plus)}
+                     "(70)": np.einsum("jp,ija,pm->jiam", state.S1.T, inner, T_plus),
+                     "(71)": np.einsum("ija,jm->jiam", inner, state.S1.T @ T_plus)}
             for line, entries in lines.items():  # [j1, i1, i4, j4], as rows and columns
-                claims.append(Equal(f"{name}, block {l + 1}: {line}",
-                                    entries.transpose(0, 1, 3, 2).reshape(6, -1), expected, 1e-9))
+                claims.append(Equal(line, entries.transpose(0, 1, 3, 2).reshape(len(B), -1),
+                                    expected, 1e-9, case=f"{name}, block {l + 1}"))
             claims.append(Equal("(72)", appendix_n.product_with_pseudo_inverse(state), expected,
                                 1e-9, case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus=expected)]
@@ -190,21 +187,19 @@ def equation_72(rng):
 )
 def equation_78(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            own, size = reference.own_parameter_jacobian(at.net, at.x, l), state.W1.size
-            A = own[:6, :size]
-            BA_plus = own[6:, :size] @ reference.pinv(A)
+            A, B, _ = reference.triangle(at.net, at.x, l)
+            BA_plus, (samples, h) = B @ reference.pinv(A), state.X1.T.shape
             expected, T = BA_plus @ A, state.S1.T
-            by_samples = BA_plus.reshape(3, 2, 3, 2)  # [j1, i1, j4, i4]
-            bent = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
+            by_samples = BA_plus.reshape(samples, h, samples, h)  # [j1, i1, j4, i4]
+            inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
             lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
-                     "(76)": np.einsum("ija,jm,mb->jiab", bent, T @ reference.pinv(T), T),
-                     "(79)": np.einsum("ija,jb->jiab", bent, T)}
+                     "(76)": np.einsum("ija,jm,mb->jiab", inner, T @ reference.pinv(T), T),
+                     "(79)": np.einsum("ija,jb->jiab", inner, T)}
             for line, entries in lines.items():
-                claims.append(Equal(f"{name}, block {l + 1}: {line}",
-                                    entries.transpose(0, 1, 3, 2).reshape(6, -1), expected, 1e-9))
+                claims.append(Equal(line, entries.transpose(0, 1, 3, 2).reshape(len(B), -1),
+                                    expected, 1e-9, case=f"{name}, block {l + 1}"))
             claims.append(Equal("(78)", appendix_n.product_back(state), expected, 1e-9,
                                 case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus_A=expected)]
@@ -220,15 +215,15 @@ def equation_78(rng):
 )
 def equation_80(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            B = reference.own_parameter_jacobian(at.net, at.x, l)[6:, :state.W1.size]
+            _, B, _ = reference.triangle(at.net, at.x, l)
             D = jacobians.sample_blocks(state.W2, state.slope2, state.V1)
             claims += [Equal("B A+ A", appendix_n.product_back(state), B, 1e-9,
                              case=f"{name}, block {l + 1}"),
-                       Equal("B = D A with D = d x2 / d x1", D @ jacobians.kronecker(state.S1, 2),
-                             B, 1e-11, case=f"{name}, block {l + 1}")]
+                       Equal("B = D A with D = d x2 / d x1",
+                             D @ jacobians.kronecker(state.S1, half(state)), B, 1e-11,
+                             case=f"{name}, block {l + 1}")]
     return [*claims, Case(B=B)]
 
 

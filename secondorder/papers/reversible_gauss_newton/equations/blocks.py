@@ -9,7 +9,7 @@ from ....ledger.counted import counted
 from .. import PAPER, columns, features, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
-from . import cases, reference
+from . import cases, reference, whole_networks
 
 
 @equation(
@@ -77,10 +77,17 @@ def stacking(rng):
     implements=(jacobians.jacobian, jacobians.layer_jacobians),
 )
 def equation_12(rng):
-    at = cases.small(rng)
+    at, claims = cases.small(rng), []
     J = jacobians.jacobian(at.found)
+    for name, other in cases.without_biases(rng):
+        direction = rng.normal(size=other.net.size)
+        moved = jacobians.jacobian(jacobians.states(other.net, other.x)) @ columns.from_theta(
+            direction, other.net)
+        literal = whole_networks.moved_features(other.net, other.x, direction)
+        claims.append(Equal("J times a direction, by a complex step", moved,
+                            cases.halves_of(literal), 1e-10, case=name))
     return [Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
-            Case(J=J)]
+            *claims, Case(J=J)]
 
 
 @equation(
@@ -147,7 +154,14 @@ def one_half(rng, moves, literal):
     new = after[:2] if moves == "first" else after[2:]
     given = below if moves == "first" else np.vstack([after[:2], below[2:]])
     done = np.vstack([after[:2], below[2:]]) if moves == "first" else after
-    return [Equal("literal form, by loops", literal(below, at.found[1]), new, 1e-12),
+    claims = []
+    for name, other in cases.rows(rng):
+        X_L = whole_networks.final(other.net, other.x).T
+        claims += [Equal("all blocks, by columns", other.net.features(other.x), X_L, 1e-12,
+                         case=name),
+                   Equal("all blocks undone", other.net.inverse(X_L), other.x, 1e-10, case=name)]
+    return [*claims, Equal("the block undone", at.net.blocks[1].inverse(after.T), below.T, 1e-12),
+            Equal("literal form, by loops", literal(below, at.found[1]), new, 1e-12),
             Equal("layer, by loops", half.forward(given.T)[0], done.T, 1e-12),
             Equal("its inverse", half.inverse(done.T), given.T, 1e-12),
             Equal("32 blocks there and back", *there_and_back(rng), 1e-10),
@@ -192,6 +206,12 @@ def proposition_44(rng):
                          to_theta(J.T, other.net).T @ fast, -other.eps, 1e-6, case=name),
                    Equal("unusual: the fast update, block by block", fast,
                          to_theta(np.concatenate(blocks), other.net), 1e-6, case=name)]
+    for name, other in cases.rows(rng):
+        if cases.is_independent(other):
+            fast = cases.fast_direction(other)
+            claims.append(Equal("J times the fast update, by a complex step",
+                                whole_networks.moved_outputs(other.net, other.x, fast), -other.eps,
+                                1e-7, case=name))
     return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.found])]
 
 
@@ -263,6 +283,18 @@ def equation_17(rng):
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
                 claims.append(Equal(f"Delta2 of block {l + 1}", literal, delta, 1e-9))
+    for name, other in cases.without_biases(rng):
+        error = cases.halves_of(whole_networks.in_features(other.net, other.eps))
+        literal = right_inverse.update(jacobians.states(other.net, other.x), error)
+        claims.append(Equal("(16) and (17), by complex steps", to_theta(literal, other.net),
+                            whole_networks.update(other.net, other.x, other.eps), 1e-8, case=name))
+    for name, other in cases.rows(rng):
+        for form in ({}, {"pseudo_inverse": "truncate", "strength": 0.3}):
+            claims.append(Equal("the fast update, by complex steps",
+                                cases.fast_direction(other, **form),
+                                whole_networks.update(other.net, other.x, other.eps,
+                                                      whole_networks.pseudo_inverse(**form)),
+                                1e-8, case=f"{name}, truncated" if form else name))
     return [*claims, Case(e2=e2, delta=delta)]
 
 

@@ -5,11 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ledger import Condition
-from ....nets import SoftmaxCrossEntropy, SquaredError
+from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
+                      SquaredError, mlp)
 from .. import directions, jacobians, right_inverse, steps
 from ..columns import half_order, to_theta
 from ..revmlp import RevMLP
 from ..options import Options
+from . import reference, whole_networks
 
 INDEPENDENT = Condition("independent features", "In every half-coupled layer the features sigma(V "
                         "X) of the samples have linearly independent columns, which needs d' >= n.")
@@ -68,6 +70,121 @@ def unusual(rng, names=tuple(UNUSUAL)):
             if max(np.linalg.cond(S) for state in at.found for S in (state.S1, state.S2)) < 1e3:
                 break
         yield name, at
+
+
+WIDE = {"d": 10, "bottleneck": 30, "blocks": 2}
+#: Everything that a fault may hide behind, by name: options of `row`.
+ROWS = {
+    "one sample": {"samples": 1},
+    "two samples": {"samples": 2},
+    "eleven samples": {"samples": 11, **WIDE},
+    "more samples than features": {"samples": 11, "bottleneck": 4},
+    "equal samples": {"equal": True},
+    "biases": {"bias": True},
+    "biases, eleven samples": {"bias": True, "samples": 11, **WIDE},
+    "biases, more samples than features": {"bias": True, "samples": 11, "bottleneck": 4},
+    "biases, one block": {"bias": True, "blocks": 1},
+    "no bottleneck": {"d": 8, "bottleneck": None},
+    "no bottleneck, biases, one block": {"d": 8, "bottleneck": None, "bias": True, "blocks": 1},
+    "no activation": {"activation": "identity", "samples": 2},
+    "no activation, more samples than units": {"activation": "identity"},
+    "a linear first block": {"first_activation": "identity", "bias": True},
+    "a relu": {"activation": "relu", "bottleneck": 24},
+    "four blocks": {"blocks": 4},
+    "five blocks, biases": {"blocks": 5, "bias": True},
+    "an odd number of inputs": {"d": 5},
+    "a readout": {"d": 6, "outputs": 3},
+    "a readout that is not orthonormal, biases": {
+        "d": 6, "bias": True, "readout": np.array([[1.0, 0, 2, 0, -1, 0], [0, 1, 0, 3, 0, 1]])},
+}
+
+
+#: Networks of all kinds for the tangent kernel, by name; what is frozen counts for nothing.
+NETWORKS = {
+    "biases": lambda rng: mlp([3, 5, 3], rng=rng),
+    "no biases": lambda rng: mlp([3, 5, 4, 3], bias=False, rng=rng),
+    "first layer frozen": lambda rng: layers_of(rng, (0,)),
+    "middle layer frozen": lambda rng: layers_of(rng, (1,)),
+    "last layer frozen": lambda rng: layers_of(rng, (2,)),
+    "two layers frozen, nested chains": lambda rng: layers_of(rng, (0, 2), nested=True),
+    "nested chains": lambda rng: layers_of(rng, (), nested=True),
+    "no activation": lambda rng: layers_of(rng, (), activation="identity"),
+    "a skip": lambda rng: Network([Linear(3, 4, rng=rng), Skip([Activation("tanh"), Linear(
+        4, 4, rng=rng)]), Linear(4, 3, rng=rng)]),
+    "a layer without structure": lambda rng: Network([Linear(3, 4, rng=rng), Activation("tanh"),
+                                                      LayerNorm((4,)), Linear(4, 5, rng=rng)]),
+    "one output": lambda rng: mlp([3, 4, 1], rng=rng),
+    "six outputs": lambda rng: mlp([3, 4, 6], rng=rng),
+    "reversible, no bottleneck, biases": lambda rng: network(rng, d=4, bottleneck=None, bias=True),
+    "reversible, a readout, biases": lambda rng: network(rng, d=5, bottleneck=4, bias=True,
+                                                         blocks=2, outputs=3),
+}
+
+
+def layers_of(rng, frozen, nested=False, activation="tanh"):
+    """Three linear layers with biases, those of these places frozen."""
+    sizes = (3, 4, 5, 3)
+    linear = [Linear(a, b, trainable=k not in frozen, rng=rng)
+              for k, (a, b) in enumerate(zip(sizes, sizes[1:]))]
+    if nested:
+        return Network([linear[0], Chain([Activation(activation), Chain([linear[1], Activation(
+            activation)])]), Chain([linear[2]])])
+    return Network([linear[0], Activation(activation), linear[1], Activation(activation),
+                    linear[2]])
+
+
+class Row(NamedTuple):
+    """A network of any kind with a batch; eps (S, C) of the half squared error."""
+
+    net: RevMLP
+    x: np.ndarray
+    y: np.ndarray
+    eps: np.ndarray
+
+
+def row(rng, samples=3, equal=False, **options):
+    """A `Row`; `equal` makes the first two samples the same.  Redrawn until those singular values
+    of every half's features that are not 0 are well apart: a relu may leave dead units.
+    """
+    while True:
+        net = network(rng, **options)
+        x = rng.normal(size=(samples, *net.input_shape))
+        if equal:
+            x[1] = x[0]
+        y = rng.normal(size=(samples, *net.output_shape))
+        if whole_networks.conditions(net, x).max() < 300:
+            return Row(net, x, y, whole_networks.outputs(net, x) - y)
+
+
+def rows(rng, names=tuple(ROWS)):
+    """(name, `Row`) of each."""
+    for name in names:
+        yield name, row(rng, **ROWS[name])
+
+
+def without_biases(rng):
+    """(name, `Row`) of those on which the literal equations are defined."""
+    return rows(rng, [name for name, options in ROWS.items() if "bias" not in options])
+
+
+def halves_of(columns):
+    """(vec X^(1); vec X^(2)) of a matrix X (width, S)."""
+    return reference.halves(*np.split(columns, 2))
+
+
+def is_independent(at):
+    """Whether the features of the samples are independent in every half: there are as many
+    directions as samples.
+    """
+    return all(rank_of(S) == len(at.x) for found in whole_networks.deltas(at.net, at.x, at.eps)
+               for S in found[2:])
+
+
+def of_any_rank(rng):
+    """(name, `Small`): features that are independent, that are not, and of unusual networks."""
+    yield "independent", small(rng)
+    yield "two features, three samples", dependent(rng)
+    yield from unusual(rng, ("no bottleneck", "one sample", "nine samples"))
 
 
 def dependent(rng, blocks=3):
@@ -158,10 +275,12 @@ def gaps(at, eps_of, rates, kinds):
     return found
 
 
-def fast_direction(at, **options):
-    """The fast path's direction for the half squared error."""
-    return directions.update_at(at.net.evaluate(SquaredError(), at.x, at.y),
-                                Options(**options)).direction
+def fast_direction(at, single=False, **options):
+    """The fast path's direction for the half squared error, of a `Small` or a `Row`; `single`: of
+    the same network in float32.
+    """
+    net = at.net.astype("float32") if single else at.net
+    return directions.update(net, SquaredError(), at.x, at.y, Options(**options)).direction
 
 
 def blocks_of(at, direction):

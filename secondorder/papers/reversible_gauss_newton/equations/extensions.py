@@ -2,15 +2,19 @@
 weights of the blocks.
 """
 
+import warnings
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
-from .. import PAPER, directions, features, gram, jacobians, kernel, sweep
+from .. import PAPER, diagnostics, directions, features, gram, jacobians, kernel, sweep
 from ..columns import half_order, to_theta
 from ..coupling import Coupling
+from ..optimizer import GaussNewton
 from ..options import Options
-from . import cases, reference
+from ..outcome import RankWarning
+from . import cases, reference, whole_networks
 
 
 @equation(
@@ -36,8 +40,59 @@ def extension_sweep(rng):
         claims += [
             Equal(f"block {l + 1}: Delta1", fast[l][0], -e1 @ reference.pinv(state.S1) / 3, 1e-8),
             Equal(f"block {l + 1}: Delta2", fast[l][1], -e2 @ reference.pinv(state.S2) / 3, 1e-8)]
+    for k, (name, other) in enumerate(cases.rows(rng)):
+        for j, (way, options) in enumerate(WAYS.items()):
+            form = {key: value for key, value in options.items() if key in FORM}
+            literal = whole_networks.update(other.net, other.x, other.eps,
+                                            whole_networks.pseudo_inverse(**form))
+            claims.append(Equal(f"{way}, by complex steps", cases.fast_direction(other, **options),
+                                literal, 1e-8, case=name))
+            if (j - k) % 3 == 0:  # every way on every third row
+                claims.append(Equal(f"{way}, in float32",
+                                    cases.fast_direction(other, True, **options), literal, 2e-3,
+                                    case=name))
+        claims += [Equal("ranks of the features", ranks_of(other), literal_ranks(other), 1e-12,
+                         case=name), two_steps(other, name)]
     return [*claims, Equal("with activations recomputed by inversion", recomputed,
                            cases.fast_direction(at), 1e-9), Case(e1=e1, e2=e2)]
+
+
+FORM = ("pseudo_inverse", "strength")
+#: Ways to make a step, and their options.
+WAYS = {"the update": {}, "recomputed": {"recompute": True},
+        "by decomposition": {"decomposition": "svd"},
+        "damped": {"pseudo_inverse": "damp", "strength": 0.3},
+        "tikhonov": {"pseudo_inverse": "tikhonov", "strength": 0.2},
+        "damped, by decomposition": {"pseudo_inverse": "damp", "strength": 0.2,
+                                     "decomposition": "svd"},
+        "truncated, recomputed": {"pseudo_inverse": "truncate", "strength": 0.3,
+                                  "recompute": True}}
+
+
+def ranks_of(at):
+    """Ranks of all features (L, 2), as the update reports them."""
+    return directions.update(at.net, SquaredError(), at.x, at.y, Options()).ranks.astype(float)
+
+
+def literal_ranks(at):
+    """The same from the singular values of S."""
+    return np.array([[cases.rank_of(S) for S in found[2:]]
+                     for found in whole_networks.deltas(at.net, at.x, at.eps)], dtype=float)
+
+
+def two_steps(at, name):
+    """A claim on the method: two steps at half the rate, the second in the arrays of the first."""
+    net, literal = at.net.copy(), at.net.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        method = GaussNewton(net, SquaredError(), learning_rate=0.5, l2=0.1)
+        for _ in range(2):
+            method.step(at.x, at.y)
+    for _ in range(2):
+        eps = whole_networks.outputs(literal, at.x) - at.y
+        step = whole_networks.update(literal, at.x, eps) - 0.1 * literal.theta
+        literal.theta = literal.theta + 0.5 * step
+    return Equal("two steps of the method", net.theta, literal.theta, 1e-6, case=name)
 
 
 @equation(
@@ -115,7 +170,33 @@ def extension_moore_penrose(rng):
                                    np.where(s >= 0.5 * s[0], 1 / s, 0))):
         claims.append(Equal(f"tanh network, {option.pseudo_inverse}", directions.update_at(
             made, option).direction, -Vt.T @ (f * (U.T @ eps)), 1e-6))
+    for k, (name, make) in enumerate(cases.NETWORKS.items()):
+        for samples in (11, 1 + k % 2):
+            claims += of_kernel(rng, make(rng), samples, f"{name}, {samples} samples")
     return [*claims, Equal("J J^T of a tanh network with biases", K, J @ J.T, 1e-9), Case(K=K)]
+
+
+def of_kernel(rng, net, samples, name):
+    """Claims on the kernel of any network and on a step through it, also of dependent rows."""
+    net.theta = net.theta + 0.3 * rng.normal(size=net.size)
+    x = rng.normal(size=(samples, *net.input_shape))
+    y = rng.normal(size=(samples, *net.output_shape))
+    J = jacobian_by_differences(net, x)
+    K = (J @ J.T).reshape(samples, -1, samples, y.shape[1])
+    tikhonov = {"inverse": "moore-penrose", "pseudo_inverse": "tikhonov", "strength": 0.2}
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    step = -Vt.T @ (s / (s**2 + 0.2 * s[0] ** 2) * (U.T @ (net(x) - y).ravel()))
+    at, v = cases.Row(net, x, y, net(x) - y), rng.normal(size=y.shape)
+    return [Equal("J J^T by differences", diagnostics.ntk(net, x), K, 1e-8, case=name),
+            Equal("J J^T in parts of four samples", diagnostics.ntk(net, x, batch_size=4), K, 1e-8,
+                  case=name),
+            Equal("J J^T in float32", diagnostics.ntk(net.astype("float32"), x), K, 1e-4,
+                  case=name),
+            Equal("J J^T v", diagnostics.ntk_product(net, x, v).ravel(), J @ (J.T @ v.ravel()),
+                  1e-8, case=name),
+            Equal("a damped step", cases.fast_direction(at, **tikhonov), step, 1e-7, case=name),
+            Equal("a damped step in float32", cases.fast_direction(at, True, **tikhonov), step,
+                  1e-3, case=name)]
 
 
 def jacobian_by_differences(net, x, step=1e-5):
@@ -164,9 +245,23 @@ def extension_block_weights(rng):
         expected = np.concatenate([c * block for c, block in zip(weights, blocks)])
         claims += [Equal("the step", made, to_theta(expected, at.net), 1e-7, case=name),
                    Equal("J times it", to_theta(J.T, at.net).T @ made, -at.eps, 1e-7, case=name)]
-    at_half, expected = one_half_dependent(rng)
-    claims.append(Equal("full-rank: a block one of whose halves has dependent features is left out",
-                        cases.fast_direction(at_half, block_weights="full-rank"), expected, 1e-6))
+    for half in ("first", "second"):
+        at_half, expected = one_half_dependent(rng, half)
+        claims.append(
+            Equal("full-rank: a block one of whose halves has dependent features is left out",
+                  cases.fast_direction(at_half, block_weights="full-rank"), expected, 1e-6,
+                  case=f"the {half} half"))
+    for name, other in cases.rows(rng, ("biases", "five blocks, biases", "one sample", "a readout",
+                                        "biases, more samples than features")):
+        parts = [whole_networks.flat(pair, other.net)
+                 for pair in whole_networks.deltas(other.net, other.x, other.eps)]
+        weights = {"shortest": sweep.shortest(np.array([part @ part for part in parts])),
+                   "last": np.eye(len(parts))[-1], "given": rng.dirichlet(np.ones(len(parts)))}
+        for kind, c in weights.items():
+            made = cases.fast_direction(other, block_weights=c if kind == "given" else kind)
+            claims.append(Equal(f"{kind}: by complex steps", made,
+                                -np.concatenate([w * part for w, part in zip(c, parts)]), 1e-8,
+                                case=name))
     drawn = rng.dirichlet(np.ones(3), size=30)
     squares = (drawn**2 * lengths).sum(axis=1)
     best = float(np.linalg.norm(cases.fast_direction(at, block_weights="shortest")) ** 2)
@@ -176,13 +271,13 @@ def extension_block_weights(rng):
             Case(weights=least, lengths=lengths)]
 
 
-def one_half_dependent(rng):
-    """A network whose second block has one feature only in its first half, and the mean step of
+def one_half_dependent(rng, half):
+    """A network whose second block has one feature only in one of its halves, and the mean step of
     the other two blocks.
     """
     at = cases.small(rng)
-    V = at.net.blocks[1].first.fixed.weight
-    at.net.blocks[1].first.fixed.weight = np.ones((len(V), 1)) * V[:1]
+    layer = getattr(at.net.blocks[1], half).fixed
+    layer.weight = np.ones((len(layer.weight), 1)) * layer.weight[:1]
     found = jacobians.states(at.net, at.x)
     eps = (at.net(at.x) - at.y).ravel()[half_order(4, 3)]
     at = at._replace(found=found, eps=eps)

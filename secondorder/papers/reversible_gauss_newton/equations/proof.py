@@ -137,18 +137,18 @@ def equation_42(rng):
 )
 def equation_47(rng):
     claims = []
-    for name, at in (("independent", cases.small(rng)),
-                     ("two features, three samples", cases.dependent(rng))):
+    for name, at in cases.of_any_rank(rng):
         for l, state in enumerate(at.found):
-            own = reference.own_parameter_jacobian(at.net, at.x, l)
+            own, h, m = (reference.own_parameter_jacobian(at.net, at.x, l), len(state.X1),
+                         state.X1.size)
             product = own @ right_inverse.own_right_inverse(state)
-            first, second = (right_inverse.projection_of_columns(S, 2) for S in (state.S1,
-                                                                                 state.S2))
-            claims += [Equal("first diagonal block", first, product[:6, :6], 1e-9,
+            first, second = (right_inverse.projection_of_columns(S, h)
+                             for S in (state.S1, state.S2))
+            claims += [Equal("first diagonal block", first, product[:m, :m], 1e-9,
                              case=f"{name}, block {l + 1}"),
-                       Equal("second diagonal block", second, product[6:, 6:], 1e-9,
+                       Equal("second diagonal block", second, product[m:, m:], 1e-9,
                              case=f"{name}, block {l + 1}"),
-                       Equal("Lambda", right_inverse.remainder(state), product[6:, :6], 1e-9,
+                       Equal("Lambda", right_inverse.remainder(state), product[m:, :m], 1e-9,
                              scale=own, case=f"{name}, block {l + 1}")]
     S = cases.small(rng).found[0].S1
     shape = np.kron((S @ np.linalg.pinv(S)).T, np.eye(2)).shape
@@ -281,6 +281,9 @@ def equation_55(rng):
                          1e-7, case=name),
                    Equal("unusual: block by block", made, np.concatenate(own) / len(own), 1e-6,
                          case=name),
+                   Equal("unusual: with weights that are given",
+                         right_inverse.stacked_right_inverse(other.found, c),
+                         np.concatenate([w * one for w, one in zip(c, own)]), 1e-6, case=name),
                    Equal("unusual: the literal update with weights that are given",
                          right_inverse.update(other.found, other.eps, c),
                          -np.concatenate([w * one @ other.eps for w, one in zip(c, own)]), 1e-6,

@@ -107,6 +107,13 @@ def own_parameter_jacobian(net, x, block):
     return np.array(columns).T
 
 
+def triangle(net, x, block):
+    """A, B and C of d (x_l) / d (w_l) = [[A, 0], [B, C]], by complex steps."""
+    own = own_parameter_jacobian(net, x, block)
+    rows, size = len(own) // 2, own.shape[1] // 2
+    return own[:rows, :size], own[rows:, :size], own[rows:, size:]
+
+
 def one_block(net, block, x, weights):
     """Both halves after one block, from rows x."""
     W1, W2, V1, V2 = weights
