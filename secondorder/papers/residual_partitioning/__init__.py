@@ -29,12 +29,12 @@ the true Hessian; ``cross=True`` restores the latter.
 
 Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22),
 (31), (37), (46); ``coefficients`` (4), (7), (9), (15), (16), (18), (41), (45), and ``explicit``,
-which goes through a whole network with them; ``printed_algorithm`` (kept for its errata); ``rules``
-(which inequality a rule must satisfy, and the rules of layers and losses), ``shaped_layers`` (those
-of convolutions, pooling and recurrences) and ``fast`` (the corrected algorithm, one forward and one
-backward pass; ``options`` are its choices, ``in_place`` and ``loops`` what a training step runs);
-``hessian`` (what is bounded); ``optimizer``. ``equations`` runs every number; its ``EQUATIONS.md``
-is the page.
+which goes through a whole network with them; ``algorithm_1`` (line by line, corrected and as
+printed); ``rules`` (which inequality a rule must satisfy, and the rules of layers and losses),
+``shaped_layers`` (those of convolutions, pooling and recurrences) and ``fast`` (the corrected
+algorithm, one forward and one backward pass; ``options`` are its choices, ``in_place`` and
+``loops`` what a training step runs); ``hessian`` (what is bounded); ``optimizer``. ``equations``
+runs every number; its ``EQUATIONS.md`` is the page.
 """
 
 from ...checks import guessed

@@ -105,21 +105,19 @@ class Rule:
 class LinearRule(Rule):
     """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
 
-    u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj                                 Eq. (11)
-    Z_in_sj = sum_i Z_si |w_ij|;   W_ddot_ij = sum_s Z_si |x_sj|              Eqs. (9), (10), (37)
-
     *Derivation.* By Eq. (9) the coefficient of x_sj is Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 /
     phi_sij, where by Eqs. (10) and (37) phi_sij = |w_ij| u_sj / u_out_si; this is sum_i Y_ddot_si
     u_out_si |w_ij| / u_sj. Times u_sj, with Z = Y_ddot u at both ends: Z_in_sj = sum_i Z_si |w_ij|,
     that is Z_in = Z |W|. In the same way w_ij has sum_s Y_ddot_si x_sj^2 / eps_sij with eps_sij =
     |x_sj| / u_out_si: sum_s Z_si |x_sj|.
-
-    A layer that is not trained lacks the sums over |x|; with ``cross`` the products of changes that
-    Eq. (4) drops add |g_si| u_sj to W_ddot_ij and sum_i |g_si| to Z_in_sj.
     """
 
     @staticmethod
     def forward(layer, saved, u):
+        """Eq. (11): u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj.
+
+        A layer that is not trained lacks the first sum.
+        """
         u_out = np.zeros_like(saved.output)
         if u is not None:
             u_out = u @ np.abs(layer.weight).T
@@ -130,6 +128,11 @@ class LinearRule(Rule):
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
+        """Eqs. (9), (10), (37): Z_in_sj = sum_i Z_si |w_ij|;  W_ddot_ij = sum_s Z_si |x_sj|.
+
+        With ``cross`` the products of changes that Eq. (4) drops add, if the layer is trained,
+        sum_i |g_si| to Z_in_sj and, for j >= 1, sum_s |g_si| u_sj to W_ddot_ij.
+        """
         sizes = saved._replace(input=np.abs(saved.input))
         curvature = layer.parameter_gradient(sizes, Z)  # Z^T |x|, and the sum of Z for the bias
         if u is None:
@@ -145,9 +148,6 @@ class LinearRule(Rule):
 class ActivationRule(Rule):
     """An activation layer, y_sj = s(x_sj).
 
-    u_out_sj = |slope_sj| u_sj                                                            Eq. (11)
-    Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above zero        Eq. (41)
-
     *Derivation.* Eq. (41) gives x_sj the coefficient Y_ddot_sj slope_sj^2 + g_sj curvature_sj, of
     which a bound takes the absolute value. Times u_sj: Y_ddot_sj slope_sj^2 u_sj = Y_ddot_sj
     u_out_sj |slope_sj| = Z_sj |slope_sj|.
@@ -155,10 +155,13 @@ class ActivationRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u):
+        """Eq. (11): u_out_sj = |slope_sj| u_sj."""
         return np.abs(saved.slope) * u, None
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
+        """Eq. (41): Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above
+        zero."""
         z = np.abs(saved.slope) * Z + g * saved.curvature * u
         return np.maximum(z, 0) if options.clip else np.abs(z), np.empty(0, Z.dtype)
 
@@ -195,16 +198,17 @@ class ChainRule(Rule):
 
 @rules.register(Skip)
 class SkipRule(Rule):
-    """y = x + F(x): u_out = u + u of F, and Z_in = Z + Z_in of F, as the change of y is the sum of
-    both branches' changes."""
+    """y = x + F(x): the change of y is the sum of both branches' changes."""
 
     @staticmethod
     def forward(layer, saved, u):
+        """u_out = u + u_F, the total gradient of F(x)."""
         inside, kept = ChainRule.forward(layer.inner, saved.inner, u)
         return inside if u is None else u + inside, kept
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
+        """Z_in = Z + Z_F, with Z_F what Z becomes on its way down through F."""
         Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, options)
         return None if u is None else Z + Z_in, curvature
 

@@ -16,18 +16,15 @@ from .rules import Rule, rules
 class ConvolutionRule(Rule):
     """A convolution, y_sopq = sum_clk W_oclk z_scpqlk + b_o with z the windows of x.
 
-    With z_u the windows of u, |z| those of |x|, and the sum over pq for the sharing of weights:
-
-    u_out_sopq = 1 + sum_clk |z|_scpqlk + sum_clk |W_oclk| z_u_scpqlk
-    W_ddot_oclk = sum_spq Z_sopq |z|_scpqlk;   b_ddot_o = sum_spq Z_sopq
-    Z_in_scij = sum_opqlk Z_sopq |W_oclk|    over the windows with z_scpqlk = x_scij
-
-    Without training only the sums with |W| remain, without a bias the 1 is missing. With ``cross``,
-    |g| u joins W_ddot like Z |x|, and |g| joins Z_in with 1 in the place of |W|.
+    z_u are the windows of u, |z| those of |x|; the sum over pq is for the sharing of weights.
     """
 
     @staticmethod
     def forward(layer, saved, u):
+        """u_out_sopq = 1 + sum_clk |z|_scpqlk + sum_clk |W_oclk| z_u_scpqlk.
+
+        Without training only the sum with |W| remains, without a bias the 1 is missing.
+        """
         u_out = np.zeros_like(saved.output)
         if u is not None:
             u_out += layer.convolve(u, np.abs(layer.weight))
@@ -38,6 +35,11 @@ class ConvolutionRule(Rule):
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
+        """W_ddot_oclk = sum_spq Z_sopq |z|_scpqlk;  b_ddot_o = sum_spq Z_sopq;
+        Z_in_scij = sum_opqlk Z_sopq |W_oclk|, over the windows with z_scpqlk = x_scij.
+
+        With ``cross``, |g| u joins W_ddot like Z |x|, and |g| joins Z_in with 1 for |W|.
+        """
         curvature = layer.parameter_gradient(saved._replace(input=np.abs(saved.input)), Z)
         if u is None:
             return None, curvature
@@ -55,10 +57,12 @@ class PoolingRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u):
+        """u_out_scpq = sum_lk a_scpqlk z_u_scpqlk, with z_u the windows of u."""
         return layer.tangent(saved, u, None), None
 
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
+        """Z_in_scij = sum_pqlk a_scpqlk Z_scpq, over the windows with z_scpqlk = x_scij."""
         return layer.backward(saved, Z)
 
 

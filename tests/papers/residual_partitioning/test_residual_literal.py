@@ -6,9 +6,8 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import Activation, Linear, Network
-from secondorder.papers.residual_partitioning import (coefficients, explicit, partitions,
-                                               printed_algorithm,
-                                               total_gradient)
+from secondorder.papers.residual_partitioning import (algorithm_1, coefficients, explicit,
+                                                      partitions, total_gradient)
 from secondorder.papers.residual_partitioning.equations import reference
 from secondorder.papers.residual_partitioning.equations.reference import Reading
 
@@ -129,6 +128,23 @@ def test_valid_partition_is_accepted_and_checked_by_the_bound(rng):
     made[2] = partitions.Partition(1.01 * made[2].eps, made[2].phi)
     with pytest.raises(ValueError, match="sum to one"):
         explicit.explicit_bound(at, made)
+    eps = made[2].eps.copy()
+    eps[:, :, 0] = 1 - eps[:, :, 1:].sum(axis=2)
+    made[2] = partitions.Partition(eps, np.zeros_like(made[2].phi))
+    with pytest.raises(ValueError, match="zero although its term is not"):
+        explicit.explicit_bound(at, made)
+
+
+def test_optimal_fractions_are_accepted_in_single_precision(rng):
+    at = evaluation(rng)
+    single = at.network.astype("float32").evaluate(at.loss_function, at.x, at.y)
+    found = explicit.explicit_bound(single)
+    assert found.curvature.dtype == np.float32
+    np.testing.assert_allclose(found.curvature, explicit.explicit_bound(at).curvature, rtol=1e-4)
+    eps, phi = partitions.optimal(single.network.layers[2], single.saved[2].input, found.u[2])
+    with pytest.raises(ValueError, match="sum to one"):
+        partitions.check(partitions.Partition(eps * np.float32(1.0001), phi),
+                         single.network.layers[2], single.saved[2].input, found.u[2])
 
 
 # -- the simplex -----------------------------------------------------------------------------------
@@ -276,10 +292,19 @@ def test_explicit_bound_refuses_unknown_options(rng):
         explicit.explicit_bound(linear, partitions="never read", negative_curvature="clip")
 
 
+@pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
+def test_algorithm_1_against_loops(options, rng):
+    for activation, loss in (("softplus", None), ("tanh", so.SoftmaxCrossEntropy())):
+        at = evaluation(rng, activation, loss, **options)
+        found, (W_dot, W_ddot) = algorithm_1.algorithm_1(at, 0.5), reference.algorithm(at)
+        for left, right in zip(found, (W_dot, W_ddot, -0.5 * W_dot / W_ddot)):
+            close(left, right)
+
+
 def test_printed_algorithm_against_loops(rng):
     """The printed backward line: sum_i (Y_ddot u)_i |w_ij|, then taken for Y_ddot itself."""
     at = evaluation(rng, "softplus")
-    found = printed_algorithm.algorithm_1_as_printed(at, learning_rate=0.5)
+    found = algorithm_1.algorithm_1_as_printed(at, learning_rate=0.5)
     W_dot, W_ddot = reference.algorithm(at, Reading(carried="Y_ddot"))
     close(found.W_ddot, W_ddot)
     close(found.W_dot, W_dot)

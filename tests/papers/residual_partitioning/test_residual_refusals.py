@@ -6,8 +6,7 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import Activation, Linear, Network
-from secondorder.papers.residual_partitioning import (coefficients, explicit, partitions,
-                                                      printed_algorithm)
+from secondorder.papers.residual_partitioning import algorithm_1, coefficients, explicit, partitions
 from secondorder.papers.residual_partitioning.equations import reference
 from test_residual_literal import close, evaluate, evaluation, make
 
@@ -39,7 +38,8 @@ UNSUPPORTED = {
                         "supports Linear, but Doubled.* overrides its forward"),
 }
 LITERAL = {"explicit_bound": explicit.explicit_bound, "partitions_of": explicit.partitions_of,
-           "algorithm 1": printed_algorithm.algorithm_1_as_printed}
+           "algorithm 1": algorithm_1.algorithm_1,
+           "algorithm 1 as printed": algorithm_1.algorithm_1_as_printed}
 
 
 @pytest.mark.parametrize("function", LITERAL.values(), ids=LITERAL)
@@ -65,19 +65,23 @@ def test_the_explicit_form_adds_nothing_to_the_table_of_methods():
 
 def test_printed_algorithm_refuses_layers_that_are_not_trained_and_losses_that_are_not_convex(rng):
     with pytest.raises(ValueError, match=r"Algorithm 1 as printed.*Linear.* is not trained"):
-        printed_algorithm.algorithm_1_as_printed(evaluation(rng, trainable=False))
-    with pytest.raises(ValueError, match="Algorithm 1 as printed.*convex.*TukeyBiweight"):
-        printed_algorithm.algorithm_1_as_printed(evaluation(rng, loss=so.TukeyBiweight()))
+        algorithm_1.algorithm_1_as_printed(evaluation(rng, trainable=False))
+    for run, name in ((algorithm_1.algorithm_1, "Algorithm 1"),
+                      (algorithm_1.algorithm_1_as_printed, "Algorithm 1 as printed")):
+        with pytest.raises(ValueError, match=f"{name},.*convex.*TukeyBiweight"):
+            run(evaluation(rng, loss=so.TukeyBiweight()))
 
 
-def test_explicit_bound_needs_something_to_train_and_current_parameters(rng):
+@pytest.mark.parametrize("function", (explicit.explicit_bound, algorithm_1.algorithm_1,
+                                      algorithm_1.algorithm_1_as_printed))
+def test_the_literal_forms_need_something_to_train_and_current_parameters(function, rng):
     at = evaluate(Network([Linear(3, 2, trainable=False, rng=rng)]), rng)
     with pytest.raises(ValueError, match="no trainable parameters"):
-        explicit.explicit_bound(at)
+        function(at)
     at = evaluation(rng)
     at.network.theta += 1
     with pytest.raises(RuntimeError, match="parameters have changed"):
-        explicit.explicit_bound(at)
+        function(at)
 
 
 # -- the loss: which fractions are a bound ---------------------------------------------------------

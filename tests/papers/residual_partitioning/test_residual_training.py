@@ -87,7 +87,7 @@ def test_losses_agree_with_an_independent_implementation(results, number):
 def test_the_printed_algorithm_hardly_trains_the_classifier():
     """Read literally, Algorithm 1 overestimates the curvature so much that the classifier does not
     leave chance level."""
-    from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
+    from secondorder.papers.residual_partitioning.algorithm_1 import algorithm_1_as_printed
 
     rng = np.random.default_rng(1)
     training = so.datasets.scale(so.datasets.load_digits(), (-1.0, 1.0))

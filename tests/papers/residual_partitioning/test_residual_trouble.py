@@ -11,7 +11,7 @@ from harness.cases import relative
 from secondorder.papers.residual_partitioning import loops
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
-from secondorder.papers.residual_partitioning.printed_algorithm import algorithm_1_as_printed
+from secondorder.papers.residual_partitioning.algorithm_1 import algorithm_1_as_printed
 from secondorder.papers.residual_partitioning.explicit import explicit_bound
 from secondorder.papers.residual_partitioning.options import Options
 from secondorder.papers.residual_partitioning.rules import ActivationRule

@@ -1,5 +1,7 @@
 """Equations (4)-(9): bounding through an affine layer, with any fractions."""
 
+from itertools import product
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
@@ -19,26 +21,34 @@ from .conditions import FIRST_ORDER, NOT_NEGATIVE
                   \end{aligned}""",
           kind="approximation", verdict="holds", implements=(coefficients.output_change,))
 def equation_4(rng):
-    a = cases.affine(rng)
-    w = np.hstack([a.layer.bias[:, None], a.layer.weight])
-    first = coefficients.output_change(a.layer, a.y, a.dW, a.dY)
+    claims = []
+    for name, a in cases.affine_rows(rng).items():
+        w, dW = reference.weights_with_bias(a.layer), a.dW.copy()
+        dW[:, 0] *= a.layer.bias is not None
+        first = coefficients.output_change(a.layer, a.y, dW, a.dY)
 
-    def output(t):
-        moved = np.hstack([np.ones((len(a.y), 1)), a.y + t * a.dY])
-        return np.array([[sum((w + t * a.dW)[i] * row) for i in range(len(w))] for row in moved])
+        def output(t):
+            moved = np.hstack([np.ones((len(a.y), 1)), a.y + t * a.dY])
+            return np.array([[sum((w + t * dW)[i] * row) for i in range(len(w))] for row in moved])
 
-    steps = 2.0 ** -np.arange(6)
-    left_out = [np.abs(output(t) - output(0) - t * first).max() for t in steps]
-    return [Equal("output against a sum over inputs from j = 0", a.layer.forward(a.y)[0], output(0),
-                  1e-14),
-            Equal("first-order change against sums over j", first,
-                  reference.parts(a.layer, a.y, a.dW, a.dY).sum(axis=2), 1e-14),
-            Rate("what is left out, against the size of the step", steps, left_out, order=2,
-                 tolerance=1e-3),
-            Equal("what is left out against the product of both changes",
-                  output(1.0) - output(0) - first,
-                  np.einsum("ij,sj->si", a.dW[:, 1:], a.dY), 1e-12),
-            Case(y=a.y, w=w, dW=a.dW, dY=a.dY)]
+        claims += [Equal("output against a sum over inputs from j = 0", a.layer.forward(a.y)[0],
+                         output(0), 1e-14, case=name),
+                   Equal("first-order change against sums over j", first,
+                         reference.parts(a.layer, a.y, dW, a.dY).sum(axis=2), 1e-14, case=name),
+                   Equal("what is left out against the product of both changes",
+                         output(1.0) - output(0) - first,
+                         np.einsum("ij,sj->si", dW[:, 1:], a.dY), 1e-12, scale=first, case=name)]
+        if name == "four samples":
+            steps = 2.0 ** -np.arange(6)
+            left_out = [np.abs(output(t) - output(0) - t * first).max() for t in steps]
+            claims += [Rate("what is left out, against the size of the step", steps, left_out,
+                            order=2, tolerance=1e-3), Case(y=a.y, w=w, dW=dW, dY=a.dY)]
+    return claims
+
+
+def last_times(factor, fractions):
+    """Fractions of which those of the last sample are multiplied."""
+    return np.concatenate([fractions[:-1], factor * fractions[-1:]])
 
 
 def refused_by_5(a, eps, phi):
@@ -60,9 +70,7 @@ def refused_by_5(a, eps, phi):
           implements=(partitions.check, partitions.optimal, partitions.arbitrary))
 def equation_5(rng):
     claims = []
-    for name, options in (("trained", {}), ("fixed", {"trainable": False}),
-                          ("first", {"first": True})):
-        a = cases.affine(rng, **options)
+    for name, a in (cases.affine_rows(rng) | {"first": cases.affine(rng, first=True)}).items():
         best = partitions.optimal(a.layer, a.y, a.u)
         for eps, phi in (best, a.partition):
             totals = [[sum(own) + sum(below) for own, below in zip(*pair)]
@@ -80,6 +88,9 @@ def equation_5(rng):
                    Property(f"some of it goes further down, {name} layer", bool(phi.any()),
                             name != "first"),
                    Property("refused when it adds up to 1.1", refused_by_5(a, 1.1 * eps, 1.1 * phi),
+                            case=name),
+                   Property("refused when it does so for the last sample only",
+                            refused_by_5(a, *(last_times(1.1, part) for part in (eps, phi))),
                             case=name)]
     shifted = eps.copy()
     shifted[..., 0], shifted[..., 1] = eps[..., 0] + eps[..., 1] + 0.1, -0.1
@@ -104,21 +115,23 @@ def equation_5(rng):
           implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
 def equations_6_and_7(rng):
-    a, claims = cases.affine(rng), []
-    for name, partition in (("arbitrary", a.partition),
-                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
-        p = np.concatenate(partition, axis=2)
+    claims = []
+    for (row, a), name in product(cases.affine_rows(rng).items(), ("arbitrary", "optimal")):
+        partition = a.partition if name == "arbitrary" else partitions.optimal(a.layer, a.y, a.u)
+        p, name = np.concatenate(partition, axis=2), f"{name}, {row}"
         for size in (1.0, 0.01, 100.0):
-            dW, dY = size * rng.normal(size=a.dW.shape), rng.normal(size=a.dY.shape)
+            dW = size * rng.normal(size=a.dW.shape) * a.layer.trainable
+            dY = rng.normal(size=a.dY.shape)
             x = reference.parts(a.layer, a.y, dW, dY)
             change = coefficients.output_change(a.layer, a.y, dW, dY)
             right = coefficients.squared_change_bound(a.layer, a.y, dW, dY, partition)
             claims += [Equal("(6), before squaring: change against the sum over parts", change,
-                             (p * (x / p)).sum(axis=2), 1e-12, case=name),
+                             (p * partitions.ratio(x, p)).sum(axis=2), 1e-12, case=name),
                        Equal("(7), right side against a sum over parts", right,
                              reference.squares(x, p), 1e-12, case=name),
                        AtMost("(7), squared change against the right side", change**2, right,
                               case=name)]
+    a = cases.affine(rng)
     one = cases.in_proportion(a)
     first = reference.parts(one.layer, one.y, one.dW, one.dY).sum(axis=2)
     best = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
@@ -143,33 +156,37 @@ def equations_6_and_7(rng):
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_8(rng):
+    claims = [claim for name, a in cases.affine_rows(rng).items()
+              for claim in both_sides(a, rng, name)]
     a = cases.affine(rng)
-    return [*both_sides(a, rng), Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+    return [*claims, Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 
-def both_sides(a, rng):
+def both_sides(a, rng, row):
     """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
     def sides(a):
         found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
         return np.array([reference.quadratics(a, *step, *found) for step in changes])
 
-    changes = list(zip(rng.normal(size=(20, *a.dW.shape)),
+    changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
                        rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
     claims = []
     for name, partition in (("arbitrary", a.partition),
                             ("optimal", partitions.optimal(a.layer, a.y, a.u))):
         left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
         claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12,
-                         case=f"{name} fractions"),
+                         case=f"{row}, {name} fractions"),
                    AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
-                          case=f"{name} fractions")]
+                          case=f"{row}, {name} fractions")]
     left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
-    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right)))
+    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
+    if row == "fixed":
+        return claims
     one = cases.in_proportion(a)
     changes = [(one.dW, one.dY)]
     left, right = sides(one)[0]
     return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
-                           "parts of both sides", left[1], right[1], 1e-12)]
+                           "parts of both sides", left[1], right[1], 1e-12, case=row)]
 
 
 @equation(PAPER, "9",
@@ -187,10 +204,15 @@ def both_sides(a, rng):
           kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_9(rng):
-    a = cases.affine(rng)
-    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-    claims = [Equal(f"{name} against differences of the right side of (8)", array, expected, 1e-12)
-              for name, array,
-              expected in zip(found._fields, found, reference.affine_coefficients(a))]
-    return [*claims, AtMost("0 against W_ddot, although Y_dot has both signs", 0.0, found.W_ddot),
+    claims = []
+    for row, a in cases.affine_rows(rng).items():
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        both = list(zip(found._fields, found, reference.affine_coefficients(a)))
+        claims += [Equal(f"{name} against differences of the right side of (8)", array, expected,
+                         1e-12, case=row)
+                   for name, array, expected in both[0 if a.layer.trainable else 2:]]
+        if a.layer.trainable:
+            claims.append(AtMost("0 against W_ddot, although Y_dot has both signs", 0.0,
+                                 found.W_ddot, case=row))
+    return [*claims,
             Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **found._asdict())]

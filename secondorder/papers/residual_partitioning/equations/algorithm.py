@@ -9,7 +9,8 @@ from .. import PAPER, coefficients
 from ..fast import bound_at
 from ..rules import OUTPUTS, ActivationRule, LinearRule
 from ..explicit import explicit_bound
-from ..printed_algorithm import algorithm_1_as_printed
+from ..algorithm_1 import algorithm_1 as corrected_algorithm
+from ..algorithm_1 import algorithm_1_as_printed
 from . import cases, reference
 from .reference import Reading
 
@@ -65,8 +66,9 @@ TWO_READINGS = (
                   & \text{activation}
                   \end{aligned}""",
           condition=TWO_READINGS, kind="algorithm", verdict="erratum", weight="substance",
-          implements=(LinearRule.forward, LinearRule.backward, ActivationRule.forward,
-                      ActivationRule.backward, OUTPUTS["jensen"],
+          implements=(Stated(corrected_algorithm, "W_dot", "W_ddot", "delta"), LinearRule.forward,
+                      LinearRule.backward, ActivationRule.forward, ActivationRule.backward,
+                      OUTPUTS["jensen"],
                       Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")))
 def algorithm_1(rng):
     activation, loss = rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES))
@@ -79,15 +81,27 @@ def algorithm_1(rng):
 
 
 def every_row(rng):
-    """The fast form against loops: frozen layers, batches of all sizes, nested chains, float32."""
+    """All forms against loops: frozen layers, batches of all sizes, nested chains, float32."""
     claims = []
     for name, at in cases.rows(rng).items():
-        expected = reference.algorithm(at)
-        for form, one, tolerance in (("", at, 1e-12), ("nested chains, ", cases.nested(at), 1e-12),
-                                     ("float32, ", cases.single_precision(at), 1e-4)):
-            found = bound_at(one, "jensen")
-            claims.append(Equal(f"{form}W_dot and W_ddot against loops",
-                                [found.gradient, found.curvature], expected, tolerance, case=name))
+        expected, single = reference.algorithm(at), cases.single_precision(at)
+        found = {"the fast form": bound_at(at, "jensen"),
+                 "nested chains": bound_at(cases.nested(at), "jensen"),
+                 "float32, the fast form": bound_at(single, "jensen"),
+                 "float32, explicit fractions": explicit_bound(single)}
+        found = {form: (one.gradient, one.curvature) for form, one in found.items()}
+        found |= {"the literal form": corrected_algorithm(at)[:2],
+                  "float32, the literal form": corrected_algorithm(single)[:2]}
+        claims.append(Equal("parts above zero: W_ddot against loops",
+                            bound_at(at, "jensen", "max").curvature,
+                            reference.algorithm(at, Reading(way="max"))[1], 1e-12, case=name))
+        for form, sides in found.items():
+            single = "float32" in form
+            claims.append(Equal(f"{form}: W_dot and W_ddot against loops", sides, expected,
+                                1e-4 if single else 1e-12, case=name))
+            if single:
+                claims.append(Property(f"{form}: what it gives stays float32",
+                                       {array.dtype.name for array in sides}, {"float32"}))
     return claims
 
 
@@ -96,7 +110,10 @@ def corrected_lines(at, name):
     W_dot, W_ddot = reference.algorithm(at)
     fast, built = bound_at(at, "jensen"), explicit_bound(at)
     slope = exact.gradient(at.network, at.loss_function, at.x, at.y)
-    return [Equal("W_dot and W_ddot against loops", [fast.gradient, fast.curvature],
+    literal, update = corrected_algorithm(at, learning_rate=0.5), -0.5 * W_dot / W_ddot
+    return [Equal("algorithm_1, line by line, against loops", literal, [W_dot, W_ddot, update],
+                  1e-12, case=name),
+            Equal("W_dot and W_ddot against loops", [fast.gradient, fast.curvature],
                   [W_dot, W_ddot], 1e-12, case=name),
             Equal("explicit arrays of (9), (15), (18) against loops",
                   [built.gradient, built.curvature], [W_dot, W_ddot], 1e-12, case=name),

@@ -5,14 +5,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....nets import Activation, Chain, Linear, Network, SoftmaxCrossEntropy, SquaredError
+from ....nets import (Activation, ActivationFunction, Chain, Linear, Network, SoftmaxCrossEntropy,
+                      SquaredError)
 from .. import partitions
 from ..explicit import explicit_bound, partitions_of
 from ..hessian import bounded_hessian
 from . import reference
 
-LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
 CURVED = ("tanh", "softplus", "sigmoid")
+
+
+class Stretched(ActivationFunction):
+    """s(x) = 3 sin x: slopes of both signs and above one."""
+
+    name = "3 sin"
+
+    def value(self, x):
+        return 3 * np.sin(x)
+
+    def slope(self, x):
+        return 3 * np.cos(x)
+
+    def curvature(self, x):
+        return -3 * np.sin(x)
 
 
 class Steep(SquaredError):
@@ -26,6 +41,10 @@ class Steep(SquaredError):
 
     def hessian_diagonal(self, p, y):
         return 10 * super().hessian_diagonal(p, y)
+
+
+LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
+ALL_LOSSES = LOSSES | {"steep": Steep}
 
 
 # -- networks and batches --------------------------------------------------------------------------
@@ -56,18 +75,19 @@ def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, ou
     return Network(layers)
 
 
-def batch(rng, net, loss="squared", samples=5, positive=False):
-    """Inputs and targets: normal numbers, or labels for the softmax."""
-    x = rng.normal(size=(samples, *net.input_shape))
+def batch(rng, net, loss="squared", samples=5, positive=False, size=1.0):
+    """Inputs and targets: normal numbers times `size`, or labels for the softmax."""
+    x = size * rng.normal(size=(samples, *net.input_shape))
     shape = (samples, *net.output_shape)
-    y = rng.integers(0, shape[1], samples) if loss == "softmax" else rng.normal(size=shape)
+    y = rng.integers(0, shape[1], samples) if loss == "softmax" else size * rng.normal(size=shape)
     return np.abs(x) if positive else x, y
 
 
-def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False, **options):
+def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False, size=1.0,
+               **options):
     """A random network (``options`` as for :func:`network`), evaluated on a random batch."""
     net = network(rng, activation, positive=positive, **options)
-    return net.evaluate(LOSSES[loss](), *batch(rng, net, loss, samples, positive))
+    return net.evaluate(ALL_LOSSES[loss](), *batch(rng, net, loss, samples, positive, size))
 
 
 def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES), **options):
@@ -83,16 +103,25 @@ ROWS = {"one sample": {"samples": 1}, "two samples": {"samples": 2},
         "only the middle layer trained": {"fixed": (0, 2)},
         "no bias": {"bias": False}, "no activation": {"activation": "identity"},
         "an activation at the output": {"output": "softplus"},
-        "a single layer": {"sizes": (3, 3)}, "one output": {"sizes": (2, 3, 1), "loss": "squared"}}
+        "a single layer": {"sizes": (3, 3)}, "one output": {"sizes": (2, 3, 1), "loss": "squared"},
+        "slopes above one": {"activation": Stretched()},
+        "second derivatives of ten": {"loss": "steep"},
+        "large numbers": {"activation": "softplus", "loss": "steep", "size": 3.0}}
 
 
-def rows(rng):
+def rows(rng, leave_out=(), **options):
     """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each with a
-    curved activation and a loss by chance, and a dead unit."""
+    curved activation and a loss by chance, and a dead unit; `options` go before those of a row."""
     found = {name: evaluation(rng, **{"activation": rng.choice(CURVED),
-                                      "loss": rng.choice(list(LOSSES)), "samples": 3} | options)
-             for name, options in ROWS.items()}
+                                      "loss": rng.choice(list(LOSSES)), "samples": 3} | row
+                              | options)
+             for name, row in ROWS.items() if name not in leave_out}
     return found | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
+
+
+def numbers_of_samples(make, rng, **options):
+    """`make(rng, samples=...)` for batches of one, of three and of more than eight."""
+    return {f"{samples} samples": make(rng, samples=samples, **options) for samples in (1, 3, 11)}
 
 
 def nested(at):
@@ -118,8 +147,8 @@ def curved(rng, **options):
 
     With two outputs both second derivatives of the softmax would be the same.
     """
-    return evaluation(rng, rng.choice(CURVED), rng.choice(list(LOSSES)), samples=3, scale=1.5,
-                      **{"sizes": (3, 3, 2, 3), **options})
+    return evaluation(rng, rng.choice(CURVED), rng.choice(list(LOSSES)), scale=1.5,
+                      **{"samples": 3, "sizes": (3, 3, 2, 3), **options})
 
 
 def tight(rng):
@@ -163,9 +192,9 @@ def with_residual(at, residual):
     return at.network.evaluate(SquaredError(), at.x, at.outputs - residual)
 
 
-def all_positive(rng, sizes=(3, 3, 2, 3)):
+def all_positive(rng, sizes=(3, 3, 2, 3), samples=2):
     """Softplus, positive weights, outputs above targets: no coefficient below is negative."""
-    start = evaluation(rng, "softplus", samples=2, sizes=sizes, positive=True)
+    start = evaluation(rng, "softplus", samples=samples, sizes=sizes, positive=True)
     return with_residual(start, rng.uniform(0.5, 3.0, start.outputs.shape))
 
 
@@ -201,16 +230,30 @@ class AffineCase(NamedTuple):
     partition: partitions.Partition
 
 
-def affine(rng, samples=4, n_in=3, n_out=2, first=False, **options):
-    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0."""
+def affine(rng, samples=4, n_in=3, n_out=2, first=False, size=1.0, **options):
+    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0; y, u and Y_dot
+    are of about `size`."""
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
-    y, dY = rng.normal(size=(2, samples, n_in))
-    u = rng.uniform(0.2, 3.0, size=(samples, n_in))
+    y, dY = size * rng.normal(size=(2, samples, n_in))
+    u = size * rng.uniform(0.2, 3.0, size=(samples, n_in))
     if first:
         u, dY = np.zeros_like(u), np.zeros_like(dY)
-    Y_dot, Y_ddot = rng.normal(size=(samples, n_out)), rng.uniform(0.1, 2.0, size=(samples, n_out))
+    Y_dot = size * rng.normal(size=(samples, n_out))
+    Y_ddot = rng.uniform(0.1, 2.0, size=(samples, n_out))
     dW = rng.normal(size=(n_out, 1 + n_in)) * layer.trainable
     return AffineCase(layer, y, u, Y_dot, Y_ddot, dW, dY, partitions.arbitrary(layer, y, u, rng))
+
+
+AFFINE_ROWS = {"four samples": {}, "one sample": {"samples": 1}, "eleven samples": {"samples": 11},
+               "no bias": {"bias": False}, "fixed": {"trainable": False},
+               "large numbers": {"size": 30.0}}
+
+
+def affine_rows(rng, first=False):
+    """A dict with an `AffineCase` for everything that a fault may hide behind; a first layer is
+    trained, as nothing moves otherwise."""
+    return {name: affine(rng, first=first, **row) for name, row in AFFINE_ROWS.items()
+            if not (first and name == "fixed")}
 
 
 def in_proportion(a):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .... import exact
-from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, partitions, total_gradient
 from ..fast import bound_at
@@ -42,13 +42,11 @@ def sums(at, rng, negative_curvature="abs"):
           implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
 def equation_10(rng):
     claims = []
-    for name, options in (("trained", {}), ("fixed", {"trainable": False}),
-                          ("first", {"first": True})):
-        a = cases.affine(rng, **options)
+    for name, a in (cases.affine_rows(rng) | {"first": cases.affine(rng, first=True)}).items():
         p = np.concatenate(partitions.optimal(a.layer, a.y, a.u), axis=2)
         claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops", p,
                             reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13,
-                            case=f"{name} layer"))
+                            case=name))
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
@@ -106,20 +104,21 @@ def sums_over_paths(at):
                       ActivationRule.forward))
 def equation_11(rng):
     claims = []
-    for name, options in (("tanh", {}), ("sin", {"scale": 3.0}), ("relu", {"bias": False}),
-                          ("softplus", {"fixed": (1,)}), ("sigmoid", {"fixed": (0,)})):
-        at = cases.evaluation(rng, name, **options)
-        what = ", ".join([name, *(f"{key} = {value}" for key, value in options.items())])
+    for name, at in (cases.rows(rng)
+                     | {"sin": cases.evaluation(rng, "sin", scale=3.0)}).items():
         us = bound_at(at).total_gradients  # None stands for zero: nothing below is trained
-        fast = [np.zeros_like(saved.input) if u is None else u for saved,
-                u in zip(at.saved, us)] + us[-1:]
-        for which, found in (("literal",
-                              total_gradient.total_gradients(at.network.layers, at.saved)),
-                             ("fast", fast)):
+        fast = [np.zeros_like(saved.input) if u is None else u
+                for saved, u in zip(at.saved, us)] + us[-1:]
+        literal = total_gradient.total_gradients(at.network.layers, at.saved)
+        single = cases.single_precision(at)
+        rounded = total_gradient.total_gradients(single.network.layers, single.saved)
+        for which, found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
+                                        ("float32", rounded, 1e-5)):
             claims.append(Equal("u at all layers against sums over all paths of absolute "
-                                f"products, {which}",
-                                np.concatenate(found, axis=1), sums_over_paths(at), 1e-13,
-                                case=what))
+                                f"products, {which}", np.concatenate(found, axis=1),
+                                sums_over_paths(at), tolerance, case=name))
+        claims.append(Property("float32: u stays float32",
+                               {u.dtype.name for u in rounded}, {"float32"}))
     at = cases.evaluation(rng, "relu", positive=True)
     u = total_gradient.total_gradients(at.network.layers, at.saved)
     return [*claims, Equal("positive weights, inputs and slopes: u of the outputs against row sums "

@@ -1,5 +1,7 @@
 """Equations (12)-(18): the two ends of the network, the loss and the first layer."""
 
+from itertools import product
+
 import numpy as np
 
 from ....exact.finite_differences import complex_step
@@ -67,8 +69,9 @@ def refused_by_14(at, phi):
                       SoftmaxCrossEntropy.value, partitions.check_output))
 def equations_12_to_15(rng):
     claims = []
-    for name in cases.LOSSES:
-        at = cases.evaluation(rng, loss=name, samples=3)
+    for name, samples in product(cases.LOSSES, (3, 1, 11)):
+        at = cases.evaluation(rng, loss=name, samples=samples)
+        case = f"{name}, {samples} samples"
         loss, p, units = at.loss_function, at.outputs, np.eye(3)
         delta, moved = rng.normal(size=at.network.size), at.network.copy()
         dY = reference.outputs(at.network, at.x, delta) - p
@@ -77,30 +80,30 @@ def equations_12_to_15(rng):
         by_hand = reference.losses(name, p + dY, at.y)
         average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
         # one output changes and has all of the fraction
-        one = dY * units[0], np.tile(units[0], (3, 1))
+        one = dY * units[0], np.tile(units[0], (samples, 1))
         Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y),
                                             phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += [
             Equal("(12): f at the outputs of the changed network against f at the outputs plus "
-                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12, case=name),
+                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12, case=case),
             Equal("(13): f at the sum of components against f at the changed outputs",
-                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=name),
+                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=case),
             Equal("(14): average of the points against the changed outputs", average,
-                  reference.outputs(at.network, at.x, delta), 1e-13, case=name),
-            Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=name),
-            Property("(14): fractions that add up to 1.1 are refused", refused_by_14(at, 1.1 * phi),
-                     case=name),
+                  reference.outputs(at.network, at.x, delta), 1e-13, case=case),
+            Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=case),
+            Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
+                     refused_by_14(at, np.concatenate([phi[:-1], 1.1 * phi[-1:]])), case=case),
             *(AtMost("(15): f at the changed outputs against the right side",
                      loss.value(p + size * dY, at.y),
-                     split_losses(name, at, phi, size * dY), case=f"{name}, change times {size:g}")
+                     split_losses(name, at, phi, size * dY), case=f"{case}, change times {size:g}")
               for size in (0.1, 1.0, 10.0)),
             Equal("(15): equality where one output changes and has all of the fraction",
                   loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12,
-                  case=name),
-            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=name),
+                  case=case),
+            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=case),
             Equal("diagonal matrix of Y_ddot against the right side's Hessian",
-                  np.diag(Y_ddot.ravel()), hessian, 1e-6, case=name)]
+                  np.diag(Y_ddot.ravel()), hessian, 1e-6, case=case)]
     return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 
@@ -118,20 +121,22 @@ def equations_12_to_15(rng):
           kind="inequality", verdict="holds",
           implements=(coefficients.squared_change_bound, coefficients.output_change))
 def equation_16(rng):
-    a, claims = cases.affine(rng, first=True), []
-    p = np.concatenate(a.partition, axis=2)
-    for size in (1.0, 0.01, 100.0):
-        dW = size * a.dW
+    claims = []
+    for (name, a), size in product(cases.affine_rows(rng, first=True).items(), (1.0, 0.01, 100.0)):
+        case, dW = f"{name}, size {size:g}", size * a.dW
         x = reference.parts(a.layer, a.y, dW, a.dY)
         change = coefficients.output_change(a.layer, a.y, dW, a.dY)
-        moved = a.y @ (a.layer.weight + dW[:, 1:]).T + a.layer.bias + dW[:, 0]
+        bias = 0 if a.layer.bias is None else a.layer.bias + dW[:, 0]
+        moved = a.y @ (a.layer.weight + dW[:, 1:]).T + bias
         right = coefficients.squared_change_bound(a.layer, a.y, dW, a.dY, a.partition)
         claims += [Equal("first-order change against the change itself", change,
-                         moved - a.layer.forward(a.y)[0], 1e-12, case=f"size {size:g}"),
-                   Equal("right side against a sum over parts", right, reference.squares(x, p),
-                         1e-12, case=f"size {size:g}"),
-                   AtMost("squared change against the right side", change**2, right,
-                          case=f"size {size:g}")]
+                         moved - a.layer.forward(a.y)[0], 1e-12, scale=np.abs(moved).max(),
+                         case=case),
+                   Equal("right side against a sum over parts", right,
+                         reference.squares(x, np.concatenate(a.partition, axis=2)), 1e-12,
+                         case=case),
+                   AtMost("squared change against the right side", change**2, right, case=case)]
+    a = cases.affine(rng, first=True)
     one = cases.in_proportion(a)
     tight = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
     return [*claims,
@@ -148,22 +153,26 @@ def equation_16(rng):
           kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
-    a, steps = cases.affine(rng, first=True), rng.normal(size=(20, 2, 4))
-    one = cases.in_proportion(a)
+    steps, claims = rng.normal(size=(20, 2, 4)), []
 
     def sides(a, steps):
         found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
         pairs = np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps])
         return pairs.transpose(1, 2, 0)
 
-    left, right = sides(a, steps)
-    turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
-    tight = sides(one, [one.dW])
-    return [Equal("linear parts of both sides", left[0], right[0], 1e-12),
-            AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)),
-            Equal("one output, changes in proportion to optimal fractions: quadratic parts",
-                  tight[0, 1], tight[1, 1].copy(), 1e-12),
-            Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy())),
+    for name, a in cases.affine_rows(rng, first=True).items():
+        left, right = sides(a, steps)
+        turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
+        one = cases.in_proportion(a)
+        tight = sides(one, [one.dW])
+        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12, case=name),
+                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
+                          case=name),
+                   Equal("one output, changes in proportion to optimal fractions: quadratic parts",
+                         tight[0, 1], tight[1, 1].copy(), 1e-12, case=name),
+                   Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy(),
+                                         case=name))]
+    return [*claims,
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 
@@ -177,12 +186,16 @@ def equation_17(rng):
           kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
-    a = cases.affine(rng, first=True)
-    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-    W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
-    return [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot, 1e-12),
-            Equal("W_ddot against differences of the right side of (16)", found.W_ddot, W_ddot,
-                  1e-12),
-            Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any()),
+    claims = []
+    for name, a in cases.affine_rows(rng, first=True).items():
+        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
+        claims += [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot,
+                         1e-12, case=name),
+                   Equal("W_ddot against differences of the right side of (16)", found.W_ddot,
+                         W_ddot, 1e-12, case=name),
+                   Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any(),
+                            case=name)]
+    return [*claims,
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot,
                  W_ddot=W_ddot)]

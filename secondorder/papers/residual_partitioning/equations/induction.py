@@ -50,6 +50,10 @@ def equation_25(rng):
     claims = []
     for what, way, at in (("all layers trained", "none", cases.curved(rng)),
                           ("one layer fixed", "none", cases.curved(rng, fixed=(1,))),
+                          ("one sample", "none", cases.curved(rng, samples=1)),
+                          ("eleven samples", "none", cases.curved(rng, samples=11)),
+                          ("no bias", "none", cases.curved(rng, bias=False)),
+                          ("negative coefficients kept", "none", cases.all_negative(rng)),
                           ("relu, with the absolute value", "abs",
                            cases.evaluation(rng, "relu", samples=3))):
         for below in range(1, len(at.saved)):
@@ -162,29 +166,42 @@ def against_the_minimum(a, optimum, rng):
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps"),))
 def equation_31(rng):
+    claims = [claim for name, a in cases.affine_rows(rng, first=True).items()
+              for claim in sum_to_one(a, name)]
     a = cases.affine(rng, first=True)
     best = partitions.optimal(a.layer, a.y, a.u)
     printed = np.abs(reference.terms(a.layer, a.y,
                                      a.u)[:, :, :4]) / np.abs(a.y).sum(axis=1)[:, None, None]
     ones = np.ones(a.Y_dot.shape)
-    return [*against_the_minimum(a, best, rng),
-            Equal("they sum to one", best.eps.sum(axis=2), ones, 1e-12),
+    return [*claims, *against_the_minimum(a, best, rng),
             Printed(Equal("with a denominator that starts at j' = 1 they sum to one",
                           printed.sum(axis=2), ones, 1e-3)),
             Case(y=a.y, eps=best.eps, printed=printed)]
 
 
-def at_the_optimum(a):
+def sum_to_one(a, case):
+    """The claim that the optimal fractions of a first layer sum to one."""
+    eps = partitions.optimal(a.layer, a.y, a.u).eps
+    return [Equal("they sum to one", eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12, case=case)]
+
+
+def at_the_optimum(rng, first):
     """Claims on the optimal fractions, and that the quantity is sum Y_ddot u^2 there."""
+    return [claim for name, a in cases.affine_rows(rng, first=first).items()
+            for claim in at_the_optimum_of(a, name)]
+
+
+def at_the_optimum_of(a, case):
+    """The same for one layer."""
     best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
     found, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
     return [Equal("fractions against |y| and |w| u over the total gradient",
-                  np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13),
+                  np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13, case=case),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
-                  1e-13),
+                  1e-13, case=case),
             Equal("the quantity against the sum of Y_ddot u^2",
                   float(found.W_ddot.sum() + np.sum(found.Y_ddot * a.u**2)),
-                  float(np.sum(a.Y_ddot * u**2)), 1e-12),
+                  float(np.sum(a.Y_ddot * u**2)), 1e-12, case=case),
             Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
 
 
@@ -202,7 +219,7 @@ def at_the_optimum(a):
           implements=(Stated(partitions.optimal, "eps"), total_gradient.affine,
                       Stated(coefficients.affine, "W_ddot")))
 def equations_32_and_33(rng):
-    return at_the_optimum(cases.affine(rng, first=True))
+    return at_the_optimum(rng, first=True)
 
 
 # -- the other affine layers -----------------------------------------------------------------------
@@ -279,11 +296,15 @@ def equations_34_to_36(rng):
           kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps", "phi"),))
 def equation_37(rng):
+    claims = []
+    for name, a in cases.affine_rows(rng).items():
+        best = partitions.optimal(a.layer, a.y, a.u)
+        claims.append(Equal("closed form against loops", np.concatenate(best, axis=2),
+                            reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13,
+                            case=name))
     a = cases.affine(rng, samples=3)
     best = partitions.optimal(a.layer, a.y, a.u)
-    return [*against_the_minimum(a, best, rng),
-            Equal("closed form against loops", np.concatenate(best, axis=2),
-                  reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13),
+    return [*claims, *against_the_minimum(a, best, rng),
             Case(y=a.y, u=a.u, eps=best.eps, phi=best.phi)]
 
 
@@ -305,4 +326,4 @@ def equation_37(rng):
           implements=(Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,
                       Stated(coefficients.affine, "W_ddot", "Y_ddot")))
 def equations_38_and_39(rng):
-    return at_the_optimum(cases.affine(rng))
+    return at_the_optimum(rng, first=False)

@@ -181,12 +181,14 @@ def equation_3(rng):
           implements=(Stated(explicit_bound, "curvature"), coefficients.activation))
 def theorem_1(rng):
     claims = []
-    fixed = {f"layer {k} fixed": cases.evaluation(rng, fixed=(k,)) for k in range(3)}
-    for name, at in (fixed | {"dead unit": cases.with_dead_unit(rng),
-                              "bent unit": cases.bent_unit()}).items():
+    for name, at in (cases.rows(rng) | {"bent unit": cases.bent_unit()}).items():
         H = cases.bounded(at)
         for way in ("abs", "max"):
             built = explicit_bound(at, partitions_of(at, rng), negative_curvature=way)
+            best = explicit_bound(at, negative_curvature=way).curvature
+            claims.append(Equal("W_ddot at the fractions of (10) against loops", best,
+                                reference.algorithm(at, reference.Reading(way=way))[1], 1e-12,
+                                case=f"{name}, {way}"))
             convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot
                                      if W is not None])
             claims += [AtMost("0 against all W_ddot and Y_ddot", 0.0, convex,

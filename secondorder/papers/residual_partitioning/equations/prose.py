@@ -31,7 +31,9 @@ SMOOTH = (*cases.CURVED, "sin")
                       Stated(coefficients.output, "0"), Stated(bound_at, "gradient")))
 def claim_gradient(rng):
     claims = []
-    for name, at in cases.variety(rng, SMOOTH, samples=4, scale=3.0).items():
+    smooth = cases.variety(rng, SMOOTH, samples=4, scale=3.0)
+    ats = cases.rows(rng, leave_out=("a dead unit",)) | smooth
+    for name, at in ats.items():
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = explicit_bound(at, partitions_of(at, rng))
@@ -105,8 +107,8 @@ def claim_learning_rate(rng):
           implements=(Bound.value, ResidualPartitioning._direction))
 def claim_decrease(rng):
     claims = []
-    for (name, at), rate in product(cases.variety(rng, samples=3, scale=1.5).items(),
-                                    (0.3, 1.0, 1.7)):
+    ats = cases.variety(rng, samples=3, scale=1.5) | cases.rows(rng)
+    for (name, at), rate in product(ats.items(), (0.3, 1.0, 1.7)):
         W_dot, W_ddot = reference.algorithm(at)
         gain = sum(g**2 / h for g, h in zip(W_dot, W_ddot) if h)
         step = rate * ResidualPartitioning(at.network, at.loss_function, rate,
@@ -144,7 +146,8 @@ def claim_decrease(rng):
           implements=(total_gradient.affine, total_gradient.activation))
 def claim_total_gradient(rng):
     claims = []
-    ats = cases.variety(rng, (*SMOOTH, "relu"), losses=("squared",), scale=3.0)  # sin: slopes < 0
+    # sin: slopes below 0
+    ats = cases.variety(rng, (*SMOOTH, "relu"), ("squared",), scale=3.0) | cases.rows(rng)
     for name, at in ats.items():
         u = np.concatenate(total_gradient.total_gradients(at.network.layers, at.saved), axis=1)
         moved = []

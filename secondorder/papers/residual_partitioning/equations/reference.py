@@ -8,6 +8,11 @@ from ....nets import Activation
 
 # -- one affine layer ------------------------------------------------------------------------------
 
+def weights_with_bias(layer):
+    """w_ij, (out, 1 + in), with the bias, or 0 without one, at j = 0."""
+    bias = np.zeros(layer.out_features) if layer.bias is None else layer.bias
+    return np.hstack([bias[:, None], layer.weight])
+
 
 def parts(layer, y, dW, dY):
     """The parts of the first-order change of every output, (S, out, 1 + 2 in).
@@ -62,7 +67,8 @@ def affine_coefficients(a):
     p = np.concatenate(a.partition, axis=2)
 
     def right_side(dW, dY):
-        x = parts(a.layer, a.y, dW, dY * (a.u > 0))  # what cannot move does not
+        # what cannot move does not
+        x = parts(a.layer, a.y, dW * a.layer.trainable, dY * (a.u > 0))
         return np.sum(a.Y_dot * x.sum(axis=2) + a.Y_ddot * squares(x, p) / 2)
 
     def differences(shape, value):
@@ -130,12 +136,15 @@ class Reading(NamedTuple):
         Whether |.| in the activation line spans both terms or only the first factor, then squared.
     start : "jensen" or "diagonal"
         The first backward line, or f_ii u where the loss's Hessian is diagonal.
+    way : "abs" or "max"
+        Whether |.| in the activation line stands, or the part above zero in its place.
     """
 
     carried: str = "Z"
     root: str = "separate"
     absolute: str = "all"
     start: str = "jensen"
+    way: str = "abs"
 
 
 def start_of(at, u, reading):
@@ -189,7 +198,8 @@ def through_activation(layer, y, u, Y_dot, carried, reading):
         if reading.carried == "Y_ddot":
             below[s, j] = abs(carried[s, j] * slope**2 + bend)
         elif reading.absolute == "all":
-            below[s, j] = abs(abs(slope) * carried[s, j] + bend * u[s, j])
+            Z = abs(slope) * carried[s, j] + bend * u[s, j]
+            below[s, j] = abs(Z) if reading.way == "abs" else max(Z, 0.0)
         else:
             Y_ddot = carried[s, j] / (abs(slope) * u[s, j]) if u[s, j] else 0.0
             below[s, j] = (abs(Y_ddot * slope) ** 2 + bend) * u[s, j]

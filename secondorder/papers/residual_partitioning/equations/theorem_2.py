@@ -1,7 +1,10 @@
 """The rest of the proof of Theorem 2, Eqs. (40) to (46): activation layers, and the loss."""
 
+from itertools import product
+
 import numpy as np
 
+from ....nets import Activation
 from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property,
                        Stated, equation)
 from .. import PAPER, coefficients, partitions, total_gradient
@@ -23,17 +26,23 @@ from .minimiser import minimise_over_fractions, weighted_squares
           kind="identity", verdict="holds",
           implements=(Stated(explicit_bound, "curvature", "W_ddot"),))
 def equation_40(rng):
-    at = cases.curved(rng, output="tanh")
-    built = cases.optimal_up_to(at, 0, rng)
-    own = [reference.own_sum(at, built, k) for k in (0, 2, 4)]
-    after = [reference.sum_up_to(at, built, k + 2) for k in (0, 2, 4)]
-    return [Equal("sums up to the activation layers, from the affine layers' own parts", after,
-                  np.cumsum(own), 1e-12),
-            Equal("the affine layers' arrays against their own parts",
-                  [built.W_ddot[k].sum() for k in (0, 2, 4)], own, 1e-12),
-            Property("activation layers have no second coefficients",
-                     all(built.W_ddot[k] is None for k in (1, 3, 5))),
-            Case(own_parts=own, sums_after=after, W_ddot=built.W_ddot[0])]
+    claims = []
+    for name, at in cases.rows(rng, leave_out=("no activation", "a single layer"),
+                               output="tanh").items():
+        built, layers = cases.optimal_up_to(at, 0, rng), at.network.layers
+        places = [k for k, layer in enumerate(layers) if not isinstance(layer, Activation)]
+        own = [reference.own_sum(at, built, k) for k in places]
+        after = [reference.sum_up_to(at, built, min(k + 2, len(layers))) for k in places]
+        trained = [k for k in places if layers[k].trainable]
+        claims += [Equal("sums up to the activation layers, from the affine layers' own parts",
+                         after, np.cumsum(own), 1e-12, case=name),
+                   Equal("the affine layers' arrays against their own parts",
+                         [built.W_ddot[k].sum() for k in trained],
+                         [own[places.index(k)] for k in trained], 1e-12, case=name),
+                   Property("only trained affine layers have second coefficients",
+                            [k for k, W in enumerate(built.W_ddot) if W is not None], trained,
+                            case=name)]
+    return [*claims, Case(own_parts=own, sums_after=after, W_ddot=built.W_ddot[0])]
 
 
 @equation(PAPER, "41", "42", "43",
@@ -54,9 +63,16 @@ def equation_40(rng):
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.activation, "1"), total_gradient.activation))
 def equations_41_to_43(rng):
-    at = cases.curved(rng)
+    claims = []
+    for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items():
+        claims += through_an_activation(at, name, rng)
+    return claims
+
+
+def through_an_activation(at, name, rng):
+    """(41) to (43) at the second activation layer of a chain."""
     f, y, u = at.network.layers[3].function, at.saved[3].input, reference.total_gradients(at)
-    Y_dot, Y_ddot = rng.normal(size=y.shape), rng.uniform(0.1, 2, y.shape)
+    Y_dot, Y_ddot = 3 * rng.normal(size=y.shape), rng.uniform(0.1, 2, y.shape)
 
     def above(change):
         moved = f.value(y + change) - f.value(y)
@@ -79,17 +95,20 @@ def equations_41_to_43(rng):
     constant = reference.constant(at, 4) - reference.constant(at, 3)
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
-                  below, second, 1e-5),
+                  below, second, 1e-5, case=name),
             Equal("(41): both sides, by loops", float(np.sum(below * u[3] ** 2)), float(loops),
-                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2))),
+                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2)), case=name),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale,
+                  case=name),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(right) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(right) + constant, 1e-11, scale=scale,
+                  case=name),
             Equal("(43): total gradient after the activation",
-                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13),
+                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13, case=name),
             Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
-                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
+                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6,
+                                 case=name)),
             Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
                  right=right, constant=constant)]
 
@@ -122,21 +141,24 @@ def total_and_outputs(at):
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
           implements=(Bound.value, Stated(explicit_bound, "curvature")))
 def equation_44(rng):
-    at = cases.all_positive(rng)
-    net, L = at.network, len(at.saved) + 1
-    summed, at_outputs, built = total_and_outputs(at)
-    total = at_outputs + reference.constant(at, L - 1)
-    c = rng.uniform(0.5, 1.5)
-    step = c * rng.choice([-1.0, 1.0], size=net.size)
-    first = reference.changes(at, step)[-1].first
-    slope = float(np.mean(np.sum(at.loss_function.gradient(at.outputs, at.y) * first, axis=1)))
-    value = bound_at(at).value(step)
+    claims = []
+    for name, at in cases.numbers_of_samples(cases.all_positive, rng).items():
+        net, L = at.network, len(at.saved) + 1
+        summed, at_outputs, built = total_and_outputs(at)
+        total = at_outputs + reference.constant(at, L - 1)
+        c = rng.uniform(0.5, 1.5)
+        step = c * rng.choice([-1.0, 1.0], size=net.size)
+        first = reference.changes(at, step)[-1].first
+        slope = float(np.mean(np.sum(at.loss_function.gradient(at.outputs, at.y) * first, axis=1)))
+        value = bound_at(at).value(step)
+        claims += [Equal("bound at a step with all changes +c or -c", value,
+                         at.loss + slope + c**2 / 2 * total, 1e-12, case=name),
+                   Equal("sum of all second coefficients, with the constant", summed, total, 1e-12,
+                         case=name)]
     negative = cases.all_negative(rng)
     broken, right, _ = total_and_outputs(negative)
     right += reference.constant(negative, L - 1)
-    return [Equal("bound at a step with all changes +c or -c", value,
-                  at.loss + slope + c**2 / 2 * total, 1e-12),
-            Equal("sum of all second coefficients, with the constant", summed, total, 1e-12),
+    return [*claims,
             Counterexample(Equal("the same with absolute values of negative numbers", broken, right,
                                  1e-3)),
             Printed(Equal("the bound is the sum of the second coefficients", value, summed, 1e-6)),
@@ -158,19 +180,23 @@ def equation_44(rng):
                   u_{si}^{(L)2}""",
           kind="identity", verdict="holds", implements=(Stated(coefficients.output, "1"),))
 def equation_45(rng):
-    at = cases.evaluation(rng, "tanh", "softmax", samples=3, sizes=(3, 3, 2, 3))
-    u, p, y, f = reference.total_gradients(at)[-1], at.outputs, at.y, at.loss_function.value
-    phi = partitions.arbitrary_output(np.ones_like(u), u, rng)
-    gap = np.abs(phi - u / u.sum(axis=1, keepdims=True)).max()
-    Y_ddot = explicit_bound(at, output_phi=phi).Y_ddot[-1]
-    second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8 for e in 1e-4 * np.eye(3)],
-                      axis=1) / 3
-    return [Equal("coefficients at the outputs against second differences of the loss", Y_ddot,
-                  second / phi, 1e-5),
-            Equal("both sides", float(np.sum(Y_ddot * u**2)), float(np.sum(second * u**2 / phi)),
-                  1e-5),
-            AtMost("0.01 against the largest difference of these fractions from those proportional "
-                   "to u", 0.01, gap),
+    claims = []
+    for (loss, samples) in product(("softmax", "squared", "steep"), (3, 1, 11)):
+        at = cases.evaluation(rng, "tanh", loss, samples, sizes=(3, 3, 2, 3))
+        u, p, y, f = reference.total_gradients(at)[-1], at.outputs, at.y, at.loss_function.value
+        phi = partitions.arbitrary_output(np.ones_like(u), u, rng)
+        gap = np.abs(phi - u / u.sum(axis=1, keepdims=True)).max()
+        Y_ddot = explicit_bound(at, output_phi=phi).Y_ddot[-1]
+        second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8
+                           for e in 1e-4 * np.eye(3)], axis=1) / samples
+        case = f"{loss}, {samples} samples"
+        claims += [Equal("coefficients at the outputs against second differences of the loss",
+                         Y_ddot, second / phi, 1e-5, case=case),
+                   Equal("both sides", float(np.sum(Y_ddot * u**2)),
+                         float(np.sum(second * u**2 / phi)), 1e-5, case=case),
+                   AtMost("0.01 against the largest difference of these fractions from those "
+                          "proportional to u", 0.01, gap, case=case)]
+    return [*claims,
             Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
 
 
@@ -182,15 +208,21 @@ def equation_45(rng):
           kind="optimality", verdict="holds",
           implements=(partitions.optimal_output, Stated(coefficients.output, "1")))
 def equation_46(rng):
-    at = cases.evaluation(rng, "softplus", "softmax", sizes=(3, 3, 4))
+    return [claim for samples in (1, 11, 5) for claim in best_at_the_loss(cases.evaluation(
+        rng, "softplus", "softmax", samples, sizes=(3, 3, 4)), rng, f"{samples} samples")]
+
+
+def best_at_the_loss(at, rng, case):
+    """The fractions of (46) against the numerical minimum of (45) and its closed form."""
     u, f_ii = reference.total_gradients(at)[-1], at.loss_function.hessian_diagonal(at.outputs, at.y)
     phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
     least, found = minimise_over_fractions(weighted_squares(np.ones_like(u[:, 0]), x), [u > 0], rng)
     value = float(np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2))
     closed = sum(sum(row) ** 2 for row in x)
-    return [Equal("fractions against the numerical minimiser of (45)", phi, found[0], 1e-4),
+    return [Equal("fractions against the numerical minimiser of (45)", phi, found[0], 1e-4,
+                  case=case),
             Equal("fractions against their closed form", phi,
-                  [[t / sum(row) for t in row] for row in x], 1e-13),
-            Equal("least value", value, least, 1e-8),
-            Equal("least value in closed form", value, float(closed), 1e-12),
+                  [[t / sum(row) for t in row] for row in x], 1e-13, case=case),
+            Equal("least value", value, least, 1e-8, case=case),
+            Equal("least value in closed form", value, float(closed), 1e-12, case=case),
             Case(u_L=u, f_ii=f_ii, phi=phi)]
