@@ -10,7 +10,9 @@ it, and leaves one file behind: a sweep that was killed goes on where it stood, 
 ask for the same run share it.
 """
 
-from .data import Images, images
+from .crops import random_boxes, resized_crops
+from .curves import at_loss, crossing, lowest_common, saturation, smoothed
+from .data import Images, images, pooled
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -19,5 +21,7 @@ from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, coun
                        paired, undecided)
 
 __all__ = ["DID_NOT_HOLD", "HELD", "Images", "Results", "Run", "STUDIES", "Study", "Sweep",
-           "UNDECIDED", "Verdict", "alike", "both", "chosen", "counted", "diverged", "exactly",
-           "finished", "images", "paired", "reproduce", "study", "undecided"]
+           "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
+           "diverged", "exactly", "finished", "images", "lowest_common", "paired", "pooled",
+           "random_boxes", "reproduce", "resized_crops", "saturation", "smoothed", "study",
+           "undecided"]

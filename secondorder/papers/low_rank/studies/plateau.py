@@ -11,7 +11,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
-from secondorder.studies import Run, diverged, finished, images
+from secondorder.studies import Run, diverged, finished, images, smoothed
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
 LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
@@ -216,10 +216,7 @@ def draw_errors_and_rates(results, figure, title, **wanted):
 
 def trailing_mean(values, window=100):
     """Mean of the last `window` values at every place (of fewer at the beginning)."""
-    sums = np.cumsum(np.insert(np.asarray(values, dtype=float), 0, 0.0))
-    stops = np.arange(1, len(sums))
-    starts = np.maximum(0, stops - window)
-    return (sums[stops] - sums[starts]) / (stops - starts)
+    return smoothed(values, window)
 
 
 def draw_band(axes, rows, step, colour, style, label):
