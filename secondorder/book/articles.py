@@ -3,10 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from ..ledger import sides, tally
-from ..ledger.claims import Printed
+from ..ledger import tally
 from ..ledger.labels import heading
-from . import code, evidence, formulas
+from . import code, formulas
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition")}
@@ -33,6 +32,7 @@ class Article:
     both: list
     live: list
     code: list
+    elsewhere: list
     other: list
     topic: str
 
@@ -49,8 +49,17 @@ def short(entry):
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
-def article(entry, seeds, symbols, links):
-    """Gather one article: runs the check for `seeds` seeds.
+def article(entry, found, symbols, blocks):
+    """Gather one article.
+
+    Parameters
+    ----------
+    entry : Equation
+    found : evidence.Evidence
+    symbols : collection of str
+        Letters that the paper's table explains.
+    blocks : Blocks
+        What code the page shows where.
 
     Raises
     ------
@@ -62,8 +71,7 @@ def article(entry, seeds, symbols, links):
         printed, corrected = formulas.pair(entry.formula, entry.corrected, symbols, where)
     else:
         printed, corrected = formulas.mathml(entry.formula, symbols, where), None
-    results = evidence.runs(entry, seeds)
-    glyph, word = GLYPHS[entry.verdict]
+    glyph, _ = GLYPHS[entry.verdict]
     latex = [text for text in (entry.formula, entry.corrected) if text]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
@@ -72,22 +80,60 @@ def article(entry, seeds, symbols, links):
         conditions=[(getattr(one, "name", ""), formulas.prose(getattr(one, "text", str(one))))
                     for one in entry.conditions],
         printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),
-        rows=[row | {"text": formulas.prose(row["text"])} for row in evidence.rows(results)],
-        ok=all(result.ok for result in results), both=both_sides(results[0]),
-        live=evidence.live_case(results[0]),
-        code=[code.block(value, entry.paper, links) for value in entry.implements],
-        other=code.other_side(entry.check, entry.paper),
+        rows=[row | {"text": formulas.prose(row["text"])} for row in found.rows],
+        ok=found.ok, both=found.both, live=found.live,
+        code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
+        other=blocks.other_side(entry),
         topic=entry.check.__module__.rpartition(".")[2].replace("_", " "))
 
 
-def both_sides(result):
-    """Lines of the comparison that tells most, and of the printed form."""
-    blocks = []
-    claim = sides.featured(result.claims)
-    if claim is not None:
-        blocks.append((sides.title(claim), sides.table(claim)))
-    failure = sides.featured_failure(result.claims, Printed)
-    if failure is not None:
-        blocks.append((f"as printed, fails: {sides.title(failure)}",
-                       sides.table(failure, ("printed", "check"), 2)))
-    return blocks
+class Blocks:
+    """What code a page shows where: everything once, but the first block of an article.
+
+    Parameters
+    ----------
+    paper : str
+    entries : list of Equation
+    """
+
+    def __init__(self, paper, entries):
+        self.paper, self.links, self.home, self.named = paper, {}, {}, set()
+        for entry in entries:  # the literal form leads
+            for value in entry.implements[:1]:
+                name = getattr(code.plain(value), "__name__", "")
+                self.links.setdefault(name, f"#{anchor(entry.labels[0])}")
+                self.home.setdefault(code.plain(value), entry)
+        for entry in entries:
+            for value in entry.implements:
+                if self.home.setdefault(code.plain(value), entry) is not entry:
+                    self.named.add(code.plain(value))
+        checks = [code.other_side(entry.check) for entry in entries]
+        calls = [helper for check in checks for helper in check[1:]]
+        self.shared = sorted({helper for helper in calls if calls.count(helper) > 1},
+                             key=lambda helper: (helper.__module__, code.address(helper)))
+        self.shared_links = {helper.__name__: f"#{code.address(helper)}"
+                             for helper in self.shared}
+
+    def here(self, entry):
+        """The first block of an article, and those that no other article shows."""
+        return [code.block(value, self.paper, self.links,
+                           named=self._at_home(value, entry) and code.plain(value) in self.named)
+                for k, value in enumerate(entry.implements) if not k or self._at_home(value, entry)]
+
+    def elsewhere(self, entry):
+        """What else implements it: names and addresses of blocks that other articles show."""
+        return [(code.short_name(self.paper, code.qualified_name(value)), f"#{code.address(value)}")
+                for value in entry.implements[1:] if not self._at_home(value, entry)]
+
+    def _at_home(self, value, entry):
+        return self.home[code.plain(value)] is entry
+
+    def other_side(self, entry):
+        """The check and those of its helpers that no other check calls."""
+        return [code.block(function, self.paper, self.shared_links)
+                for function in code.other_side(entry.check) if function not in self.shared]
+
+    def helpers(self):
+        """What several checks call, once."""
+        return [code.block(function, self.paper, self.shared_links, named=True)
+                for function in self.shared]

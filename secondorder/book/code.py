@@ -1,83 +1,113 @@
 """Code as HTML: numbered, coloured, with names that implement another label linked to it."""
 
+import functools
 import html
 import inspect
 import re
 from pathlib import Path
 
+from ..ledger import source
 from ..ledger.registry import qualified_name, underlying
 from ..ledger.report import short_name
-from ..ledger.source import doc_lines, helpers, numbered_code
 
-LONG = 24  # lines beyond which a block is folded
+SHOWN = 24  # lines of a block that are seen; what is beyond is folded
+DEEPEST = 6  # indents that a wrapped line follows
 _PACKAGE = Path(__file__).resolve().parents[1]
+_CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
+            ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
 
 
-def block(value, paper, links=None):
+def plain(value):
+    """The function behind a method, property or compiled function."""
+    return inspect.unwrap(underlying(value))
+
+
+def address(value):
+    """The address of a block on its page."""
+    target = plain(value)
+    name = getattr(target, "__qualname__", target.__name__)
+    return re.sub(r"[^\w.-]+", "-", f"code-{target.__module__.rpartition('.')[2]}.{name}")
+
+
+def block(value, paper, links=None, named=False):
     """One implementation.
 
     Parameters
     ----------
     value : function, method or class
     paper : str
-    links : dict of str to (str, str), optional
-        Name of a function -> (address, label) of the article that it implements.
+    links : dict of str to str, optional
+        Name of a function -> the address of the article, or of the block, that shows it.
+    named : bool
+        Whether other places of the page refer to this block: it then has an address.
 
     Returns
     -------
     dict
-        ``name``, ``place`` (file and line), ``formula`` (the docstring's own words), ``lines``:
-        pairs of number and HTML; ``folded`` whether it is long.
+        ``name``, ``place`` (file and line), ``formula`` (the docstring's own words), ``id`` (or
+        ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
+        ``count`` of the latter.
     """
-    target = inspect.unwrap(underlying(value))
+    target = plain(value)
     name = short_name(paper, qualified_name(value))
+    made = {"name": name, "id": address(value) if named else "", "place": "no source at hand",
+            "formula": [], "lines": "", "rest": "", "count": 0}
     try:
-        source, first = inspect.getsourcelines(target)
+        text, first = inspect.getsourcelines(target)
         file = Path(inspect.getsourcefile(target)).resolve()
     except (OSError, TypeError):
-        return {"name": name, "place": "no source at hand", "formula": [], "lines": [],
-                "folded": False}
+        return made
     place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
              else file.name)
-    kept = numbered_code(source, max(first, 1))
-    return {"name": name, "place": f"{place}:{max(first, 1)}",
-            "formula": [html.escape(line) for line in doc_lines(value)],
-            "lines": list(zip([number for number, _ in kept],
-                              coloured([text for _, text in kept], links or {},
-                                       getattr(target, "__name__", "")))),
-            "folded": len(kept) > LONG}
+    kept = source.numbered_code(text, max(first, 1))
+    lines = numbered(kept, links or {}, getattr(target, "__name__", ""))
+    cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
+    return made | {"place": f"{place}:{max(first, 1)}",
+                   "formula": [html.escape(line) for line in source.doc_lines(value)],
+                   "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
+                   "count": len(lines) - cut}
+
+
+def numbered(kept, links, own=""):
+    """Pairs of number and text as HTML, one element a line: its number is drawn by the style, its
+    class says how deep it stands, so that what wraps hangs deeper than the line begins."""
+    out = []
+    for (number, text), line in zip(kept, coloured([text for _, text in kept], links, own)):
+        depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)
+        out.append(f'<span{f" class=i{depth}" if depth else ""} data-n={number}>{line}\n</span>')
+    return out
 
 
 def coloured(lines, links, own=""):
-    """Lines of Python as HTML."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
+    """Lines of Python as HTML; a name in `links` other than `own` is a link."""
     from pygments.lexers import PythonLexer
 
-    text = highlight("\n".join(lines), PythonLexer(stripnl=False, ensurenl=False),
-                     HtmlFormatter(nowrap=True))
-    out = text.split("\n")[:len(lines)]
-    return [_linked(line, links, own) for line in out]
+    out = [""]
+    for kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens("\n".join(lines)):
+        name = next((letter for start, letter in _CLASSES if str(kind)[6:].startswith(start)), "")
+        linked = text in links and text != own and str(kind)[6:].startswith("Name")
+        for k, part in enumerate(text.split("\n")):
+            if k:
+                out.append("")
+            shown = html.escape(part, quote=False)
+            if name and part.strip():
+                shown = f"<b class={name}>{shown}</b>"
+            out[-1] += f'<a class=ref href="{links[text]}">{shown}</a>' if linked else shown
+    return out[:len(lines)]
 
 
-def _linked(line, links, own):
-    def link(match):
-        name = match[2]
-        if name == own or name not in links:
-            return match[0]
-        address, label = links[name]
-        return (f'<a class="ref" href="{address}" data-preview="{html.escape(label)}">'
-                f"{match[0]}</a>")
-
-    return re.sub(r'<span class="(nf|n|nc|fm)">(\w+)</span>', link, line)
+@functools.cache
+def helpers(function):
+    """The functions of the same package of checks that a function names."""
+    return tuple(source.helpers(function))
 
 
-def other_side(check, paper):
-    """The code of a check and of the helpers of its room that it calls."""
+def other_side(check):
+    """A check and the helpers of its room that it calls, directly or not."""
     found, waiting = [], [inspect.unwrap(check)]
     while waiting:
         function = waiting.pop(0)
         if function not in found:
             found.append(function)
             waiting += helpers(function)
-    return [block(function, paper) for function in found]
+    return found

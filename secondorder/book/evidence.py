@@ -2,20 +2,60 @@
 seed."""
 
 import math
+from dataclasses import dataclass
 
-from ..ledger import folding
+from ..ledger import folding, sides
 from ..ledger.claims import Case, Printed, PrintedShape, Property
 from ..ledger.comparisons import CLEAR_MARGIN, Comparison
 from ..ledger.equations import run_equation
+from ..ledger.registry import REGISTRY
 
 LOW, HIGH = -17.0, 2.0  # powers of ten at the ends of the axis
 WIDTH, HEIGHT = 140.0, 14.0
 TICKS = (-16, -12, -8, -4, 0)
 
 
-def runs(entry, seeds):
-    """Results of a check for seeds 0, 1, ..."""
-    return [run_equation(entry, seed) for seed in range(seeds)]
+@dataclass(frozen=True)
+class Evidence:
+    """What a check gave, as texts only, so that another process can hand it over.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One a claim, see `rows`.
+    ok : bool
+        Whether all seeds came out as the verdict says.
+    both : list of (str, list of str)
+        What is compared, and both sides' numbers of the first seed.
+    live : list of str
+        The arrays on which the first seed was run.
+    """
+
+    rows: list
+    ok: bool
+    both: list
+    live: list
+
+
+def gathered(paper, label, seeds):
+    """The evidence of the check that bears a label first, over seeds 0, 1, ..."""
+    entry = next(one for one in REGISTRY.select(paper) if one.labels[0] == label)
+    results = [run_equation(entry, seed) for seed in range(seeds)]
+    return Evidence(rows(results), all(result.ok for result in results), both_sides(results[0]),
+                    live_case(results[0]))
+
+
+def both_sides(result):
+    """Lines of the comparison that tells most, and of the printed form."""
+    blocks = []
+    claim = sides.featured(result.claims)
+    if claim is not None:
+        blocks.append((sides.title(claim), sides.table(claim)))
+    failure = sides.featured_failure(result.claims, Printed)
+    if failure is not None:
+        blocks.append((f"as printed, fails: {sides.title(failure)}",
+                       sides.table(failure, ("printed", "check"), 2)))
+    return blocks
 
 
 def rows(results):
@@ -72,24 +112,31 @@ def ruler(errors, tolerance, must_fail):
     """The drawing of one claim: the zone where dots must lie, the tick, a dot a seed."""
     tick = place(tolerance)
     start, stop = (place(CLEAR_MARGIN * tolerance), WIDTH) if must_fail else (0.0, tick)
-    kind = "beyond" if must_fail else "within"
-    dots = "".join(f'<circle cx="{place(error):.1f}" cy="7" r="2.6"/>' for error in errors)
     label = (f"errors of {len(errors)} seeds, largest {_short(max(errors))}, "
              f"{'must exceed' if must_fail else 'allowed'} {_short(tolerance)}")
-    return (f'<svg class="ruler {kind}" viewBox="-3 0 {WIDTH + 6:g} {HEIGHT:g}" role="img" '
-            f'aria-label="{label}"><line x1="0" y1="7" x2="{WIDTH:g}" y2="7" class="axis"/>'
-            f'<rect x="{start:.1f}" y="3" width="{max(0.0, stop - start):.1f}" height="8" '
-            f'class="zone"/><line x1="{tick:.1f}" y1="1" x2="{tick:.1f}" y2="13" class="tick"/>'
-            f'<g class="dots">{dots}</g></svg>')
+    wide = max(0.0, stop - start)
+    return (f'<svg class="ruler {"beyond" if must_fail else "within"}" '
+            f'viewBox="-3 0 {WIDTH + 6:g} {HEIGHT:g}" role="img" aria-label="{label}">'
+            f'<path class="axis" d="M0 7h{WIDTH:g}"/>'
+            f'<path class="zone" d="M{start:.1f} 3h{wide:.1f}v8h-{wide:.1f}z"/>'
+            f'<path class="tick" d="M{tick:.1f} 1v12"/>'
+            f'<path class="dots" d="{"".join(f"M{place(error):.1f} 7h0" for error in errors)}"/>'
+            "</svg>")
 
 
 def axis():
-    """The numbers under a column of rulers."""
+    """The numbers under a column of rulers, drawn once a page: `axis_again` shows them."""
     marks = "".join(f'<text x="{place(10.0**power):.1f}" y="10">'
                     + (f'10<tspan dy="-3" font-size="6">{power}</tspan>' if power else "1")
                     + "</text>" for power in TICKS)
+    return ('<svg class="ruler numbers" width="0" height="0" aria-hidden="true" '
+            f'style="position:absolute"><g id="axis">{marks}</g></svg>')
+
+
+def axis_again():
+    """The numbers that `axis` drew."""
     return (f'<svg class="ruler numbers" viewBox="-3 0 {WIDTH + 6:g} {HEIGHT:g}" '
-            f'aria-hidden="true">{marks}</svg>')
+            'aria-hidden="true"><use href="#axis"/></svg>')
 
 
 def live_case(result):

@@ -139,7 +139,7 @@ def svg(entries, known, caption, address):
     width = max([x + BOX for x, _ in place.values()], default=0) + MARGIN
     height = max([y + TALL for _, y in place.values()], default=0) + MARGIN
     parts = [f'<svg class="graph" viewBox="0 0 {width} {height}" width="{width}" '
-             f'height="{height}" role="img" aria-label="which equation uses which">']
+             f'height="{height}" role="group" aria-label="which equation uses which">']
     for (user, used), how in known.items():
         (x1, y1), (x2, y2) = place[used], place[user]
         x1, y1, y2 = x1 + BOX, y1 + TALL / 2, y2 + TALL / 2

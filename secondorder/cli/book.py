@@ -22,6 +22,8 @@ def add(commands):
                         "book's")
     parser.add_argument("--seeds", type=positive, default=5, metavar="N",
                         help="seeds of the evidence (default: 5)")
+    parser.add_argument("--jobs", type=positive, metavar="N",
+                        help="processes that run the checks (default: one a core, four at most)")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.set_defaults(run=run)
 
@@ -32,7 +34,7 @@ def run(options):
 
     began = time.monotonic()
     try:
-        page = book.write(options.out, options.paper, options.seeds)
+        page = book.write(options.out, options.paper, options.seeds, jobs=options.jobs)
     except ImportError as error:
         raise ValueError(str(error)) from error
     print(f"written: {page} ({time.monotonic() - began:.0f} s)")

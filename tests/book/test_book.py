@@ -1,6 +1,9 @@
 """The book: what its parts make, by hand; what it refuses; that pages ask for nothing outside."""
 
+import importlib.resources
+import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -15,7 +18,8 @@ from secondorder.ledger.registry import REGISTRY
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import articles, code, evidence, formulas, graph, pages, symbols  # noqa: E402
+from secondorder.book import (articles, code, evidence, folder, formulas, graph, pages,  # noqa: E402
+                              symbols)
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -68,15 +72,15 @@ def test_prose(text, expected):
 
 def test_a_ruler_has_the_tick_where_the_tolerance_is():
     text = evidence.ruler([1e-17, 1e-12], 1e-10, False)
-    tick = float(re.search(r'x1="([\d.]+)"[^>]*class="tick"', text)[1])
+    tick = float(re.search(r'class="tick" d="M([\d.]+) ', text)[1])
     assert tick == pytest.approx(evidence.WIDTH * 7 / 19, abs=0.06)
-    dots = [float(x) for x in re.findall(r'cx="([\d.]+)"', text)]
+    dots = [float(x) for x in re.findall(r"M([\d.]+) 7h0(?=\D)", text)]
     assert dots == pytest.approx([0, evidence.WIDTH * 5 / 19], abs=0.06)
 
 
 def test_zones_lie_where_dots_must():
     within, beyond = (evidence.ruler([1e-3], 1e-5, must_fail) for must_fail in (False, True))
-    zone = re.compile(r'<rect x="([\d.]+)" y="3" width="([\d.]+)"')
+    zone = re.compile(r'class="zone" d="M([\d.]+) 3h([\d.]+)v8')
     left, right = (tuple(map(float, zone.search(text).groups())) for text in (within, beyond))
     assert left == pytest.approx((0, evidence.place(1e-5)), abs=0.06)
     assert right[0] == pytest.approx(evidence.place(1e-4), abs=0.06)
@@ -113,9 +117,9 @@ def top(x):
     return middle(x) * bottom(x)
 
 
-def entry(label, *implements, uses=(), verdict="holds"):
+def entry(label, *implements, uses=(), verdict="holds", check=top):
     return Equation("low-rank", (label,), "a", "x", "identity", verdict, None, (), None,
-                    implements, (), top, uses=uses)
+                    implements, (), check, uses=uses)
 
 
 def test_edges_are_found_in_code_and_stated():
@@ -163,12 +167,53 @@ def test_every_room_has_a_table_of_symbols(paper):
 
 
 def test_code_is_numbered_and_linked():
-    made = code.block(top, "low-rank", {"middle": ("#2", "2"), "top": ("#3", "3")})
-    assert [number for number, _ in made["lines"]] == list(range(
-        made["lines"][0][0], made["lines"][0][0] + 2))
-    text = made["lines"][1][1]
-    assert 'href="#2"' in text and "#3" not in made["lines"][0][1]
-    assert made["place"].endswith(f":{made['lines'][0][0]}")
+    made = code.block(top, "low-rank", {"middle": "#2", "top": "#3"}, named=True)
+    first = int(made["place"].rpartition(":")[2])
+    assert re.findall(r"data-n=(\d+)", made["lines"]) == [str(first), str(first + 1)]
+    assert '<a class=ref href="#2">middle</a>' in made["lines"]
+    assert made["lines"].count("href=") == 1
+    assert "<b class=k>return</b>" in made["lines"] and "<span class=i1 " in made["lines"]
+    assert made["id"] == "code-test_book.top" and made["rest"] == ""
+
+
+def test_of_a_long_block_the_beginning_is_seen():
+    made = code.block(graph.svg, "low-rank")
+    assert made["lines"].count("data-n=") == code.SHOWN
+    assert made["rest"].count("data-n=") == made["count"] > 3
+
+
+def test_texts_over_several_lines_keep_their_colour_and_signs_are_escaped():
+    assert code.coloured(["x = \"\"\"a", "<b>\"\"\" < y"], {}) == [
+        'x = <b class=s>"""</b><b class=s>a</b>',
+        '<b class=s>&lt;b&gt;</b><b class=s>"""</b> &lt; y']
+
+
+def shared(x):
+    return x
+
+
+def check_one(rng):
+    return shared(rng)
+
+
+def check_two(rng):
+    return shared(rng) + only_here(rng)
+
+
+def only_here(x):
+    return x
+
+
+def test_a_page_shows_the_same_code_once():
+    one, two = entry("1", bottom, check=check_one), entry("2", middle, bottom, check=check_two)
+    blocks = articles.Blocks("low-rank", [one, two])
+    assert [part["name"].rpartition(".")[2] for part in blocks.here(two)] == ["middle"]
+    (name, address), = blocks.elsewhere(two)
+    assert name.endswith("bottom") and address == f"#{blocks.here(one)[0]['id']}"
+    assert [part["id"] for part in blocks.helpers()] == ["code-test_book.shared"]
+    other = blocks.other_side(two)
+    assert [part["name"].rpartition(".")[2] for part in other] == ["check_two", "only_here"]
+    assert 'href="#code-test_book.shared"' in other[0]["lines"]
 
 
 # -- the whole -------------------------------------------------------------------------------------
@@ -191,7 +236,7 @@ class Links(HTMLParser):
 def one_paper(tmp_path_factory):
     out = tmp_path_factory.mktemp("book") / "out"
     said = []
-    page = pages.write(out, "residual-partitioning", seeds=1, say=said.append)
+    page = pages.write(out, "residual-partitioning", seeds=1, say=said.append, jobs=1)
     return out, page, said
 
 
@@ -218,17 +263,98 @@ def test_every_label_has_its_article(one_paper):
             assert f'id="{articles.anchor(label)}"' in text
 
 
+def contents(place):
+    return {path.relative_to(place).as_posix(): path.read_bytes()
+            for path in place.rglob("*") if path.is_file()}
+
+
 def test_it_may_be_written_again_and_over_nothing_else(one_paper, tmp_path):
-    pages.refuse_other_things(one_paper[0])
+    folder.refuse_other_things(one_paper[0])
     (tmp_path / "letter.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="other things"):
+    with pytest.raises(FileExistsError, match="other things .letter.txt.; name a folder"):
         pages.write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_a_label_in_uses_that_does_not_exist_is_named():
-    with pytest.raises(ValueError, match="'nowhere', which is no label"):
-        pages._paper("low-rank", [entry("1", bottom, uses=("nowhere",))], 1)
+def test_of_an_earlier_book_nothing_is_left_and_what_is_not_a_book_s_stays(tmp_path):
+    place = tmp_path / "book"
+    with folder.opened(place):
+        assert folder.fill(place, {"a.html": "a", "figures/old.png": b"1"}) == []
+    (place / "notes.txt").write_text("mine")
+    with folder.opened(place):
+        assert folder.fill(place, {"a.html": "b", "c.html": "c"}) == ["figures/old.png"]
+    held = contents(place)
+    mark = held.pop(folder.MARK).decode()
+    assert held == {"a.html": b"b", "c.html": b"c", "notes.txt": b"mine"}
+    assert mark.splitlines()[1:] == ["a.html", "c.html"] and not (place / "figures").exists()
+
+
+def test_a_list_that_was_tampered_with_removes_nothing_outside(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    place = tmp_path / "book"
+    place.mkdir()
+    (place / folder.MARK).write_text("first line\n../mine.txt\n/etc/passwd\nfonts/../../mine.txt\n")
+    assert folder.listed(place) == [] == folder.fill(place, {"a.html": "a"})
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_book_that_does_not_come_about_leaves_no_folder(tmp_path):
+    with pytest.raises(KeyError), folder.opened(tmp_path / "new"):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
+#: What is wrong, and what the one line says.
+WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula cannot be set",
+         "a label that does not exist": "[low-rank] 1: uses= names 'nowhere', which is no label",
+         "a font that is missing": "lacks fonts/edition-math.woff2",
+         "a folder that takes no file": "cannot write to the output directory",
+         "a file in its place": "not a directory"}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, capsys):
+    out, one = tmp_path / "out", entry("1", bottom)
+    before = []
+    if wrong == "a formula that cannot be set":
+        one = replace(one, formula=r"\nonsense{x}", check=holds)
+    elif wrong == "a label that does not exist":
+        one = replace(one, uses=("nowhere",), check=holds)
+    elif wrong == "a font that is missing":
+        package = without_fonts(tmp_path)
+        monkeypatch.setattr(importlib.resources, "files", lambda name: package)
+        before = ["package"]
+    elif wrong == "a folder that takes no file":
+        # as on a file system that is read-only: this test may be run by root, who may write all
+        opening = os.open
+        monkeypatch.setattr(os, "open", lambda path, *rest, **more: denied(path) if str(
+            path).endswith(".probe") else opening(path, *rest, **more))
+    else:
+        out.write_text("mine")
+        before = ["out"]
+    monkeypatch.setattr(pages.REGISTRY, "select", lambda paper, label=None: [one])
+    assert cli.main(["book", "low-rank", "--seeds", "1", "--jobs", "1", "--out", str(out)]) == 2
+    said = capsys.readouterr().err.strip()
+    assert WRONG[wrong] in said and "Traceback" not in said
+    assert said.count("\n") <= 1, said
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def holds(rng):
+    return [Equal("one", [1.0], [1.0], 1e-6)]
+
+
+def denied(path):
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+def without_fonts(place):
+    static = place / "package" / "static"
+    static.mkdir(parents=True)
+    real = importlib.resources.files("secondorder.book") / "static"
+    for name in ("style.css", "script.js"):
+        (static / name).write_bytes((real / name).read_bytes())
+    return static.parent
 
 
 def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path, capsys):

@@ -45,6 +45,7 @@
   input.addEventListener("input", show);
   input.addEventListener("keydown", event => {
     const items = [...list.children];
+    if (event.key === "Escape") { event.preventDefault(); dialog.close(); }  // a search field keeps the first
     if (event.key === "Enter" && items[chosen]) { event.preventDefault(); items[chosen].firstChild.click(); }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp" || !items.length) return;
     event.preventDefault();
@@ -53,19 +54,29 @@
     items[chosen].scrollIntoView({ block: "nearest" });
   });
 
-  // keys
+  // keys: the article at hand is the last whose top is at the upper edge or above, or the one that
+  // was asked for last, where the page ends before it can come up
   const articles = [...document.querySelectorAll("main article[id]")];
-  const top = article => article.getBoundingClientRect().top;
+  const edge = () => (parseFloat(getComputedStyle(root).scrollPaddingTop) || 0) + 20;
+  let asked = null;
+  const at = () => asked && asked.y === scrollY ? articles.indexOf(asked.article)
+    : articles.findLastIndex(article => article.getBoundingClientRect().top <= edge());
   const go = (direction, wanted) => {
-    const some = wanted ? articles.filter(article => article.classList.contains(wanted)) : articles;
-    const next = direction > 0 ? some.find(article => top(article) > 90)
-      : some.filter(article => top(article) < 40).pop();
-    if (next) { next.scrollIntoView({ behavior: "auto" }); history.replaceState(null, "", `#${next.id}`); mark(next); }
+    const begun = at(), late = direction < 0 && begun >= 0 && !(asked && asked.y === scrollY)
+      && articles[begun].getBoundingClientRect().top < edge() - 60;  // first back to its beginning
+    let k = late ? begun : begun + direction;
+    while (wanted && articles[k] && !articles[k].classList.contains(wanted)) k += direction;
+    const next = articles[k];
+    if (!next) return;
+    next.scrollIntoView({ behavior: "instant" });
+    asked = { article: next, y: scrollY };
+    history.replaceState(null, "", `#${next.id}`);
+    mark(next);
   };
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || /input|textarea/i.test(event.target.tagName)) return;
     const action = { j: () => go(1), k: () => go(-1), e: () => go(1, "erratum"), "/": open, d: turn,
-      g: () => { const graph = $("graph"); if (graph) { graph.open = !graph.open; graph.scrollIntoView({ behavior: "auto" }); } } }[event.key];
+      g: () => { const graph = $("graph"); if (graph) { graph.open = !graph.open; graph.scrollIntoView({ behavior: "instant" }); } } }[event.key];
     if (action) { event.preventDefault(); action(); }
   });
 
@@ -109,16 +120,23 @@
   };
   const preview = element => {
     const goal = document.getElementById(element.hash ? decodeURIComponent(element.hash.slice(1)) : "");
-    const article = goal && goal.closest("article") || goal;
+    const article = goal && (goal.closest("article") || goal);
     if (!article) return;
-    const head = article.querySelector("header").cloneNode(true), formula = article.querySelector(".box:last-of-type .display");
-    head.querySelectorAll("a").forEach(link => link.replaceWith(link.textContent));
-    box.replaceChildren(head, ...(formula ? [formula.cloneNode(true)] : []));
+    if (goal.matches(".code")) {
+      const shown = goal.cloneNode(true);
+      shown.querySelectorAll("details").forEach(one => one.remove());
+      shown.removeAttribute("id");
+      box.replaceChildren(shown);
+    } else {
+      const head = article.querySelector("header").cloneNode(true), formula = article.querySelector(".box:last-of-type .display");
+      head.querySelectorAll("a").forEach(link => link.replaceWith(link.textContent));
+      box.replaceChildren(head, ...(formula ? [formula.cloneNode(true)] : []));
+    }
     place(element);
   };
   const clear = () => { box.hidden = true; document.querySelectorAll(".lit").forEach(one => one.classList.remove("lit")); };
   const hover = target => {
-    const element = target.closest && target.closest("[data-symbol],[data-preview]");
+    const element = target.closest && target.closest("[data-symbol],.ref,.chip");
     if (!element || element.closest("#pop-up")) return false;
     if (element.dataset.symbol) symbol(element); else preview(element);
     return true;
