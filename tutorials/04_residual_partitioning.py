@@ -1,21 +1,28 @@
-"""Deep Residual Partitioning: a diagonal bound, how tight it is, what it does not bound, and
-training with it.
+# %% [markdown]
+# # 04 Residual partitioning
+#
+# **Question.** Can a diagonal matrix lie above the whole Hessian, for the price of a gradient? And
+# who wins when one trains with it?
+#
+# **Time.** 15 minutes.
+#
+# **Before it.** 01; Jensen's inequality.
+#
+# **Belongs to.** Boyd and Vandenberghe, *Convex Optimization*, chapter 9: upper bounds that are
+# quadratic, and steepest descent in a norm that a diagonal matrix gives. The paper is
+# `residual-partitioning`, Eqs. (1)-(11).
+#
+# As a script: `python tutorials/04_residual_partitioning.py [FOLDER FOR THE FIGURES]`
 
-Run it as it stands:  python tutorials/04_residual_partitioning.py [DIRECTORY FOR THE FIGURES]
-"""
-
-import sys
-import tempfile
-from pathlib import Path
-
+# %%
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
+from secondorder.lessons import Figures
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
-folder.mkdir(parents=True, exist_ok=True)
+figures = Figures()
 rng = np.random.default_rng(0)
 
 
@@ -23,29 +30,61 @@ def smallest_eigenvalue(matrix):
     return np.linalg.eigvalsh(matrix)[0]
 
 
-# 1. The bound. At any point the method gives the gradient and one non-negative number per
-#    parameter, its `curvature`. The quadratic with that diagonal lies above the second-order model
-#    for EVERY step: diag(curvature) - Hessian has no negative eigenvalue.
+# %% [markdown]
+# ## 1. One number for each parameter
+#
+# An output of an affine layer is $y_i = \sum_j w_{ij} x_j$. Its change is, to first order, a sum of
+# shares, one for each weight and one for each input ([residual-partitioning] Eq. (4)),
+#
+# $$\Delta y_i \approx \sum_j \Delta w_{ij}\, x_j + \sum_j w_{ij}\, \Delta x_j .$$
+#
+# Give each share a fraction, $\varepsilon_{ij}$ or $\varphi_{ij}$, that together add up to one (5).
+# Multiply and divide by them, and use Jensen's inequality for the square, (6)-(7):
+#
+# $$\Delta y_i^2 \;\le\; \sum_j \frac{(\Delta w_{ij}\, x_j)^2}{\varepsilon_{ij}}
+#   + \sum_j \frac{(w_{ij}\, \Delta x_j)^2}{\varphi_{ij}} .$$
+#
+# No products of different changes are left. The first sum stays with the weights; the second is a
+# sum of squares of changes of the layer below, where the same is done again, down to the input. At
+# the end the model of the loss is bounded by a sum of parabolas, one a parameter (3):
+#
+# $$\tilde L \;\le\; L + \sum_p \Big( \dot W_p\, \Delta\theta_p
+#   + \tfrac12 \ddot W_p\, \Delta\theta_p^2 \Big), \qquad \ddot W_p \ge 0 .$$
+#
+# One forward pass for the *total gradients* $u$ (11), from which the fractions follow (10), and one
+# backward pass give all coefficients (9).
+#
+# **Predict first.** What is $\dot W$? And which eigenvalues may $\mathrm{diag}(\ddot W) - H$ have?
+
+# %%
 net = so.mlp([5, 4, 3], activation="tanh", rng=1)
 x, y = rng.standard_normal((20, 5)), rng.integers(0, 3, 20)
 loss = so.SoftmaxCrossEntropy()
 bound = so.residual_partitioning.bound(net, loss, x, y, output="pairwise")
 hessian = so.residual_partitioning.bounded_hessian(net, loss, x, y)
-gap = np.diag(bound.curvature) - hessian
-print(f"1. bound - Hessian: smallest eigenvalue {smallest_eigenvalue(gap):.2e}")
-print(f"   largest curvature {bound.curvature.max():.2e}")
-assert smallest_eigenvalue(gap) >= -1e-12 * bound.curvature.max()
-assert np.allclose(
-    bound.gradient, so.exact.gradient(net, loss, x, y), rtol=1e-12, atol=1e-15
-), "the gradient is the exact one"
+above = smallest_eigenvalue(np.diag(bound.curvature) - hessian)
+gradient = so.exact.gradient(net, loss, x, y)
+print(f"smallest eigenvalue of bound - Hessian: {above:.2e}; "
+      f"largest coefficient {bound.curvature.max():.2e}")
+print(f"largest difference of its first coefficients from the gradient: "
+      f"{np.abs(bound.gradient - gradient).max():.0e}")
 
 figure = Figure(figsize=(13, 4.4), layout="constrained")
 plots.bound_beside_hessian(hessian, bound.curvature, net, figure)
-figure.savefig(folder / "bound-beside-hessian.png", dpi=110)
+figures.show(figure, "bound-beside-hessian")
 
-# 2. How tight? Jensen's inequality becomes an equality when all shares of a change move together.
-#    One linear layer with one output and one sample: a step along sign(x) uses the whole bound, a
-#    random step only a part.
+# %% [markdown]
+# $\dot W$ is the gradient, whatever the fractions. The difference has no negative eigenvalue: the
+# bound lies above the model for every step.
+#
+# ## 2. How tight?
+#
+# Jensen's inequality is an equality where all shares, each over its fraction, are the same.
+#
+# **Predict first.** One linear layer, one output, one sample $x$: for which step is the bound
+# exact? Of which part of it does a random step make use?
+
+# %%
 line = so.mlp([6, 1], bias=False, rng=2)
 x1, y1 = rng.standard_normal((1, 6)), np.array([[0.3]])
 tight = so.residual_partitioning.bound(line, so.SquaredError(), x1, y1)
@@ -53,77 +92,107 @@ model = so.exact.hessian(line, so.SquaredError(), x1, y1)
 signs, random = np.sign(x1[0]), rng.standard_normal(6)
 along_signs = (signs @ model @ signs) / (tight.curvature @ signs**2)
 along_random = (random @ model @ random) / (tight.curvature @ random**2)
-print(
-    f"2. share of the bound that a step uses: {along_signs:.15f} along sign(x), {along_random:.3f} "
-    f"along a random step"
-)
-assert abs(along_signs - 1) < 1e-12 and 0 <= along_random < 1
+print(f"share of the bound that a step uses: {along_signs:.15f} along sign(x), "
+      f"{along_random:.3f} along a random step")
 
-# 3. What is NOT bounded. The derivation drops products of a change of a weight and a change of its
-#    input, so the bounded Hessian is not the true one. The smallest example: y = w2 w1 x with all
-#    weights at zero, x = 1, target 1. Only b2 has curvature in the bound, yet the loss falls when
-#    w1 and w2 grow together, and rises when they part.
+# %% [markdown]
+# Steps with all entries of one size, in the directions in which every share adds to the change: the
+# fractions (10) were chosen for them (Theorem 2). Where many weights share a change, most steps use
+# a small part of the bound. Useful rates will therefore lie far above 1.
+#
+# ## 3. What is not bounded
+#
+# Eq. (4) leaves out the products $\Delta w_{ij}\, \Delta x_j$. So it is not the loss's own Hessian
+# that is bounded, but that of a model without them.
+#
+# **Predict first.** Let $\hat y = w_2 w_1 x$ (and biases), all parameters zero, $x = 1$, target 1.
+# What does the bound say of a step in $w_1$ and $w_2$? What does the loss do when $w_1$ and $w_2$
+# grow together, and when one grows and the other falls?
+
+# %%
 two = so.mlp([1, 1, 1], activation="identity", rng=0)
 two.theta = np.zeros(two.size)  # order: w1, b1, w2, b2
 one, target = np.ones((1, 1)), np.ones((1, 1))
 true = so.exact.hessian(two, so.SquaredError(), one, target)
 at_zero = so.residual_partitioning.bound(two, so.SquaredError(), one, target)
-part = np.array([1.0, 0.0, -1.0, 0.0])
-quadratic = at_zero.loss + at_zero.gradient @ part + 0.5 * part @ true @ part
-print(
-    f"3. y = w2 w1 x at zero: curvature {at_zero.curvature}, true Hessian minus bound: eigenvalue "
-    f"{-smallest_eigenvalue(np.diag(at_zero.curvature) - true):.4f} above"
-)
-print(f"   along w1 = -w2 the second-order model is {quadratic}, the bound says "
-      f"{at_zero.value(part)}")
-assert np.array_equal(at_zero.curvature, [0, 0, 0, 1])
-assert abs(smallest_eigenvalue(np.diag(at_zero.curvature) - true) + np.sqrt(2)) < 1e-12
-assert quadratic > at_zero.value(part)
+apart = np.array([1.0, 0.0, -1.0, 0.0])
+quadratic = at_zero.loss + at_zero.gradient @ apart + 0.5 * apart @ true @ apart
+beyond = -smallest_eigenvalue(np.diag(at_zero.curvature) - true)
+print(f"second coefficients {at_zero.curvature}; the true Hessian has an eigenvalue {beyond:.4f} "
+      f"above them")
+print(f"along w1 = -w2 the second-order model is {quadratic}, the bound says "
+      f"{at_zero.value(apart)}")
 
-#    `cross=True` puts the dropped products back, for one more matrix product a layer, and bounds
-#    the true Hessian.
 whole = so.residual_partitioning.bound(net, loss, x, y, output="pairwise", cross=True)
-true = so.exact.hessian(net, loss, x, y)
-least = smallest_eigenvalue(np.diag(whole.curvature) - true)
-print(f"   with cross=True, against the true Hessian: smallest eigenvalue {least:.2e}")
-assert least >= -1e-12 * whole.curvature.max()
+with_products = smallest_eigenvalue(np.diag(whole.curvature)
+                                    - so.exact.hessian(net, loss, x, y))
+print(f"cross=True, against the true Hessian: smallest eigenvalue {with_products:.2e}")
 
-# 4. Training. The step is -rate * gradient / curvature, parameter by parameter; no other state.
-#    Useful rates lie far above 1: the bound is loose where a change is shared by many weights. An
-#    autoencoder of digits with a bottleneck of two units:
+# %% [markdown]
+# Only $b_2$ has curvature in the bound. `cross=True` puts the products back, for one more matrix
+# product a layer, and bounds the true Hessian.
+#
+# ## 4. Who wins?
+#
+# The step is $-\eta\, \dot W_p / \ddot W_p$, parameter by parameter, without any memory. The
+# paper's first experiment is an autoencoder with two units in the middle, and reports the least
+# validation loss of all methods for it. Here are digits, 40 epochs, the paper's penalty of
+# $10^{-2}$. Each method gets a grid of rates, its best one by the validation loss of one seed, and
+# is judged on three other seeds.
+#
+# **Predict first.** Which order do residual partitioning, SGD and Adam have?
+
+# %%
 digits = so.datasets.scale(so.datasets.load_digits(), (-1, 1))
 training, validation = so.datasets.split(digits, validation=397, rng=0)
-methods = {
-    "residual partitioning, rate 1": (so.ResidualPartitioning, 1.0),
-    "residual partitioning, rate 10": (so.ResidualPartitioning, 10.0),
-    "SGD, rate 0.1": (so.SGD, 0.1),
-}
-histories = {}
-for name, (method, rate) in methods.items():
-    autoencoder = so.mlp([64, 64, 2, 64, 64], activation="tanh", output="tanh", rng=1)
-    optimizer = method(autoencoder, so.SquaredError(), learning_rate=rate, l2=1e-2)
-    histories[name] = so.train(
-        optimizer,
-        training.inputs,
-        training.inputs,
-        epochs=40,
-        batch_size=100,
-        validation=(validation.inputs, validation.inputs),
-        rng=1,
-    )
-    last = histories[name].records[-1]
-    print(f"4. {name:>30}: training {last.train_loss:.2f}, validation {last.validation_loss:.2f} "
-          f"after 40 epochs")
-axes = plots.learning_curves(
-    histories, Figure(figsize=(8, 5), layout="constrained").add_subplot(),
-    y_label="half squared error", title="autoencoder 64-64-2-64-64 on digits"
-)
-axes.figure.savefig(folder / "autoencoder.png", dpi=110)
-print(f"figures: {folder}")
+GRIDS = {"residual partitioning": (so.ResidualPartitioning, (1.0, 3.0, 10.0, 30.0)),
+         "SGD": (so.SGD, (0.03, 0.1, 0.3)),
+         "Adam": (so.Adam, (1e-3, 3e-3, 1e-2, 3e-2))}
 
-final = {name: history.records[-1].validation_loss for name, history in histories.items()}
-mean_only = 0.5 * np.sum((validation.inputs - training.inputs.mean(axis=0)) ** 2, axis=1).mean()
-assert final["residual partitioning, rate 10"] < final["residual partitioning, rate 1"]
-assert final["residual partitioning, rate 10"] < 0.9 * mean_only, (
-    "better than answering with the mean image"
-)
+
+def history(method, rate, seed):
+    net = so.mlp([64, 64, 2, 64, 64], activation="tanh", output="tanh", rng=seed)
+    return so.train(method(net, so.SquaredError(), learning_rate=rate, l2=1e-2),
+                    training.inputs, training.inputs, epochs=40, batch_size=100,
+                    validation=(validation.inputs, validation.inputs), rng=seed)
+
+
+def end(run):
+    return run.records[-1].validation_loss
+
+
+histories, ends, best = {}, {}, {}
+for name, (method, rates) in GRIDS.items():
+    tried = {rate: end(history(method, rate, seed=101)) for rate in rates}
+    best[name] = min(tried, key=tried.get)
+    runs = [history(method, best[name], seed) for seed in (1, 2, 3)]
+    histories[f"{name}, rate {best[name]:g}"], ends[name] = runs[0], [end(run) for run in runs]
+    print(f"{name:>21}: " + ", ".join(f"{loss:.2f} at {rate:g}" for rate, loss in tried.items())
+          + f"; on three seeds {', '.join(f'{loss:.2f}' for loss in ends[name])}")
+mean_image = 0.5 * np.sum((validation.inputs - training.inputs.mean(axis=0)) ** 2, axis=1).mean()
+print(f"the mean image for every input: {mean_image:.2f}")
+
+axes = Figure(figsize=(9, 4.8), layout="constrained").add_subplot()
+plots.learning_curves(histories, axes, y_label="half squared error",
+                      title="autoencoder 64-64-2-64-64 on digits")
+figures.show(axes.figure, "autoencoder")
+
+# %% [markdown]
+# Adam wins, clearly; residual partitioning and SGD, each at its best rate, end alike. The method
+# trains without any memory, but the order that the paper reports is not met here: these are small
+# images, and 40 epochs. `secondorder reproduce residual-partitioning` runs the paper's experiments
+# at their own sizes and judges each claim.
+#
+# ## What this tutorial claims
+
+# %%
+assert above >= -1e-12 * bound.curvature.max(), "above the model for every step"
+assert np.allclose(bound.gradient, gradient, rtol=1e-12, atol=1e-15), "the gradient is exact"
+assert abs(along_signs - 1) < 1e-12 and 0 <= along_random < 1
+assert np.array_equal(at_zero.curvature, [0, 0, 0, 1]) and abs(beyond - np.sqrt(2)) < 1e-12
+assert quadratic > at_zero.value(apart), "the true model lies above the bound here"
+assert with_products >= -1e-12 * whole.curvature.max(), "with the products it does not"
+assert best["residual partitioning"] > 1, "rates far above 1"
+assert max(ends["residual partitioning"]) < 0.9 * mean_image, "it learns"
+assert max(ends["Adam"]) < min(ends["residual partitioning"]) - 0.5, "and Adam wins"
+assert abs(np.mean(ends["SGD"]) - np.mean(ends["residual partitioning"])) < 0.25, "these are alike"
