@@ -12,6 +12,7 @@ from secondorder.ledger.registry import REGISTRY
 KEPT = tomllib.loads(displays.KEPT.read_text(encoding="utf-8"))
 PAPERS = tuple(KEPT["digests"])
 TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
+         "residual-partitioning": "residual_partitioning.md",
          "reversible-gauss-newton": "gauss_newton_revmlp.md"}
 
 

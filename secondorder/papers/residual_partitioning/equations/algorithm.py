@@ -95,6 +95,10 @@ def every_row(rng):
         claims.append(Equal("parts above zero: W_ddot against loops",
                             bound_at(at, "jensen", "max").curvature,
                             reference.algorithm(at, Reading(way="max"))[1], 1e-12, case=name))
+        if all(layer.trainable or isinstance(layer, Activation) for layer in at.network.layers):
+            claims.append(Equal("algorithm_1_as_printed: W_ddot against loops",
+                                algorithm_1_as_printed(at).W_ddot,
+                                reference.algorithm(at, Reading("Y_ddot"))[1], 1e-12, case=name))
         for form, sides in found.items():
             single = "float32" in form
             claims.append(Equal(f"{form}: W_dot and W_ddot against loops", sides, expected,

@@ -150,7 +150,7 @@ def equation_3(rng):
                   [v @ H @ v for v in steps], [value + reference.model(at, -v) - 2 * at.loss for v,
                    value in zip(steps, models)], 1e-10, case=name)]
     at, none = cases.tight(rng), np.zeros(at.network.size)
-    steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0)]
+    steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0, 50.0)]
     claims += [Equal("positive relu network, all changes alike: value of the bound against the "
                      "model", [bound_at(at).value(step) for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12),
@@ -177,7 +177,7 @@ def equation_3(rng):
                   r"\ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0",
           where="Section 3, and the sentence after it on what the appendix treats",
           kind="inequality",
-          verdict="conditional", condition=(WITHOUT_PRODUCTS, CORRECTED),
+          verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(Stated(explicit_bound, "curvature"), coefficients.activation))
 def theorem_1(rng):
     claims = []

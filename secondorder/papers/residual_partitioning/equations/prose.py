@@ -25,7 +25,7 @@ SMOOTH = (*cases.CURVED, "sin")
                     "the fractions.",
           formula=r"\dot{\mathcal{W}}_{ij}^{(\ell)} = \frac{\partial \mathcal{L}}{\partial "
                   r"w_{ij}^{(\ell)}}",
-          where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds",
+          where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(Stated(coefficients.affine, "W_dot", "Y_dot"),
                       Stated(coefficients.activation, "0"),
                       Stated(coefficients.output, "0"), Stated(bound_at, "gradient")))
@@ -58,7 +58,7 @@ def rates(a, eps, phi):
           formula=r"\Delta w_{ij}^{(\ell)} = -\frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} "
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
-          where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds",
+          where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
@@ -101,7 +101,7 @@ def claim_learning_rate(rng):
                   \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
                   \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
-          verdict="conditional",
+          verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
           implements=(Bound.value, ResidualPartitioning._direction))
@@ -142,7 +142,7 @@ def claim_decrease(rng):
                     "largest change of a parameter.",
           formula=r"|\Delta y_{si}^{(\ell)}| \leq u_{si}^{(\ell)} \max |\Delta w|",
           where="Section 4, the sentence after (11)", kind="claim", verdict="conditional",
-          condition=FIRST_ORDER,
+          ours=True, condition=FIRST_ORDER,
           implements=(total_gradient.affine, total_gradient.activation))
 def claim_total_gradient(rng):
     claims = []
@@ -177,7 +177,7 @@ def claim_total_gradient(rng):
           formula=r"\frac{6n - 3}{3n - 1} < 2",
           where="Abstract, and Section 5, which reports 1.66 times the time of a step of SGD",
           kind="claim",
-          verdict="holds")
+          verdict="holds", ours=True)
 def claim_complexity(rng):
     S, counts = 5, {"gradient": [], "bound": [], "cross": []}
     work = {"gradient": lambda at: at.gradient, "bound": bound_at,
@@ -211,7 +211,7 @@ def claim_complexity(rng):
                   \dot{\mathcal{Y}}_{si}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})\right|
                   \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           where="Section 1, on the diagonal Hessian of the bound", kind="claim",
-          verdict="conditional",
+          verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(Stated(coefficients.activation, "1"), ActivationRule.backward))
 def claim_negative_curvature(rng):
