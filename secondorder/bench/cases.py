@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 import secondorder as so
 from secondorder import exact
 from secondorder.checks import require_bytes
-from secondorder.papers.eacg import closed_forms, conjugate_gradients
+from secondorder.papers.eacg import closed_forms, conjugate_gradients, systems
 from secondorder.papers.low_rank.curvature import by_explicit_eta, directional_curvature_at
 from secondorder.papers.reversible_gauss_newton import Options, RevMLP
 from secondorder.papers.reversible_gauss_newton.directions import update_at
@@ -341,7 +341,7 @@ def layer_system(problem):
 
     def closed():
         s, w = closed_forms.rank_one_coefficients(B, G, mean, 1 - ALPHA, ALPHA)
-        return closed_forms.combined(s, G, w, mean)
+        return systems.combined(s, G, w, mean)
 
     def literal():
         return conjugate_gradients.rank_one_literal(B, mean, G, 1 - ALPHA, ALPHA, LITERAL, 0.0)
@@ -349,7 +349,7 @@ def layer_system(problem):
     def short():
         s, w, _ = conjugate_gradients.rank_one_coefficients(B, G, mean, 1 - ALPHA, ALPHA, LITERAL,
                                                             0.0)
-        return closed_forms.combined(s, G, w, mean)
+        return systems.combined(s, G, w, mean)
 
     return Work(closed, products=[products.Product(n, m, 1), products.Product(n, 1, m)],
                 rivals={"20 literal iterations": literal, "20 in two coefficients": short})

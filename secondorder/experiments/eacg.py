@@ -21,7 +21,7 @@ import numpy as np
 import secondorder as so
 from secondorder import files
 from secondorder.papers import eacg
-from secondorder.papers.eacg import curvatures, errors, layers
+from secondorder.papers.eacg import curvatures, errors, rules
 from secondorder.papers.eacg.complexity import CIFAR_10, IMAGENET_10
 from secondorder.experiments import environment
 from secondorder.experiments.processes import forget_peak, in_a_process, peak_bytes
@@ -30,12 +30,7 @@ SIZES, DEEPER = (64, 32, 16, 10), (64, 48, 32, 24, 16, 10)
 BATCH = 100
 EPOCHS = 30
 CRITERIA = {"cross-entropy": so.SoftmaxCrossEntropy, "bounded": so.BoundedCriterion}
-PAPERS = {
-    "learning_rate": 0.2,
-    "alpha": 0.01,
-    "max_cg": 20,
-    "tolerance": 1e-2,
-}  # a corner of its grids
+PAPERS = {"learning_rate": 0.2, "alpha": 0.01}  # a corner of its grids
 ERRORS_OF = ("fisher", "gauss-newton", "pch-1", "pch-2", "clipped", "expectation")
 
 
@@ -126,7 +121,7 @@ def errors_on_digits(trajectory, criterion, sizes, epochs, seed):
 
 def errors_at(evaluation, names):
     """Layer-wise errors of curvatures at one evaluation, and the norms of the true blocks."""
-    units = layers.units(evaluation)
+    units = rules.units(evaluation)
     exact = curvatures.CURVATURES["hessian"].make(evaluation, units, None)
     made = {name: errors.layer_errors(curvatures.CURVATURES[name].make(evaluation, units, None),
                                       exact) for name in names}
@@ -189,7 +184,7 @@ def train_on_cifar(curvature, solver, criterion, steps=8, batch=500, alpha=0.02,
     if curvature == "sgd":
         optimizer = so.SGD(network, loss, rate / alpha)
     else:
-        options = {"curvature": curvature, "solver": solver, "alpha": alpha, "max_cg": 10}
+        options = {"curvature": curvature, "solver": solver, "alpha": alpha, **products(solver, 10)}
         optimizer = so.EACG(network, loss, rate, rng=0, **options)
     first = network.evaluate(loss, x, y).loss
     parts = [slice(start, start + batch) for start in range(0, len(x), batch)] * steps
@@ -214,6 +209,11 @@ def _seconds(function, *arguments):
     return time.perf_counter() - started
 
 
+def products(solver, most):
+    """The limit of conjugate gradients, for a solver that has one."""
+    return {"max_cg": most} if solver in ("ea-cg", "cg") else {}
+
+
 def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
     """Two steps at the width of ImageNet-10; an (n_0, n_0) matrix would be 90.6 GB."""
     rng = np.random.default_rng(0)
@@ -222,7 +222,8 @@ def wide_inputs(solver, batch=100, sizes=IMAGENET_10):
     if solver == "sgd":
         optimizer = so.SGD(network, so.SoftmaxCrossEntropy(), 1e-3)
     else:
-        optimizer = so.EACG(network, so.SoftmaxCrossEntropy(), 1e-3, solver=solver, max_cg=5)
+        optimizer = so.EACG(network, so.SoftmaxCrossEntropy(), 1e-3, solver=solver,
+                            **products(solver, 5))
     forget_peak()
     before = peak_bytes()
     seconds = [_seconds(optimizer.step, x, y) for _ in range(2)]

@@ -7,12 +7,13 @@ the network (the *expectation approximation*), corrects its negative eigenvalues
 mean input in the place of the inputs' second moment (*EA-CG*). Its rivals are here too: the Fisher
 matrix of KFAC, the Gauss-Newton recursion of KFRA, and their Kronecker-factored inverse (KFI).
 
-===================================  ====================  ===================================
+===================================  ===================== ==================================
 paper                                here                  meaning
-===================================  ====================  ===================================
+===================================  ===================== ==================================
 W^t, b^t                             ``W`` (n, m), ``b``   layer t = 1..k: n outputs, m inputs
 h_i^{t-1}                            ``X`` (S, m), rows    inputs of the layer
-h', h''                              ``slope, curvature``  derivatives of the activation
+h'                                   ``slope``             derivative of the activation
+h''                                  ``second_derivative`` its second (``saved.curvature``)
 \nabla_{b^t} \xi_i                   ``g``, ``deltas``     gradient in the bias, (S, n)
 \nabla^2_{b^t} \xi_i                 ``H`` (S, n, n)       exact, instance by instance
 E_i[\widehat{\nabla^2_{b^t}} \xi_i]  ``B`` (n, n)          what a method carries down
@@ -21,17 +22,17 @@ E_i[h_i^{t-1}]                       ``mean`` (m,)         their mean
 \alpha                               ``alpha``             weight of the identity in (9)
 \gamma                               ``gamma``             Pos-Eig's factor
 Vec                                  ``ravel(order="F")``  columns, mostly not needed
-===================================  ====================  ===================================
+===================================  ===================== ==================================
 
 PCH-1 is gamma = -1, PCH-2 is gamma = 0, both with absolute values at the top (``top_gamma``): only
 so are the zeros in the last layer of the paper's tables possible.
 
 Reading order of the formulas: ``hessians`` (4a)-(4c), (5); ``pos_eig`` Pos-Eig; ``curvatures`` (6),
-(8a)-(8c), GN, Fisher; ``layers`` the same by layer; ``errors`` (7), (15)-(17), the metric of Tables
+(8a)-(8c), GN, Fisher; ``rules`` the same by layer; ``errors`` (7), (15)-(17), the metric of Tables
 2-5; ``systems`` (9)-(11b) as printed; ``conjugate_gradients`` EA-CG, literally and in two
 coefficients; ``closed_forms`` what replaces it; ``kronecker_inverse`` (12), (13); ``complexity``
-Table 1; ``solvers`` and ``direction`` all of it by name; ``matrix`` the curvature of all
-parameters; ``optimizer``.
+Table 1; ``options``, ``solvers`` and ``direction`` all of it by name; ``matrix`` the curvature of
+all parameters; ``optimizer``. ``products``, ``cholesky`` and ``loops`` are what makes it fast.
 
 Every number is a check that runs, in ``equations``.
 """

@@ -4,96 +4,37 @@ Small factorisations are in float64 whatever the network's dtype.
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from .conjugate_gradients import along_mean
-from .hessians import mean_outer
-
-
-def damped_solver(B, weight, damping):
-    """The function right (n, ...) -> (weight B + damping I)^-1 right, in float64, for a positive
-    semidefinite B (n, n).
-
-    A float32 matrix is factorised as it is, at half the cost, and residuals in float64 make up for
-    it; where they do not, because the system is too badly conditioned, float64 takes over. Where
-    weight |B| is far below the damping, 1 / damping is near enough to start from, and nothing is
-    factorised.
-
-    Raises
-    ------
-    FloatingPointError
-        If B is so indefinite that the damped matrix is not positive definite.
-    """
-    if B.dtype != np.float32:
-        return _factorised(B.astype(np.float64), weight, damping)
-    narrow = []
-
-    def solve(right):
-        right = right.astype(np.float64, copy=False)
-        if not narrow:
-            small = weight * np.linalg.norm(B) <= SMALL * damping
-            narrow.append((lambda left: left / damping) if small
-                          else _factorised(B.copy(), weight, damping))
-        found = narrow[0](right)
-        for _ in range(REFINEMENTS):
-            left = right - weight * _wide_product(B, found) - damping * found
-            found = found + narrow[0](left)
-            # every correction makes the residual smaller by the same factor
-            if np.abs(left).max(initial=0) <= REFINED * np.abs(right).max(initial=0):
-                return found
-        return _factorised(B.astype(np.float64), weight, damping)(right)
-
-    return solve
-
-
-REFINEMENTS, REFINED = 4, 1e-5  # how often, and the residual that leaves one correction to do
-SMALL = 1e-2  # a correction then leaves at most this part of a residual
-
-
-def _wide_product(B, v):
-    """B v in float64 for a float32 matrix, a few rows at a time so that they stay in the cache."""
-    rows = range(0, len(B), 64)
-    return np.concatenate([B[start : start + 64].astype(np.float64) @ v for start in rows])
-
-
-def _factorised(matrix, weight, damping):
-    """:func:`damped_solver` in the precision of `matrix`, which is overwritten."""
-    matrix *= matrix.dtype.type(weight)
-    matrix[np.diag_indices_from(matrix)] += matrix.dtype.type(damping)
-    try:  # of the transpose, whose columns are contiguous, so that nothing is copied
-        factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError as error:
-        raise FloatingPointError("EA-CG: the damped curvature is not positive definite; the "
-                                 "curvature has an eigenvalue at or below "
-                                 f"{-damping / weight:g}") from error
-
-    def solve(right):
-        found = cho_solve(factor, right.astype(matrix.dtype, copy=False), check_finite=False)
-        return found.astype(np.float64, copy=False)
-
-    return solve
-
-
-def damped_solve(B, right, weight, damping):
-    """(weight B + damping I)^-1 right; see :func:`damped_solver`."""
-    return damped_solver(B, weight, damping)(right)
+from .cholesky import damped_solve
+from .products import mean_outer
+from .systems import along_mean
 
 
 def rank_one_form_1(B, G, mean, weight, damping):
-    """(10b) with (11b): D = -(G + weight (B u) m^T) / damping, with (weight |m|^2 B + damping I) u
-    = -G m.
+    """Eq. (10b) with (11b) in closed form.
 
-    It follows from multiplying the system by m on the right, u = D m.
+        D = -(G + weight (B u) m^T) / damping
+        (weight |m|^2 B + damping I) u = -G m
+
+    The second line is the system times m, with u = D m.
     """
     u = damped_solve(B, -G @ mean, weight * (mean @ mean), damping)
     return -(G + weight * np.outer(B @ u, mean)) / damping
 
 
-def rank_one_coefficients(B, G, mean, weight, damping):
-    """(s, w) such that D = s G + w m^T solves (10b) with (11b).
+def rank_one_form_2(B, G, mean, weight, damping):
+    """Eq. (10b) with (11b) in closed form, along and across the mean input; q = |m|^2 > 0.
 
-    Across m the system is damping D = -G, along it (weight |m|^2 B + damping I) u = -G m with u = D
-    m: D = -(G - (G m) m^T / q) / damping + u m^T / q with q = |m|^2.
+        D = -(G - (G m) m^T / q) / damping + u m^T / q
+        (weight q B + damping I) u = -G m
+    """
+    q = mean @ mean
+    u = damped_solve(B, -G @ mean, weight * q, damping)
+    return -(G - np.outer(G @ mean, mean) / q) / damping + np.outer(u, mean) / q
+
+
+def rank_one_coefficients(B, G, mean, weight, damping):
+    """:func:`rank_one_form_2` as (s, w) with D = s G + w m^T, also for a mean input of 0.
 
     Parameters
     ----------
@@ -112,14 +53,10 @@ def rank_one_coefficients(B, G, mean, weight, damping):
     return s, (damped_solve(B, -along, weight * length**2, damping) - s * along) / length
 
 
-def combined(s, G, w, mean):
-    """s G + w m^T, (n, m)."""
-    return s * G + np.outer(w, mean).astype(G.dtype, copy=False)
-
-
 def factor_solution(B, G, F, weight, damping):
-    """(10b) with F F^T (m, m) in the place of A, F of shape (m, r): one small system in the span of
-    F, -G / damping across it.
+    """Eq. (10b) with F F^T (m, m) in the place of A: one small system in the span of F.
+
+    Across that span it is -G / damping.
 
     Parameters
     ----------
@@ -134,15 +71,17 @@ def factor_solution(B, G, F, weight, damping):
 
 
 def spectral_solution(B, G, of_A, weight, damping):
-    """(10b) where A is diagonal with entries `of_A` (m,): B = U diag(b) U^T and D = -U [(U^T G) /
-    (weight b a^T + damping)].
+    """Eq. (10b) where A is diagonal with entries a = `of_A` (m,).
+
+        B = U diag(b) U^T
+        D = -U [(U^T G) / (weight b a^T + damping)]
     """
     of_B, U = np.linalg.eigh(B.astype(np.float64))
     return -U @ ((U.T @ G) / (weight * np.outer(of_B, of_A) + damping))
 
 
 def eigenvector_solution(B, G, A, weight, damping):
-    """(10b) with (11a): A = V diag(a) V^T, and :func:`spectral_solution` of G V turned back.
+    """Eq. (10b) with (11a): A = V diag(a) V^T, and :func:`spectral_solution` of G V turned back.
 
     Parameters
     ----------
@@ -155,10 +94,12 @@ def eigenvector_solution(B, G, A, weight, damping):
 
 
 def gram_coefficients(B, deltas, X, weight, damping):
-    """C (n, S) such that C X solves (10b) with (11a) for the gradient G = deltas^T X / S, X (S, m)
-    wider than the batch.
+    """C (n, S) such that C X solves Eq. (10b) with (11a), for inputs X (S, m) wider than the batch.
 
-    weight B C K + damping C = -deltas^T / S with K = X X^T / S: nothing of size (m, m) is made.
+        weight B C K + damping C = -deltas^T / S
+        K = X X^T / S
+
+    The gradient is G = deltas^T X / S. Nothing of size (m, m) is made.
     """
     K = X @ X.T / len(X)
     of_K, P = np.linalg.eigh(K.astype(np.float64))
@@ -166,8 +107,9 @@ def gram_coefficients(B, deltas, X, weight, damping):
 
 
 def gram_remainder(B, R, X, weight, damping):
-    """The same for a right side R (n, m) that is no combination of the inputs: -R / damping + C X,
-    (n, m).
+    """The solution (n, m) for a right side R (n, m) that is no combination of the inputs.
+
+        D = -R / damping + C X
     """
     K = X @ X.T / len(X)
     of_K, P = np.linalg.eigh(K.astype(np.float64))
@@ -177,8 +119,8 @@ def gram_remainder(B, R, X, weight, damping):
 
 
 def exact_solution(system):
-    """(10b) with (11a), exactly, by the shorter way: eigenvectors of A, or of the Gram matrix where
-    inputs are wider.
+    """Eq. (10b) with (11a), exactly, by the shorter way: eigenvectors of A, or of the Gram matrix
+    where inputs are wider.
     """
     B, X, weight, damping = system.B, system.X, system.weight, system.damping
     if X.shape[1] <= len(X):

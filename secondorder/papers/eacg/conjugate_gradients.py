@@ -1,23 +1,18 @@
-"""Conjugate gradients on arrays with the paper's two limits; for (11b) in two coefficients."""
+"""Conjugate gradients on arrays, with the paper's two limits; for (11b) in two coefficients."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .systems import rank_one_product
+from .systems import along_mean, rank_one_product, size
 
 
 class Solution(NamedTuple):
-    """What was found: the solution, products made, and |residual| / |right side|."""
+    """The solution, the number of products, and |residual| / |right side|."""
 
     solution: np.ndarray
     iterations: int
     residual: float
-
-
-def size(a):
-    """Euclidean norm of an array of any shape, as a float."""
-    return float(np.sqrt(np.vdot(a, a)))
 
 
 def solve(product, right, max_cg, tolerance, preconditioner=None):
@@ -55,14 +50,14 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
                                  "finite")
     while iterations < max_cg and size(r) > tolerance * whole:
         Lp = product(p)
-        curvature = np.vdot(p, Lp)
-        if not np.isfinite(curvature):
+        pLp = np.vdot(p, Lp)
+        if not np.isfinite(pLp):
             raise FloatingPointError(f"EA-CG, conjugate gradients: product {iterations + 1} is not "
                                      "finite")
-        if curvature <= 0:
+        if pLp <= 0:
             break
         iterations += 1
-        step = rz / curvature
+        step = rz / pLp
         x += step * p
         r -= step * Lp
         z = r if preconditioner is None else preconditioner(r)
@@ -73,7 +68,7 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
 
 
 def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
-    """(10b) with (11b): conjugate gradients on arrays as large as the weights."""
+    """Eq. (10b) with (11b): conjugate gradients on arrays as large as the weights."""
     return solve(lambda P: weight * rank_one_product(B, P, mean) + damping * P, -G, max_cg,
                  tolerance)
 
@@ -84,12 +79,6 @@ class Coordinates(NamedTuple):
     across: float
     along: np.ndarray
     length: float
-
-
-def along_mean(G, mean):
-    """G m / |m| (n,) and |m| for G (n, m) and the mean input, in float64; 0 where that is zero."""
-    length = size(mean.astype(np.float64))
-    return (G @ mean).astype(np.float64) / length if length else np.zeros(len(G)), length
 
 
 def coordinates(G, mean):
@@ -106,7 +95,9 @@ def coordinates(G, mean):
 
 
 def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
-    """:func:`rank_one_literal` in two coefficients, (s, w) with D = s G + w m^T.
+    """:func:`rank_one_literal` in two coefficients, (s, w).
+
+        D = s G + w m^T
 
     Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an
     orthonormal basis of that span, (c, v) with v (n,), the matrix of the system is
@@ -126,7 +117,7 @@ def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
     def product(p):
         return np.concatenate([damping * p[:1], q * (B @ p[1:]) + damping * p[1:]])
 
-    found = solve(product, -np.concatenate([[across], along]), max_cg, tolerance)
-    s = float(found.solution[0] / across) if across else 0.0
-    w = (found.solution[1:] - s * along) / length if length else np.zeros_like(along)
-    return s, w, found
+    outcome = solve(product, -np.concatenate([[across], along]), max_cg, tolerance)
+    s = float(outcome.solution[0] / across) if across else 0.0
+    w = (outcome.solution[1:] - s * along) / length if length else np.zeros_like(along)
+    return s, w, outcome

@@ -1,4 +1,4 @@
-"""Curvature matrices by name: PCH, Gauss-Newton, Fisher and exact ones ([ea-cg] (6), (8)).
+"""Curvature matrices by name: PCH, Gauss-Newton, Fisher and exact ones, Eq. (6), (8).
 
 Every function gives B^t (n_t, n_t) for the bias of each linear layer, from the input up; the block
 of the weights is E[h h^T] (x) B^t, Eq. (8c).
@@ -9,19 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import check_l2, lookup
+from ...checks.randomness import generator
 from ...exact.curvature import check_network
 from ...exact.dense import fisher_scores
-from ...checks.randomness import generator
 from .hessians import (clipped_bias_hessians, gauss_newton_step, mean_bias_hessians,
-                       mean_of_instances, mean_outer, output_hessians, symmetric)
-from .layers import downwards, linear, rules, units
+                       mean_of_instances, output_hessians)
 from .pos_eig import pos_diagonal, pos_eig
+from .products import mean_outer, symmetric
+from .rules import downwards, linear, rules, units
 
 # -- the formulas as printed -----------------------------------------------------------------------
 
 
-def expectation_step(W, B, g, slope, curvature):
-    """(6): (W^T B W) (.) E[h' h'^T] + diag(E[h'' (.) (W^T g)]), (m, m).
+def expectation_step(W, B, g, slope, second_derivative):
+    """Eq. (6): (W^T B W) (.) E[h' h'^T] + diag(E_i[h''_i (.) (W^T g_i)]), (m, m).
 
     Parameters
     ----------
@@ -29,38 +30,41 @@ def expectation_step(W, B, g, slope, curvature):
     B : (n, n) array
         E[H^t] or what stands for it.
     g : (S, n) array
-    slope, curvature : (S, m) arrays
+    slope, second_derivative : (S, m) arrays
+        h' and h'' of the layer below.
     """
-    return (W.T @ B @ W) * mean_outer(slope) + np.diag(np.mean(curvature * (g @ W), axis=0))
+    second_order = np.mean(second_derivative * (g @ W), axis=0)
+    return (W.T @ B @ W) * mean_outer(slope) + np.diag(second_order)
 
 
-def pch_step(W, B, g, slope, curvature, gamma):
-    """(8b), corrected: (W^T B W) (.) E[h' h'^T] + Pos-Eig(diag(E_i[h''_i (.) (W^T g_i)])), (m, m),
-    with the hatted B.
+def pch_step(W, B, g, slope, second_derivative, gamma):
+    """Eq. (8b), corrected, (m, m), with the hatted B.
+
+        (W^T B W) (.) E[h' h'^T] + Pos-Eig(diag(E_i[h''_i (.) (W^T g_i)]))
     """
-    bend = np.mean(curvature * (g @ W), axis=0)
-    return (W.T @ B @ W) * mean_outer(slope) + np.diag(pos_diagonal(bend, gamma))
+    second_order = np.mean(second_derivative * (g @ W), axis=0)
+    return (W.T @ B @ W) * mean_outer(slope) + np.diag(pos_diagonal(second_order, gamma))
 
 
-def pch_step_as_printed(W, B, g, slope, curvature, gamma):
-    """(8b) with its brackets as printed: E[h''] (.) (W^T E[g]) in the diagonal."""
-    bend = curvature.mean(axis=0) * (g.mean(axis=0) @ W)
-    return (W.T @ B @ W) * mean_outer(slope) + np.diag(pos_diagonal(bend, gamma))
+def pch_step_as_printed(W, B, g, slope, second_derivative, gamma):
+    """Eq. (8b) with its brackets as printed: E[h''] (.) (W^T E[g]) in the diagonal."""
+    second_order = second_derivative.mean(axis=0) * (g.mean(axis=0) @ W)
+    return (W.T @ B @ W) * mean_outer(slope) + np.diag(pos_diagonal(second_order, gamma))
 
 
 def mean_top(evaluation):
-    """E_i[H_i^k] (C, C)."""
+    """E_i[H_i^k] = sum_i H_i^k / S, (C, C)."""
     H = output_hessians(evaluation.loss_function, evaluation.outputs, evaluation.y)
     return symmetric(H.mean(axis=0))
 
 
 def pch_top(evaluation, gamma=-1.0):
-    """(8a): Pos-Eig(E_i[H_i^k]), of the mean and not instance by instance."""
+    """Eq. (8a): Pos-Eig(E_i[H_i^k]), of the mean and not instance by instance."""
     return pos_eig(mean_top(evaluation), gamma)
 
 
 def weight_block(h, B):
-    """(8c): E[h h^T] (x) B (n m, n m), over the columns of W (n, m) one below the other."""
+    """Eq. (8c): E[h h^T] (x) B (n m, n m), over the columns of W (n, m) one below the other."""
     return np.kron(mean_outer(h), B)
 
 
@@ -68,24 +72,25 @@ def weight_block(h, B):
 
 
 def propagated(all_units, top, gamma):
-    """(6) or (8b) from the top down by the layers' rules; gamma = None leaves the diagonal out, 1
-    leaves it as it is.
+    """Eq. (6) or (8b) from the top down by the layers' rules.
+
+    gamma = None leaves the diagonal out, 1 leaves it as it is.
     """
     return downwards(all_units, top, lambda unit, B: rules(unit.layer).carry(unit, B, gamma))
 
 
 def pch(evaluation, all_units, gamma, top_gamma=-1.0):
-    """PCH: (8a) and (8b). gamma = -1 is PCH-1, gamma = 0 is PCH-2; at the top both have -1."""
+    """PCH, Eq. (8a) and (8b): gamma = -1 is PCH-1, gamma = 0 is PCH-2; at the top both have -1."""
     return propagated(all_units, pch_top(evaluation, top_gamma), gamma)
 
 
 def expectation(evaluation, all_units):
-    """(6) from the exact top block, nothing corrected; it may be indefinite."""
+    """Eq. (6) from the exact top block, nothing corrected; it may be indefinite."""
     return propagated(all_units, mean_top(evaluation), 1.0)
 
 
 def gauss_newton(evaluation, all_units, top_gamma=-1.0):
-    """KFRA's recursion: (6) without the diagonal.
+    """KFRA's recursion, Eq. (6) without the diagonal: B <- (W^T B W) (.) E[h' h'^T].
 
     Where the loss is not convex in the outputs the top block is corrected by Pos-Eig;
     ``top_gamma=1`` leaves it, and the result is indefinite then.
@@ -121,8 +126,9 @@ def _deltas(evaluation, score):
 
 
 def fisher_block(h_mu, g_mu, h_nu, g_nu):
-    """Block (mu, nu) of one instance's g g^T over Vec(W^mu) and Vec(W^nu): (h^mu h^nuT) (x) (g^mu
-    g^nuT).
+    """Block (mu, nu) of one instance's Fisher matrix over Vec(W^mu) and Vec(W^nu).
+
+        (h^mu h^nuT) (x) (g^mu g^nuT)
     """
     return np.kron(np.outer(h_mu, h_nu), np.outer(g_mu, g_nu))
 
@@ -184,8 +190,8 @@ def check_real_network(network):
 
 
 def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
-    """Curvature matrices of the biases, (n_t, n_t) for every linear layer from the input up ([ea-
-    cg] (6), (8a)-(8b)).
+    """Curvature matrices B^t (n_t, n_t) of the biases, for every linear layer from the input up:
+    Eq. (6), (8a), (8b).
 
     Parameters
     ----------
@@ -203,7 +209,7 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
         targets. Possibly indefinite: ``"expectation"``: (6); ``"hessian"``: the exact mean of
         (4a)-(4b).
     rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``; checked whatever the curvature.
+        For ``"fisher-sampled"``, the only one that draws; checked whatever the curvature.
     l2 : float
         Penalty (l2/2)|theta|^2: l2 I is added to every block, after the corrections.
 
@@ -224,11 +230,11 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
     lookup(CURVATURES, curvature, "curvature")
     l2, rng = check_l2(l2), generator(rng)
     check_real_network(network)
-    found = curvatures_at(network.evaluate(loss, x, y), curvature, rng)
-    found = [symmetric(B) for B in finite(found)]  # they are, but for rounding
-    for B in found:
+    matrices = finite(curvatures_at(network.evaluate(loss, x, y), curvature, rng))
+    matrices = [symmetric(B) for B in matrices]  # they are, but for rounding
+    for B in matrices:
         B[np.diag_indices_from(B)] += B.dtype.type(l2)
-    return finite(found)
+    return finite(matrices)
 
 
 def finite(matrices):

@@ -5,15 +5,19 @@ import numpy as np
 from ...checks import check_l2
 from ...checks.randomness import generator
 from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
-from .layers import linear, units
-from .solvers import check_options, solve_bias, solve_weights
+from .options import checked
+from .rules import linear, units
+from .solvers import solve_bias, solve_weights
 from .systems import System
 
 
-def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=50,
-              tolerance=1e-10, l2=0.0, joint=False, rank=1, preconditioner=None, literal=False,
+def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=None,
+              tolerance=None, l2=0.0, joint=False, rank=1, preconditioner=None, literal=False,
               rng=None):
-    """Solve the damped systems (10a) and (10b) of every layer: what is added at learning rate 1.
+    """The damped Newton direction d of every layer, Eq. (9)-(10b): what learning rate 1 adds.
+
+        ((1 - alpha) B + alpha I) d_b = -g
+        ((1 - alpha) A (x) B + alpha I) Vec(D_W) = -Vec(G)
 
     Parameters
     ----------
@@ -31,10 +35,12 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
         eigenvectors; ``"kfi"``: (12); ``"kfi-rank-one"``: (12), with (13) in the first layer.
     alpha : float
         Weight of the identity in (9), above 0 and below 1.
-    max_cg : int
-        Most products of conjugate gradients a layer.
-    tolerance : float
-        Conjugate gradients end where |residual| <= tolerance |gradient|.
+    max_cg : int, optional
+        Most products of conjugate gradients for a layer, 50 unless given. Refused with a solver
+        that makes none.
+    tolerance : float, optional
+        Conjugate gradients end where |residual| <= tolerance |gradient|, 1e-10 unless given.
+        Refused with a solver that makes no products.
     l2 : float
         Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature inside (1 -
         alpha); with KFI, which has no such factor, alpha + l2 stands for alpha.
@@ -47,7 +53,7 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     literal : bool
         ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients.
     rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``; checked whatever the curvature.
+        For ``"fisher-sampled"``, the only one that draws; checked whatever the curvature.
 
     Returns
     -------
@@ -57,21 +63,21 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     Raises
     ------
     ValueError, TypeError
-        Bad arguments; a curvature that may be indefinite; a layer without a rule.
+        Bad arguments; an option without effect; a curvature that may be indefinite; a layer without
+        a rule.
     FloatingPointError
         If outputs, gradient, curvature, the inputs' second moment (or the square of their mean) or
         the direction are not finite; the layer is named.
     """
     l2 = check_l2(l2)
-    options = check_options(solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner,
-                            literal)
+    options = checked(solver, alpha, l2, max_cg, tolerance, joint, rank, preconditioner, literal)
     positive_curvature(curvature)
     rng = generator(rng)
     check_real_network(network)
     evaluation = network.evaluate(loss, x, y)
     gradient = evaluation.gradient + l2 * network.theta
-    found, _ = direction_at(evaluation, gradient, curvature, options, rng)
-    return network.require_finite(found, "EA-CG: the direction")
+    step, _ = direction_at(evaluation, gradient, curvature, options, rng)
+    return network.require_finite(step, "EA-CG: the direction")
 
 
 def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
@@ -86,16 +92,16 @@ def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
     """
     all_units = units(evaluation)
     matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
-    found, reports = np.empty_like(gradient) if out is None else out, []
+    step, reports = np.empty_like(gradient) if out is None else out, []
     for t, (unit, B) in enumerate(zip(linear(all_units), matrices)):
         if unit.layer.size:
             require_finite_factors(unit, B, options, t)
-            piece, out = gradient[unit.where], found[unit.where]
+            piece, place = gradient[unit.where], step[unit.where]
             try:
-                reports.append(layer_direction(unit, B, piece, options, t == 0, out))
+                reports.append(layer_direction(unit, B, piece, options, t == 0, place))
             except FloatingPointError as error:
                 raise FloatingPointError(f"linear layer {t + 1}: {error}") from error
-    return found, reports
+    return step, reports
 
 
 #: Solvers that see a layer's inputs by their mean only, if the rank is 1.

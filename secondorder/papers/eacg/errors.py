@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...checks import real_array
-from .hessians import ele_cov, mean_outer
+from .hessians import ele_cov
 from .pos_eig import pos_eig
-
+from .products import mean_outer
 
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
@@ -87,30 +87,32 @@ def carried(W, H):
 
 
 def expectation_error(W, H, slope):
-    """(15): the exact mean minus (6) with the exact E[H^t] in it: Ele-Cov(W^T H_i W, h'_i h'_i^T),
-    (m, m).
+    """Eq. (15): the exact mean minus (6) with the exact E[H^t] in it, (m, m).
+
+        Ele-Cov(W^T H_i W, h'_i h'_i^T)
     """
     return ele_cov(carried(W, H), slope[:, :, None] * slope[:, None, :])
 
 
 def variance(X):
-    """Var(X) = E_i[X_i^2] - E_i[X_i]^2 over instances (1/S), entry by entry, as in (17)."""
+    """Eq. (17): Var(X) = E_i[X_i^2] - E_i[X_i]^2 over instances (1/S), entry by entry."""
     return ele_cov(X, X)
 
 
 def covariance_bound(W, H, slope):
-    """(16): sum over entries of Var([W^T H_i W]) Var([h' h'^T]), at least ||(15)||_F^2."""
+    """Eq. (16): sum over entries of Var([W^T H_i W]) Var([h' h'^T]), at least ||(15)||_F^2."""
     return float(np.sum(variance(carried(W, H)) * variance(slope[:, :, None] * slope[:, None, :])))
 
 
 def lipschitz_bound(W, H, lipschitz):
-    """(7): L^4 sum over entries of Var([W^T H_i W])."""
+    """Eq. (7): L^4 sum over entries of Var([W^T H_i W])."""
     return float(lipschitz**4 * np.sum(variance(carried(W, H))))
 
 
 def monotone_bound(W, H, lipschitz):
-    """A quarter of (7), where 0 <= h' <= L: a variable between 0 and L^2 has a variance of at most
-    L^4 / 4.
+    """A quarter of Eq. (7), where 0 <= h' <= L: L^4 / 4 sum over entries of Var([W^T H_i W]).
+
+    A variable between 0 and L^2 has a variance of at most L^4 / 4.
     """
     return lipschitz_bound(W, H, lipschitz) / 4
 

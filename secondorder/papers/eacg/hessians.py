@@ -1,4 +1,4 @@
-"""Exact curvature by layers, instance by instance, and its mean ([ea-cg] (4a)-(4c), (5)).
+"""Exact curvature by layers, instance by instance, and its mean: Eq. (4a)-(4c), (5).
 
 H_i^t (n_t, n_t) is the Hessian of instance i's loss in the bias of layer t, which is the Hessian in
 z_i^t; the Hessian in the weights follows from it. Arrays hold one matrix an instance, (S, n_t,
@@ -7,19 +7,20 @@ n_t).
 
 import numpy as np
 
-from .layers import downwards
-from .pos_eig import pos_diagonal, pos_eig
+from .pos_eig import pos_eig
+from .products import mean_outer, symmetric
+from .rules import downwards, rules
 
 MAX_BYTES = 2**28  # of the arrays with one matrix an instance
 
 
 def output_hessians(loss, p, y):
-    """(4a): H_i^k is the Hessian of the loss in the outputs p (S, n_k), the logits for classes."""
+    """Eq. (4a): H_i^k, the Hessian of the loss in the outputs p (S, n_k), of classes the logits."""
     return loss.hessian(p, y)
 
 
-def hidden_hessians(W, H, g, slope, curvature):
-    """(4b): H_i^{t-1} = diag(h'_i) W^T H_i W diag(h'_i) + diag(h''_i (.) W^T g_i), (S, m, m).
+def hidden_hessians(W, H, g, slope, second_derivative):
+    """Eq. (4b): H_i^{t-1} = diag(h'_i) W^T H_i W diag(h'_i) + diag(h''_i (.) W^T g_i), (S, m, m).
 
     Parameters
     ----------
@@ -29,22 +30,23 @@ def hidden_hessians(W, H, g, slope, curvature):
         H_i^t.
     g : (S, n) array
         Gradients in the bias of layer t.
-    slope, curvature : (S, m) arrays
+    slope, second_derivative : (S, m) arrays
         h' and h'' of layer t - 1.
     """
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
     index = np.arange(W.shape[1])
-    below[:, index, index] += curvature * (g @ W)
+    below[:, index, index] += second_derivative * (g @ W)
     return below
 
 
 def weight_hessian(h, H):
-    """(4c): (h h^T) (x) H_i, (n m, n m), over Vec(W), the stacked columns of W (n, m)."""
+    """Eq. (4c): (h h^T) (x) H_i, (n m, n m), over Vec(W), the stacked columns of W (n, m)."""
     return np.kron(np.outer(h, h), H)
 
 
 def bias_hessians(all_units, H):
-    """H_i^t (S, n_t, n_t) of every linear layer, from the input up: (4b) for any chain of layers.
+    """Eq. (4b) for any chain of layers: H_i^t (S, n_t, n_t) of every linear layer, from the input
+    up.
 
     Parameters
     ----------
@@ -56,26 +58,20 @@ def bias_hessians(all_units, H):
 
 
 def exact_step(unit, H):
-    """(4b), one layer of it: the layer's own `input_hessian`."""
+    """Eq. (4b), one layer of it: the layer's own `input_hessian`."""
     return unit.layer.input_hessian(unit.saved, unit.delta, H)
 
 
 def gauss_newton_step(unit, H):
-    """(4b) without the term of the activation's curvature."""
-    if hasattr(unit.saved, "slope"):
-        return unit.saved.slope[:, :, None] * H * unit.saved.slope[:, None, :]
-    return exact_step(unit, H)
+    """Eq. (4b) without the second-order term: diag(h'_i) H_i diag(h'_i) or W^T H_i W."""
+    return rules(unit.layer).carry_each(unit, H, None)
 
 
 def clipped_step(unit, H):
-    """(4b) with the negative entries of the diagonal dropped instance by instance, so that every
-    H_i stays PSD.
+    """Eq. (4b) with the negative entries of the diagonal dropped instance by instance, so that
+    every H_i stays PSD.
     """
-    H = gauss_newton_step(unit, H)
-    if hasattr(unit.saved, "curvature"):
-        index = np.arange(H.shape[1])
-        H[:, index, index] += pos_diagonal(unit.saved.curvature * unit.delta, 0.0)
-    return H
+    return rules(unit.layer).carry_each(unit, H, 0.0)
 
 
 def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX_BYTES):
@@ -127,17 +123,7 @@ def clipped_bias_hessians(evaluation, all_units, max_bytes=MAX_BYTES):
     return mean_of_instances(evaluation, all_units, top, clipped_step, max_bytes)
 
 
-def symmetric(A):
-    """(A + A^T) / 2."""
-    return (A + A.T) / 2
-
-
 # -- Eq. (5) ---------------------------------------------------------------------------------------
-
-
-def mean_outer(rows):
-    """E_i[r_i r_i^T] (n, n) of the rows r_i; EhhT of the paper."""
-    return rows.T @ rows / len(rows)
 
 
 def ele_cov(X, Y):
@@ -146,7 +132,7 @@ def ele_cov(X, Y):
 
 
 def cov_t(h, H):
-    """The last term of (5), (n m, n m): Ele-Cov of (h h^T) (x) 1 and 1 (x) H.
+    """Eq. (5), last term: Ele-Cov((h h^T) (x) 1, 1 (x) H), (n m, n m).
 
     Parameters
     ----------
@@ -160,5 +146,5 @@ def cov_t(h, H):
 
 
 def mean_weight_hessian(h, H):
-    """(5): E_i[h_i h_i^T] (x) E_i[H_i] + cov-t, the exact mean of (4c), (n m, n m)."""
+    """Eq. (5): E_i[h_i h_i^T] (x) E_i[H_i] + cov-t, the exact mean of (4c), (n m, n m)."""
     return np.kron(mean_outer(h), H.mean(axis=0)) + cov_t(h, H)

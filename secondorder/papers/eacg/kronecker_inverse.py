@@ -1,14 +1,16 @@
-"""KFI, the Kronecker-factored inverse of KFAC and KFRA, a rival of EA-CG ([ea-cg] (12), (13)).
+"""KFI, the Kronecker-factored inverse of KFAC and KFRA, a rival of EA-CG: Eq. (12), (13).
 
-(A (x) B + alpha I)^-1 is replaced by (A + pi sqrt(alpha) I)^-1 (x) (B + sqrt(alpha) / pi I)^-1.
+    (A (x) B + alpha I)^-1
+        is replaced by  (A + pi sqrt(alpha) I)^-1 (x) (B + sqrt(alpha) / pi I)^-1
+
 Unlike (9) there is no factor 1 - alpha; with a penalty alpha + l2 stands for alpha. pi balances the
 two factors, as Martens and Grosse choose it: pi^2 = (tr A / m) / (tr B / n).
 """
 
 import numpy as np
 
-from .closed_forms import damped_solver
-from .hessians import mean_outer
+from .cholesky import damped_solver
+from .products import mean_outer
 
 
 def trace_norm_pi(trace_A, m, trace_B, n):
@@ -19,32 +21,36 @@ def trace_norm_pi(trace_A, m, trace_B, n):
 
 
 def factors(A, B, alpha):
-    """The damped factors of (12): A + pi sqrt(alpha) I and B + sqrt(alpha) / pi I."""
+    """Eq. (12), the damped factors: A + pi sqrt(alpha) I and B + sqrt(alpha) / pi I."""
     pi = trace_norm_pi(np.trace(A), len(A), np.trace(B), len(B))
     root = np.sqrt(alpha)
     return A + pi * root * np.eye(len(A)), B + root / pi * np.eye(len(B))
 
 
 def inverse(A, B, alpha):
-    """(12): the approximate inverse as a dense matrix (n m, n m)."""
+    """Eq. (12): the approximate inverse as a dense matrix (n m, n m)."""
     damped_A, damped_B = factors(A, B, alpha)
     return np.kron(np.linalg.inv(damped_A), np.linalg.inv(damped_B))
 
 
 def direction(A, B, G, alpha):
-    """-(B + ...)^-1 G (A + ...)^-1, the direction of KFAC and KFRA, (n, m)."""
+    """The direction of KFAC and KFRA, (n, m), with the damped factors of Eq. (12).
+
+        D = -(B + sqrt(alpha) / pi I)^-1 G (A + pi sqrt(alpha) I)^-1
+    """
     damped_A, damped_B = factors(A, B, alpha)
     return -np.linalg.solve(damped_B, np.linalg.solve(damped_A, G.T).T)
 
 
 def first_layer_factor(mean, pi, alpha):
-    """(13): m m^T + pi sqrt(alpha) I, (m, m)."""
+    """Eq. (13): m m^T + pi sqrt(alpha) I, (m, m)."""
     return np.outer(mean, mean) + pi * np.sqrt(alpha) * np.eye(len(mean))
 
 
 def first_layer_inverse(mean, pi, alpha, P):
-    """P (n, m) times the inverse of (13), by Sherman-Morrison: (P - (P m) m^T / (c + |m|^2)) / c, c
-    = pi sqrt(alpha).
+    """P (n, m) times the inverse of Eq. (13), by Sherman and Morrison with c = pi sqrt(alpha).
+
+        (P - (P m) m^T / (c + |m|^2)) / c
     """
     c = pi * np.sqrt(alpha)
     ahead = (P @ mean) / (c + mean @ mean)
@@ -55,8 +61,9 @@ def first_layer_inverse(mean, pi, alpha, P):
 
 
 def inputs_solver(X, c):
-    """The function P (n, m) -> P (X^T X / S + c I)^-1: with the Gram matrix (S, S) where X is wider
-    than the batch.
+    """The function P (n, m) -> P (X^T X / S + c I)^-1.
+
+    It takes the Gram matrix (S, S) where X is wider than the batch.
     """
     S, m = X.shape
     if m <= S:
@@ -71,16 +78,16 @@ COLUMNS = 1024  # that are solved for at a time
 
 def by_columns(solve, P):
     """``solve(P)`` (n, m) in the dtype of P, by parts: what is float64 in it stays small."""
-    found = np.empty_like(P)
+    solution = np.empty_like(P)
     for start in range(0, P.shape[1], COLUMNS):
         part = slice(start, start + COLUMNS)
-        found[:, part] = solve(P[:, part])
-    return found
+        solution[:, part] = solve(P[:, part])
+    return solution
 
 
 def preconditioner(X, B, alpha):
-    """The inverse of (12) for inputs X (S, m) and curvature B (n, n), as a function of an array (n,
-    m).
+    """The inverse of Eq. (12) for inputs X (S, m) and curvature B (n, n), as a function of an array
+    (n, m).
     """
     pi = trace_norm_pi(np.sum(X**2) / len(X), X.shape[1], np.trace(B), len(B))
     root = np.sqrt(alpha)

@@ -10,8 +10,8 @@ from ...checks import boolean, check_l2, lookup, number_in, one_of, require_byte
 from ...checks.randomness import generator
 from . import kronecker_inverse
 from .curvatures import CURVATURES, check_real_network, curvatures_at, finite
-from .hessians import mean_outer
-from .layers import linear, units
+from .products import mean_outer
+from .rules import linear, units
 from .systems import low_rank_factor
 
 MAX_BYTES = 2**30
@@ -85,10 +85,10 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     require_bytes("the curvature", (network.size, network.size), network.dtype, max_bytes)
     evaluation = network.evaluate(loss, x, y)
     all_units = units(evaluation)
-    found = finite(curvatures_at(evaluation, curvature, rng, all_units))
+    matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
     whole = np.zeros((network.size, network.size), network.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
-        for unit, B in zip(linear(all_units), found):
+        for unit, B in zip(linear(all_units), matrices):
             if unit.layer.size:
                 place = whole[unit.where, unit.where]
                 place[...] = layer_block(unit, B, form, alpha, l2, joint, rank)

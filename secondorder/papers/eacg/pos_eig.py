@@ -1,4 +1,4 @@
-"""Pos-Eig: negative eigenvalues are multiplied by gamma <= 0 ([ea-cg], below Property 1).
+"""Pos-Eig: negative eigenvalues are multiplied by gamma <= 0 (below Property 1).
 
 gamma = -1 takes absolute values, gamma = 0 drops what is negative. gamma = 1 changes nothing: it
 gives the uncorrected matrix to whoever wants to compare.
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def pos_eig(A, gamma=-1.0):
-    """V diag(lambda', ...) V^T with lambda' = gamma lambda where lambda < 0, and lambda elsewhere.
+    """Pos-Eig(A) = V diag(lambda') V^T, lambda' = gamma lambda where lambda < 0, else lambda.
 
     The columns of V are the eigenvectors; the paper's Q holds them in its rows, so that its Q^T
     diag Q is the same.
@@ -35,7 +35,7 @@ def pos_diagonal(entries, gamma):
 
 
 def pos_eig_as_printed(Q, eigenvalues, gamma=-1.0):
-    """Q^T diag(lambda', ...) Q (n, n), the definition as it stands: the rows of Q (n, n) have to be
-    the eigenvectors, as in A = Q^T diag(lambda) Q.
+    """Q^T diag(lambda') Q (n, n), the definition as printed: the rows of Q (n, n) have to be the
+    eigenvectors, as in A = Q^T diag(lambda) Q.
     """
     return Q.T @ np.diag(pos_diagonal(eigenvalues, gamma)) @ Q

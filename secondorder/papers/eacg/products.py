@@ -1,13 +1,27 @@
-"""Large products that are known to be symmetric, computed by half."""
+"""Means of outer products and W^T B W: as formulas, and by half where the result is symmetric."""
 
 import numpy as np
 
 WIDTH = 128  # columns of a panel; at most so many of the result's rows are computed twice
 
 
+def mean_outer(rows):
+    """E_i[r_i r_i^T] (n, n) of the rows r_i (S, n); EhhT in the paper."""
+    return rows.T @ rows / len(rows)
+
+
+def symmetric(A):
+    """(A + A^T) / 2."""
+    return (A + A.T) / 2
+
+
+# -- by half ---------------------------------------------------------------------------------------
+
+
 def symmetric_product(P, Q):
-    """P^T Q (m, m), which the caller knows to be symmetric: panels on and below the diagonal, and
-    their mirror images.
+    """P^T Q (m, m), which the caller knows to be symmetric.
+
+    Panels on and below the diagonal are computed, and their mirror images copied.
 
     Parameters
     ----------
@@ -29,7 +43,7 @@ def congruence(W, B):
 
 
 def second_moment(rows):
-    """E_i[r_i r_i^T] (m, m) of the rows r_i of an array (S, m)."""
+    """:func:`mean_outer` (m, m) of the rows r_i of an array (S, m), by half."""
     moment = symmetric_product(rows, rows)
     moment /= len(rows)
     return moment

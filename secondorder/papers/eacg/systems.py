@@ -1,4 +1,4 @@
-"""The damped linear systems of a layer and the products with their matrices ([ea-cg] (9)-(11)).
+"""The damped linear systems of a layer and the products with their matrices, Eq. (9)-(11).
 
 A layer's weights W (n, m) have the curvature A (x) B over the columns of W, with A = E[h h^T] (m,
 m) and B (n, n). An array P (n, m) stands for Vec(P), so that the Kronecker product is B P A and no
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .hessians import mean_outer
+from .products import mean_outer
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class System:
 
 
 def damped(curvature, alpha):
-    """(9): (1 - alpha) curvature + alpha I, a weighted mean of a matrix (n, n) and the identity."""
+    """Eq. (9): (1 - alpha) curvature + alpha I, a weighted mean of a matrix (n, n) and the unit."""
     return (1 - alpha) * curvature + alpha * np.eye(len(curvature), dtype=curvature.dtype)
 
 
 def block_diagonal_system(weight_blocks, bias_blocks, alpha):
-    """(9) as one dense matrix over (Vec(W^1), b^1, ..., Vec(W^k), b^k)."""
+    """Eq. (9) as one dense matrix over (Vec(W^1), b^1, ..., Vec(W^k), b^k)."""
     blocks = [block for pair in zip(weight_blocks, bias_blocks) for block in pair]
     ends = np.cumsum([0, *map(len, blocks)])
     matrix = np.zeros((ends[-1], ends[-1]))
@@ -76,22 +76,22 @@ def block_diagonal_system(weight_blocks, bias_blocks, alpha):
 
 
 def bias_product(B, p, weight, damping):
-    """L(p) = ((1 - alpha) B + alpha I) p, the left side of (10a), for p (n,)."""
+    """Eq. (10a), left side: L(p) = ((1 - alpha) B + alpha I) p for p (n,)."""
     return weight * (B @ p) + damping * p
 
 
 def kronecker_product(B, P, A):
-    """(11a): B P A, which is (A (x) B) Vec(P) as a matrix (n, m)."""
+    """Eq. (11a): B P A, which is (A (x) B) Vec(P) as a matrix (n, m)."""
     return B @ P @ A
 
 
 def batch_product(B, P, X):
-    """(11a) from the inputs X (S, m) themselves: B (P X^T) X / S, never an (m, m) matrix."""
+    """Eq. (11a) from the inputs X (S, m) themselves: B (P X^T) X / S, never an (m, m) matrix."""
     return B @ (P @ X.T) @ X / len(X)
 
 
 def rank_one_product(B, P, mean):
-    """(11b): B (P m) m^T, for P (n, m) and the mean input m (m,)."""
+    """Eq. (11b): B (P m) m^T, for P (n, m) and the mean input m (m,)."""
     return (B @ (P @ mean))[:, None] * mean
 
 
@@ -100,9 +100,26 @@ def factor_product(B, P, F):
     return B @ (P @ F) @ F.T
 
 
+def size(a):
+    """Euclidean norm of an array of any shape, as a float."""
+    return float(np.sqrt(np.vdot(a, a)))
+
+
+def along_mean(G, mean):
+    """G m / |m| (n,) and |m| for G (n, m) and the mean input, in float64; 0 where that is zero."""
+    length = size(mean.astype(np.float64))
+    return (G @ mean).astype(np.float64) / length if length else np.zeros(len(G)), length
+
+
+def combined(s, G, w, mean):
+    """s G + w m^T, (n, m)."""
+    return s * G + np.outer(w, mean).astype(G.dtype, copy=False)
+
+
 def low_rank_factor(X, rank):
-    """F (m, r) such that F F^T lies between (11b) and (11a): m m^T and the `rank` - 1 largest parts
-    of Cov(h).
+    """F (m, r) such that F F^T lies between (11b) and (11a).
+
+        F F^T = m m^T + the `rank` - 1 largest parts of Cov(h)
 
     rank 1 gives m m^T, and from the rank of E[h h^T] on it is E[h h^T] itself. Between them F F^T
     grows with the rank in the Loewner order.
@@ -125,14 +142,15 @@ def low_rank_factor(X, rank):
 
 
 def dense_system(system, A=None):
-    """(10b) as one dense matrix (n m, n m) over the columns of W; A defaults to E[h h^T], as in
-    (11a).
+    """Eq. (10b) as one dense matrix (n m, n m) over the columns of W: weight A (x) B + damping I.
+
+    A defaults to E[h h^T], as in (11a).
     """
     A = mean_outer(system.X) if A is None else A
     return system.weight * np.kron(A, system.B) + system.damping * np.eye(system.G.size)
 
 
 def dense_solution(system, A=None):
-    """Solution (n, m) of (10b) by a dense solve."""
+    """Solution (n, m) of Eq. (10b) by a dense solve."""
     solution = np.linalg.solve(dense_system(system, A), -system.G.ravel(order="F"))
     return solution.reshape(system.G.shape, order="F")

@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.papers.eacg import curvatures, errors, hessians, layers, pos_eig
+from secondorder.papers.eacg import curvatures, errors, hessians, pos_eig, rules
 from secondorder.nets import Activation, Chain, Linear, Network
 
 ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin", "relu", "leaky_relu", "identity")
@@ -64,11 +64,11 @@ def test_exact_means_are_blocks_of_the_hessian(activation, loss):
 def test_one_instance_bias_and_weight_blocks(loss):
     net, criterion, x, y = case(1, "tanh", loss)
     evaluation = net.evaluate(criterion, x, y)
-    units = layers.units(evaluation)
+    units = rules.units(evaluation)
     per_instance = hessians.bias_hessians(
         units, hessians.output_hessians(criterion, evaluation.outputs, evaluation.y)
     )
-    linear = layers.linear(units)
+    linear = rules.linear(units)
     for s in (0, 3):
         blocks = exact_blocks(
             net, so.exact.hessian(net, criterion, x[s : s + 1], y[s : s + 1], method="products")
@@ -86,7 +86,7 @@ def test_literal_step_is_the_layers_step():
     net, criterion, x, y = case(2, "sigmoid", "bounded")
     evaluation = net.evaluate(criterion, x, y)
     H = criterion.hessian(evaluation.outputs, evaluation.y)
-    by_layers = hessians.bias_hessians(layers.units(evaluation), H)
+    by_layers = hessians.bias_hessians(rules.units(evaluation), H)
     for k in (4, 2):
         kept, W = evaluation.saved[k - 1], net.layers[k].weight
         H = hessians.hidden_hessians(W, H, evaluation.deltas[k], kept.slope, kept.curvature)
@@ -96,11 +96,11 @@ def test_literal_step_is_the_layers_step():
 def test_weights_have_the_mean_of_5():
     net, criterion, x, y = case(3, "softplus", "softmax")
     evaluation = net.evaluate(criterion, x, y)
-    units = layers.units(evaluation)
+    units = rules.units(evaluation)
     per_instance = hessians.bias_hessians(units,
                                           criterion.hessian(evaluation.outputs, evaluation.y))
     blocks = exact_blocks(net, so.exact.hessian(net, criterion, x, y))
-    for unit, H, (_, of_weight) in zip(layers.linear(units), per_instance, blocks):
+    for unit, H, (_, of_weight) in zip(rules.linear(units), per_instance, blocks):
         n, m = unit.layer.weight.shape
         columns = np.arange(n * m).reshape(n, m).ravel(order="F")
         found = hessians.mean_weight_hessian(unit.saved.input, H)
@@ -115,7 +115,7 @@ def test_symmetric_part():
 def test_memory_is_bounded_by_parts_of_the_batch():
     net, criterion, x, y = case(4, samples=11)
     evaluation = net.evaluate(criterion, x, y)
-    units = layers.units(evaluation)
+    units = rules.units(evaluation)
     whole = hessians.mean_bias_hessians(evaluation, units)
     for max_bytes in (1, 4 * 36 * 8 * 3):
         parts = hessians.mean_bias_hessians(evaluation, units, max_bytes)
@@ -251,7 +251,7 @@ def test_pch_is_positive_semidefinite_and_ordered(activation, loss):
     for seed in range(NETS):
         net, criterion, x, y = case(seed, activation, loss, samples=int(rng.integers(1, 9)))
         evaluation = net.evaluate(criterion, x, y)
-        units = layers.units(evaluation)
+        units = rules.units(evaluation)
         one, two, newton = (curvatures.CURVATURES[name].make(evaluation, units, None)
                             for name in ("pch-1", "pch-2", "gauss-newton"))
         uncorrected = curvatures.expectation(evaluation, units)
@@ -286,7 +286,7 @@ def test_uncorrected_gauss_newton_of_one_instance_is_indefinite_for_the_bounded_
     for seed in range(20):
         net, criterion, x, y = case(seed, "sigmoid", "bounded", (5, 6, 10), samples=1)
         evaluation = net.evaluate(criterion, x, y)
-        top = curvatures.gauss_newton(evaluation, layers.units(evaluation), top_gamma=1.0)[-1]
+        top = curvatures.gauss_newton(evaluation, rules.units(evaluation), top_gamma=1.0)[-1]
         assert np.linalg.eigvalsh(top)[0] < -1e-2 * np.abs(top).max()
 
 

@@ -7,6 +7,7 @@ import secondorder as so
 from secondorder import eacg
 from secondorder.comparison import compare
 from secondorder.nets import Activation, Chain, Linear, Network
+from secondorder.papers.eacg.equations import cases
 
 
 def case(samples=6, bias=True, seed=0):
@@ -28,16 +29,33 @@ def test_it_is_the_matrix_that_the_solvers_solve(curvature, solver, l2, joint):
     options = {"curvature": curvature, "alpha": 0.1, "l2": l2, "joint": joint}
     matrix = eacg.matrix(*model, form=SOLVED[solver], **options)
     gradient = so.exact.gradient(*model) + l2 * model[0].theta
-    step = eacg.direction(*model, solver=solver, max_cg=200, tolerance=1e-13, **options)
+    far = {"max_cg": 200, "tolerance": 1e-13} if solver in ("cg", "ea-cg") else {}
+    step = eacg.direction(*model, solver=solver, **far, **options)
     assert np.allclose(np.linalg.solve(matrix, -gradient), step, atol=1e-9 * abs(step).max())
 
 
+@pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_ranks_between(rank):
-    model, options = case(), {"alpha": 0.1, "joint": True, "rank": rank}
+def test_ranks_between(rank, joint):
+    model, options = case(), {"alpha": 0.1, "joint": joint, "rank": rank}
     matrix = eacg.matrix(*model, form="rank-one", **options)
     step = eacg.direction(*model, solver="ea-closed", **options)
     assert np.allclose(np.linalg.solve(matrix, -so.exact.gradient(*model)), step, atol=1e-10)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("solver", ["exact", "ea-closed", "kfi"])
+@pytest.mark.parametrize("name", cases.UNUSUAL)
+def test_it_is_the_matrix_of_unusual_networks_and_batches(name, solver, joint):
+    one = cases.unusual(np.random.default_rng(1), (name,), activation="tanh")[0]
+    model = one.network, one.evaluation.loss_function, one.x, one.y
+    options = {"alpha": 0.1, "l2": 0.3, "joint": joint}
+    matrix = eacg.matrix(*model, form=SOLVED[solver], **options)
+    assert matrix.dtype == one.network.dtype
+    gradient = so.exact.gradient(*model) + 0.3 * one.network.theta
+    step = eacg.direction(*model, solver=solver, **options)
+    solved = np.linalg.solve(matrix.astype(float), -gradient)
+    assert np.abs(solved - step).max() <= one.allowed(1e-9) * np.abs(step).max()
 
 
 @pytest.mark.parametrize("bias", [True, False])

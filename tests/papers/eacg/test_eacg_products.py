@@ -5,7 +5,7 @@ import pytest
 
 from harness.one_pass import step_along
 from secondorder.optimizers.loops import BLOCK, number
-from secondorder.papers.eacg import closed_forms, loops, products
+from secondorder.papers.eacg import loops, products, systems
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 
@@ -43,7 +43,7 @@ def test_combined_in_one_pass(dtype):
     G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
     out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
     loops.combined(s, G, w, mean, out)
-    np.testing.assert_allclose(out, closed_forms.combined(s, G, w, mean),
+    np.testing.assert_allclose(out, systems.combined(s, G, w, mean),
                                rtol=1e-5 if dtype == "float32" else 1e-14)
 
 

@@ -9,11 +9,14 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.papers.eacg import (closed_forms, conjugate_gradients, kronecker_inverse,
-                                     layers, solvers, systems)
+from secondorder.nets import Linear
+from secondorder.papers.eacg import (cholesky, closed_forms, conjugate_gradients,
+                                     kronecker_inverse, rules, solvers, systems)
+from secondorder.papers.eacg.options import HEEDED, checked
 from test_eacg_curvatures import LOSSES, case, relative
 
 ALPHA = 0.05
+FAR = {solver: {"max_cg": 200, "tolerance": 1e-13} for solver in ("ea-cg", "cg")}
 
 
 def dense_direction(net, loss, x, y, curvature, solver, l2=0.0, joint=False, rank=1):
@@ -21,7 +24,7 @@ def dense_direction(net, loss, x, y, curvature, solver, l2=0.0, joint=False, ran
     evaluation = net.evaluate(loss, x, y)
     gradient, out = evaluation.gradient + l2 * net.theta, np.empty(net.size)
     matrices = eacg.bias_curvatures(net, loss, x, y, curvature)
-    for t, (unit, B) in enumerate(zip(layers.linear(layers.units(evaluation)), matrices)):
+    for t, (unit, B) in enumerate(zip(rules.linear(rules.units(evaluation)), matrices)):
         (G, g), h = unit.layer.split(gradient[unit.where]), unit.saved.input
         if joint:
             h, G = np.c_[h, np.ones(len(h))], np.c_[G, g]
@@ -74,8 +77,8 @@ def test_against_dense_solves(solver, joint, l2, samples):
     for loss in ("softmax", "tukey"):
         net, criterion, x, y = case(0, "sigmoid", loss, samples=samples)
         for extra in EXTRA.get(solver, ({},)):
-            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, max_cg=200,
-                                   tolerance=1e-13, l2=l2, joint=joint, **extra)
+            found = eacg.direction(net, criterion, x, y, "pch-1", solver, ALPHA, l2=l2, joint=joint,
+                                   **FAR.get(solver, {}), **extra)
             wanted = dense_direction(net, criterion, x, y, "pch-1", solver, l2, joint,
                                      extra.get("rank", 1))
             assert relative(found, wanted) < 1e-10, extra
@@ -123,7 +126,7 @@ def test_two_coefficients_take_the_same_steps_as_the_literal_form(iterations):
     literal = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, iterations, 1e-14)
     s, w, short = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, iterations, 1e-14)
     assert short.iterations == literal.iterations == iterations
-    assert relative(closed_forms.combined(s, G, w, mean), literal.solution) < 1e-9
+    assert relative(systems.combined(s, G, w, mean), literal.solution) < 1e-9
     assert abs(short.residual - literal.residual) < 1e-9
 
 
@@ -163,7 +166,7 @@ def test_preconditioner_saves_iterations():
     evaluation = net.evaluate(criterion, x, y)
     taken = {}
     for preconditioner in (None, "kfi"):
-        options = solvers.check_options("cg", 0.01, tolerance=1e-2, preconditioner=preconditioner)
+        options = checked("cg", 0.01, tolerance=1e-2, preconditioner=preconditioner)
         from secondorder.papers.eacg.direction import direction_at
 
         _, reports = direction_at(evaluation, evaluation.gradient, "fisher", options)
@@ -176,7 +179,7 @@ def test_preconditioner_is_of_the_system_that_is_solved():
     B, G, _ = random_system(4)
     X = np.random.default_rng(4).normal(size=(5, 11))
     system = systems.System(B, X, np.ones((5, 8)), G, G, ALPHA, 0.1)
-    options = solvers.check_options(preconditioner="kfi")
+    options = checked(preconditioner="kfi")
     for rank_one, inputs in ((True, X.mean(axis=0)[None]), (False, X)):
         found = solvers._preconditioner(system, options, rank_one)(G)
         A, alpha = inputs.T @ inputs / len(inputs), system.damping / system.weight
@@ -185,7 +188,7 @@ def test_preconditioner_is_of_the_system_that_is_solved():
 
 
 @pytest.mark.parametrize(("extra", "rank_one"), (
-    ({}, True), ({"literal": True}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
+    ({}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
 def test_which_preconditioner_is_asked_for(extra, rank_one, monkeypatch):
     net, criterion, x, y = case(0)
     asked, made = [], solvers._preconditioner
@@ -210,7 +213,7 @@ def test_columns_are_solved_for_in_parts(columns):
 def test_two_closed_forms_and_the_directions_across_the_mean():
     B, G, mean = random_system(3)
     s, w = closed_forms.rank_one_coefficients(B, G, mean, 0.9, 0.1)
-    D = closed_forms.combined(s, G, w, mean)
+    D = systems.combined(s, G, w, mean)
     assert relative(closed_forms.rank_one_form_1(B, G, mean, 0.9, 0.1), D) < 1e-12
     across = np.linalg.svd(mean[None])[2][1:]
     assert relative(D @ across.T, -(G @ across.T) / 0.1) < 1e-12
@@ -223,13 +226,13 @@ def test_singular_curvature_is_no_trouble():
         wanted = systems.dense_solution(system)
         for solve in (solvers.ea_closed, solvers.ea_cg, solvers.cg):
             out = np.empty_like(G)
-            solve(system, solvers.check_options(alpha=ALPHA, max_cg=200), False, out)
+            solve(system, checked(alpha=ALPHA, max_cg=200), False, out)
             assert relative(out, wanted) < 1e-9
 
 
 def test_curvature_that_is_too_negative_is_named():
     with pytest.raises(FloatingPointError, match="not positive definite"):
-        closed_forms.damped_solve(-np.eye(3), np.ones(3), 0.95, 0.05)
+        cholesky.damped_solve(-np.eye(3), np.ones(3), 0.95, 0.05)
 
 
 # -- awkward batches -------------------------------------------------------------------------------
@@ -263,8 +266,9 @@ def test_dead_units(solver):
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_single_precision(solver):
     net, criterion, x, y = case(9, samples=30)
+    near = {"tolerance": 1e-6} if solver in FAR else {}
     found = eacg.direction(net.astype("float32"), criterion, x, y, "pch-1", solver, alpha=0.1,
-                           tolerance=1e-6)
+                           **near)
     assert found.dtype == np.float32
     assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
 
@@ -275,9 +279,10 @@ def test_wide_inputs_need_no_square_matrix(solver):
     net = so.mlp([width, 8, 3], activation="sigmoid", rng=0, dtype="float32")
     x = np.random.default_rng(0).normal(size=(samples, width)).astype(np.float32)
     arguments = (so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver)
-    eacg.direction(net, *arguments, max_cg=5)  # what is imported on first use counts for nobody
+    limits = {"max_cg": 5} if solver in FAR else {}
+    eacg.direction(net, *arguments, **limits)  # what is imported on first use counts for nobody
     tracemalloc.start()
-    eacg.direction(net, *arguments, max_cg=5)
+    eacg.direction(net, *arguments, **limits)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 13 * net.theta.nbytes < width**2 / 10
@@ -319,23 +324,25 @@ def test_types_are_refused(options):
 
 @pytest.mark.parametrize("smallest", (1.0, 1e-9))
 @pytest.mark.parametrize("scale", (1.0, 1e-12))
-def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale):
+@pytest.mark.parametrize("damping", (1e-4, 3e-6))
+def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale, damping):
     """Refined where that is enough, in float64 where the system is too badly conditioned."""
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.normal(size=(90, 90)))[0]
     B = ((Q * np.geomspace(smallest, 100, 90)) @ Q.T).astype(np.float32)
     B, right = (B + B.T) / 2, scale * rng.normal(size=(90, 2))
-    wanted = np.linalg.solve(0.9 * B.astype(np.float64) + 1e-4 * np.eye(90), right)
-    found = closed_forms.damped_solve(B, right, 0.9, 1e-4)
+    B = B + np.float32(abs(np.linalg.eigvalsh(B.astype(float))[0])) * np.eye(90, dtype="float32")
+    wanted = np.linalg.solve(0.9 * B.astype(np.float64) + damping * np.eye(90), right)
+    found = cholesky.damped_solve(B, right, 0.9, damping)
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
 
 
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 def test_a_matrix_is_factorised_in_its_own_precision(dtype, monkeypatch):
-    seen, factor = [], closed_forms.cho_factor
-    monkeypatch.setattr(closed_forms, "cho_factor", lambda matrix, **options: (
+    seen, factor = [], cholesky.cho_factor
+    monkeypatch.setattr(cholesky, "cho_factor", lambda matrix, **options: (
         seen.append(matrix.dtype), factor(matrix, **options))[1])
-    closed_forms.damped_solve(np.eye(3, dtype=dtype), np.ones(3), 0.9, 0.1)
+    cholesky.damped_solve(np.eye(3, dtype=dtype), np.ones(3), 0.9, 0.1)
     assert seen == [dtype]
 
 
@@ -346,10 +353,10 @@ def test_a_matrix_far_below_the_damping_is_not_factorised(factor, factorised, mo
     B, right = rng.normal(size=(70, 40)), rng.normal(size=70)
     B = B @ B.T
     B = (factor * 0.01 * 0.2 / 0.8 / np.linalg.norm(B) * B).astype(np.float32)
-    seen, cholesky = [], closed_forms.cho_factor
-    monkeypatch.setattr(closed_forms, "cho_factor", lambda *matrix, **options: (
-        seen.append(matrix), cholesky(*matrix, **options))[1])
-    found = closed_forms.damped_solve(B, right, 0.8, 0.2)
+    seen, factorise = [], cholesky.cho_factor
+    monkeypatch.setattr(cholesky, "cho_factor", lambda *matrix, **options: (
+        seen.append(matrix), factorise(*matrix, **options))[1])
+    found = cholesky.damped_solve(B, right, 0.8, 0.2)
     wanted = np.linalg.solve(0.8 * B.astype(np.float64) + 0.2 * np.eye(70), right)
     assert len(seen) == factorised and relative(found, wanted) < 1e-7
 
@@ -393,8 +400,8 @@ def test_solvers_that_see_only_the_mean_care_only_for_it(solver, rank):
 def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkeypatch):
     net = so.mlp([4, 3, 2], activation="relu", rng=0)
     x, y = np.ones((5, 4)), np.zeros((5, 2))
-    units = layers.units(net.evaluate(so.SquaredError(), x, y))
-    options = solvers.check_options("exact", 0.1, 0.0, 5, 0.0)
+    units = rules.units(net.evaluate(so.SquaredError(), x, y))
+    options = checked("exact", 0.1)
     big, small = np.eye(3) * 1e308 / 3, np.eye(3) * 1e308 / 50
     directions = importlib.import_module("secondorder.papers.eacg.direction")
     directions.require_finite_factors(units[0], small, options, 0)  # trace A = 20
@@ -408,8 +415,11 @@ def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkey
             raise FloatingPointError("trouble")
 
     monkeypatch.setattr(directions, "layer_direction", trouble)
-    with pytest.raises(FloatingPointError, match="^linear layer 2: trouble"):
-        eacg.direction(net, so.SquaredError(), x, y)
+    for below in (True, False):
+        net = so.Network([Linear(4, 3, trainable=below, rng=0), so.Activation("relu"),
+                          Linear(3, 2, rng=0)])
+        with pytest.raises(FloatingPointError, match="^linear layer 2: trouble"):
+            eacg.direction(net, so.SquaredError(), x, y)
 
 
 @pytest.mark.parametrize("solver", ("ea-cg", "cg"))
@@ -426,15 +436,46 @@ def test_one_product_along_the_gradient(solver):
 
 def test_what_is_assumed_where_nothing_is_said():
     common = {"solver": "ea-cg", "l2": 0.0, "joint": False, "rank": 1, "preconditioner": None,
-              "literal": False}
-    exact = {"alpha": 0.1, "max_cg": 50, "tolerance": 1e-10}
-    papers = {"alpha": 0.02, "max_cg": 20, "tolerance": 1e-2, "learning_rate": 0.1, "momentum": 0.0}
+              "literal": False, "max_cg": None, "tolerance": None}
+    exact = {"alpha": 0.1}
+    papers = {"alpha": 0.02, "learning_rate": 0.1, "momentum": 0.0}
     for function, own in ((eacg.direction, exact | {"curvature": "pch-1", "rng": None}),
-                          (solvers.check_options, exact),
+                          (checked, exact | {"limits": (50, 1e-10)}),
                           (eacg.EACG, papers | {"curvature": "pch-1", "rng": None})):
         parameters = inspect.signature(function).parameters.values()
         found = {p.name: p.default for p in parameters if p.default is not p.empty}
         assert found == common | own
+    assert (checked().max_cg, checked().tolerance) == (50, 1e-10)
+    opt = eacg.EACG(*case(0)[:2])
+    assert (opt.options.max_cg, opt.options.tolerance) == (20, 1e-2) == (opt.max_cg, opt.tolerance)
+
+
+#: A value of every option that not all solvers heed.
+CHOSEN = {"max_cg": 50, "tolerance": 1e-10, "rank": 2, "preconditioner": "kfi", "literal": True}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_an_option_has_an_effect_or_is_refused(solver, name):
+    """Also one that has the value that would be assumed."""
+    given = {name: CHOSEN[name]}
+    if name in HEEDED[solver]:
+        assert getattr(checked(solver, **given), name) == CHOSEN[name]
+        return
+    for call in (lambda: eacg.direction(*case(0), solver=solver, **given),
+                 lambda: eacg.EACG(*case(0)[:2], solver=solver, **given)):
+        with pytest.raises(ValueError, match=f"^{name}=.* has no effect with solver='{solver}'"):
+            call()
+
+
+def test_a_literal_form_that_there_is_none_of_is_refused():
+    for name, value in (("rank", 2), ("preconditioner", "kfi")):
+        with pytest.raises(ValueError, match=f"literal=True has no effect with {name}"):
+            checked(literal=True, **{name: value})
+
+
+def test_every_solver_says_what_it_heeds():
+    assert list(HEEDED) == list(eacg.SOLVERS)
 
 
 @pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))

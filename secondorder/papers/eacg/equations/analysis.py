@@ -7,9 +7,10 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
 from ....ledger.counted import multiplications
 from ....nets import mlp
-from .. import PAPER, complexity, curvatures, layers, systems
+from .. import PAPER, complexity, curvatures, rules, systems
 from ..hessians import mean_outer
 from . import cases, reference
+from .conditions import MANY_ITERATIONS, WITHOUT_MOMENT
 
 WIDTHS = (7, 5, 6, 3)
 
@@ -22,7 +23,7 @@ def counted_propagation(widths, samples):
 
 def through_weights(W, B):
     """The rule of a linear layer."""
-    return layers.LinearRule.carry(SimpleNamespace(layer=SimpleNamespace(weight=W)), B, -1.0)
+    return rules.LinearRule.carry(SimpleNamespace(layer=SimpleNamespace(weight=W)), B, -1.0)
 
 
 def one_layer_down(W, B, slope):
@@ -30,7 +31,7 @@ def one_layer_down(W, B, slope):
     kept = SimpleNamespace(slope=slope, curvature=np.ones(slope.shape))
     activation = SimpleNamespace(layer=SimpleNamespace(function=None), saved=kept,
                                  delta=np.ones(slope.shape))
-    return layers.ActivationRule.carry(activation, through_weights(W, B), -1.0)
+    return rules.ActivationRule.carry(activation, through_weights(W, B), -1.0)
 
 
 def counted_products(widths):
@@ -39,14 +40,15 @@ def counted_products(widths):
                                          entry_by_entry=True) for m, n in complexity.pairs(widths))
 
 
-@equation(PAPER, "u-space", where="Analysis of Space Complexity",
+@equation(PAPER, "u-space",
+          where="Analysis of Space Complexity",
           statement="Newton's matrix has the square of the number of parameters as entries. (As "
                     "an order: the sum has a bias for every input of a layer, a count would have "
                     "one for every output.)",
           formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
           kind="claim", verdict="holds",
           implements=(complexity.parameters, complexity.storage_of_blocks))
-def space(rng):
+def u_space(rng):
     made = mlp(WIDTHS, rng=rng)
     blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in made.layers[::2])
     drawn = [tuple(rng.integers(1, 40, 5)) for _ in range(50)] + [complexity.CIFAR_10]
@@ -69,15 +71,15 @@ def space(rng):
     ]
 
 
-@equation(PAPER, "u-space-11a", where="Analysis of Space Complexity",
+@equation(PAPER, "u-space-11a",
+          where="Analysis of Space Complexity",
           statement="With (11a) the blocks of the biases are enough in the place of those of the "
                     "weights.",
-          formula=r"O(\sum_{t=1}^k n_t^2)", kind="claim", verdict="conditional",
-          condition="The inputs' second moment is not held: products are made with the batch's own "
-                    "inputs, or with their mean as in (11b), which takes sum n_{t-1} numbers more.",
+          formula=r"O(\sum_{t=1}^k n_t^2)",
+          kind="claim", verdict="conditional", condition=WITHOUT_MOMENT,
           implements=(complexity.storage_of_bias_curvature, complexity.storage_of_kfi,
                       complexity.storage_of_ea_cg))
-def space_11a(rng):
+def u_space_11a(rng):
     case = cases.case(rng, sizes=WIDTHS)
     biases = sum(case.linear(t).layer.bias.size ** 2 for t in (1, 2, 3))
     moments = sum(case.inputs(t).shape[1] ** 2 for t in (1, 2, 3))
@@ -93,7 +95,8 @@ def space_11a(rng):
     ]
 
 
-@equation(PAPER, "u-time", where="Analysis of Additional Time Complexity",
+@equation(PAPER, "u-time",
+          where="Analysis of Additional Time Complexity",
           statement="Operations of carrying curvature down and of solving. The products with W "
                     "are right; the outer products of the slopes, Batch times the squares of the "
                     "widths, are left out, and a large batch makes them the larger part.",
@@ -104,7 +107,7 @@ def space_11a(rng):
           kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation, complexity.ea_cg, complexity.slopes,
                       complexity.propagation_in_text))
-def time(rng):
+def u_time(rng):
     without = sum(multiplications(through_weights, (n, m), (n, n))
                   for m, n in complexity.pairs(WIDTHS)[1:])
     batches = np.array([10, 100, 1000])
@@ -131,15 +134,14 @@ def time(rng):
 WIDE = (60, 50, 40, 30)
 
 
-@equation(
-    PAPER,
-    "table-1",
-    where="Table 1",
-    statement="Operations and storage of Fisher, Gauss-Newton and PCH, of KFI and EA-CG. "
-    "Gauss-Newton and PCH make the same two products a layer, which the entry of Gauss-Newton is "
-    "far below (an exponent may have been lost), and Batch is missing in both though it stands in "
-    "that of Fisher; the other entries are right.",
-    formula=r"""\begin{array}{llll}
+@equation(PAPER, "table-1",
+          where="Table 1",
+          statement="Operations and storage of Fisher, Gauss-Newton and PCH, of KFI and EA-CG. "
+                    "Gauss-Newton and PCH make the same two products a layer, which the entry of "
+                    "Gauss-Newton is far below (an exponent may have been lost), and Batch is "
+                    "missing in both though it stands in that of Fisher; the other entries are "
+                    "right.",
+          formula=r"""\begin{array}{llll}
                   & \text{KFAC} & \text{KFRA} & \text{Ours} \\
                   \text{Curvature Info.} & \text{Fisher} & \text{Gauss-Newton} & \text{PCH} \\
                   \text{Time Required} & O(\text{Batch} \times \sum_{t=1}^k n_t^2) &
@@ -153,23 +155,13 @@ WIDE = (60, 50, 40, 30)
                   O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2]) &
                   O(\text{CG} \times \sum_{t=1}^k [n_t^2 + 2n_t n_{t-1}])
                   \end{array}""",
-    corrected=r"\text{curvature of KFRA and of EA-CG: } O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) "
-              r"+ \text{Batch} \times \sum_{t=1}^{k-1} n_t^2)",
-    kind="claim",
-    verdict="erratum",
-    weight="substance",
-    implements=(
-        complexity.propagation,
-        complexity.slopes,
-        complexity.fisher,
-        complexity.kfi,
-        complexity.ea_cg,
-        complexity.storage_of_kfi,
-        complexity.storage_of_ea_cg,
-        complexity.propagation_in_table,
-        complexity.propagation_in_table_of_gauss_newton,
-    ),
-)
+          corrected=r"\text{curvature of KFRA and of EA-CG: } O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} "
+                    r"+ n_t) + \text{Batch} \times \sum_{t=1}^{k-1} n_t^2)",
+          kind="claim", verdict="erratum", weight="substance",
+          implements=(complexity.propagation, complexity.slopes, complexity.fisher,
+                      complexity.kfi, complexity.ea_cg, complexity.storage_of_kfi,
+                      complexity.storage_of_ea_cg, complexity.propagation_in_table,
+                      complexity.propagation_in_table_of_gauss_newton))
 def table_1(rng):
     counted = counted_propagation(WIDE, 9)
     fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
@@ -205,15 +197,16 @@ def table_1(rng):
     ]
 
 
-@equation(PAPER, "table-1-criterion", where="Table 1, row Criterion Func.", ours=True,
+@equation(PAPER, "table-1-criterion",
+          where="Table 1, row Criterion Func.",
           statement="The empirical Fisher matrix and PCH are positive semidefinite for a "
                     "non-convex criterion too; the Gauss-Newton matrix is not.",
           formula=r"\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} "
                   r"\xi_i] \succeq 0, \quad \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 "
                   r"\xi_i)] \not\succeq 0",
-          kind="claim", verdict="holds", implements=(curvatures.fisher, curvatures.pch))
-def criterion(rng):
+          kind="claim", verdict="holds", ours=True, implements=(curvatures.fisher, curvatures.pch))
+def table_1_criterion(rng):
     claims = []
     for activation in ("sigmoid", "tanh"):
         case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2)
@@ -238,16 +231,14 @@ def criterion(rng):
     return [*claims, Case(fisher=fisher[-1], pch=pch[-1])]
 
 
-@equation(PAPER, "u-kfi-cost", where="Related Works, last lines", ours=True,
+@equation(PAPER, "u-kfi-cost",
+          where="Related Works, last lines",
           statement="KFI takes about as many operations as EA-CG.",
           formula=r"\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2] \approx "
                   r"|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]",
-          kind="claim", verdict="conditional",
-          condition="Conjugate gradients take about as many iterations as the layers are wide; "
-                    "with a limit far below the widths, as in the paper's own networks, EA-CG "
-                    "takes far fewer operations.",
+          kind="claim", verdict="conditional", condition=MANY_ITERATIONS, ours=True,
           implements=(complexity.kfi, complexity.ea_cg))
-def kfi_beside_ea_cg(rng):
+def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))
     square, cifar = (n,) * 4, complexity.CIFAR_10
     counted = n * counted_products(square)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....nets import Activation, BoundedCriterion, Chain, Linear, Network, SoftmaxCrossEntropy
-from .. import hessians, layers
+from .. import hessians, rules
 
 LOSSES = {"softmax": SoftmaxCrossEntropy, "bounded": BoundedCriterion}
 ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin")
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
     def linear(self, t):
         """The linear layer t = 1..k."""
-        return layers.linear(self.units)[t - 1]
+        return rules.linear(self.units)[t - 1]
 
     def weights(self, t):
         """W^t."""
@@ -112,7 +112,7 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
     y = rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)
     return Case(name or f"{activation}, {loss}", activation, loss, tuple(sizes), net,
-                net.theta.astype(float), x, y, evaluation, layers.units(evaluation), described)
+                net.theta.astype(float), x, y, evaluation, rules.units(evaluation), described)
 
 
 def variety(rng, activations=ACTIVATIONS, losses=tuple(LOSSES), **options):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, equation
 from ....nets import BoundedCriterion
-from .. import PAPER
+from .. import PAPER, objective
 from . import reference
 
 
@@ -15,16 +15,13 @@ from . import reference
                   r"e^{\delta(\mathbf{y}_i^T \hat{\mathbf{y}}_i - \epsilon)}} \\ \delta = 5 \\ "
                   r"\epsilon = 0.2 \end{gathered}",
           kind="definition", verdict="holds",
-          implements=(BoundedCriterion.value, BoundedCriterion.gradient, BoundedCriterion.hessian,
+          implements=(objective.bounded_criterion, BoundedCriterion.value,
+                      BoundedCriterion.gradient, BoundedCriterion.hessian,
                       BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal))
 def equation_14(rng):
-    loss, p, y, w = (
-        BoundedCriterion(),
-        rng.normal(size=(6, 4)),
-        rng.integers(0, 4, 6),
-        rng.normal(size=(6, 4)),
-    )
-    places = np.arange(4)
+    loss, y = BoundedCriterion(), rng.integers(0, 4, 6)
+    p, w = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
+    places, probabilities = np.arange(4), np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
     values = [reference.bounded(row, label) for row, label in zip(p, y)]
     gradients = [reference.gradient(lambda q: reference.bounded(q, label), row, places)
                  for row, label in zip(p, y)]
@@ -33,8 +30,10 @@ def equation_14(rng):
     extremes = loss.value(np.array([[-800.0, 0], [800.0, 0]]), np.array([0, 0]))
     s = np.linspace(0.01, 0.99, 99)
     along = loss.value(np.log(np.c_[s, 1 - s]), np.zeros(99, dtype=int))
-    bend = along[2:] - 2 * along[1:-1] + along[:-2]
+    second_order = along[2:] - 2 * along[1:-1] + along[:-2]
     return [
+        Equal("C of probabilities and unit vectors",
+              objective.bounded_criterion(probabilities, np.eye(4)[y]), values, 1e-13),
         Equal("value", loss.value(p, y), values, 1e-13),
         Equal("gradient", loss.gradient(p, y), gradients, 1e-12),
         Equal("Hessian, by differences", loss.hessian(p, y), second, 1e-8),
@@ -43,8 +42,8 @@ def equation_14(rng):
         Equal("its diagonal", loss.hessian_diagonal(p, y), np.einsum("sii->si", second), 1e-8),
         Equal("largest and smallest value", extremes,
               [1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(4.0))], 1e-13),
-        AtMost("second differences in s below 0.19 against 0", bend[:17], 0.0),
-        AtMost("0 against second differences in s above 0.21", 0.0, bend[20:]),
+        AtMost("second differences in s below 0.19 against 0", second_order[:17], 0.0),
+        AtMost("0 against second differences in s above 0.21", 0.0, second_order[20:]),
         Property("settings", repr(loss), "BoundedCriterion(delta=5.0, epsilon=0.2)"),
         Case(p=p, y=y),
     ]

@@ -2,19 +2,14 @@
 
 import numpy as np
 
-from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, Printed, Property,
-                        equation)
+from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, Property, equation)
 from ....nets.activations import activation_function
-from .. import PAPER, curvatures, errors, hessians, layers
+from .. import PAPER, curvatures, errors, hessians, rules
 from . import cases, reference
+from .conditions import ALIKE
 
 MONOTONE = {"sigmoid": 0.25, "tanh": 1.0, "softplus": 1.0}  # activations with 0 <= h' <= L, and L
 LIPSCHITZ = MONOTONE | {"sin": 1.0}
-
-ALIKE = Condition("no variation",
-                  "One of the two factors whose mean of products is split into a product of means "
-                  "does not vary over the batch (or hardly does: what is dropped is their "
-                  "covariance).")
 
 
 def relative(left_out, whole):
@@ -22,25 +17,19 @@ def relative(left_out, whole):
     return float(np.linalg.norm(left_out) / np.linalg.norm(whole))
 
 
-@equation(
-    PAPER,
-    "u-expect",
-    where="Expectation Approximation",
-    statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is not "
-    "negligible in "
-    "general, and zero where one of the two does not vary.",
-    formula=r"\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes "
-            r"\mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes "
-            r"\nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx "
-            r"\mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot "
-            r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
-            r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
-    kind="approximation",
-    verdict="conditional",
-    condition=ALIKE,
-    implements=(hessians.mean_outer, hessians.cov_t),
-)
-def expect(rng):
+@equation(PAPER, "u-expect",
+          where="Expectation Approximation",
+          statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is "
+                    "not negligible in general, and zero where one of the two does not vary.",
+          formula=r"\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes "
+                  r"\mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes "
+                  r"\nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx "
+                  r"\mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot "
+                  r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
+                  r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
+          kind="approximation", verdict="conditional", condition=ALIKE,
+          implements=(hessians.mean_outer, hessians.cov_t))
+def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
     h, g = case.inputs(1), case.deltas(1)
     outer = g[:, :, None] * g[:, None, :]
@@ -67,15 +56,15 @@ def expect(rng):
     ]
 
 
-@equation(PAPER, "5", where="Expectation Approximation",
+@equation(PAPER, "5",
+          where="Expectation Approximation",
           statement="The mean Hessian in the weights is the product of the means plus the "
                     "element-wise covariance cov-t (with 1/S), which is dropped; that is small "
                     "only where inputs or Hessians hardly vary.",
           formula=r"\mathbb{E}_i[\nabla_{\mathbf{W}^t}^2 \xi_i] = \text{EhhT}^{t-1} \otimes "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx "
                   r"\text{EhhT}^{t-1} \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
-          kind="approximation", verdict="conditional",
-          condition=ALIKE,
+          kind="approximation", verdict="conditional", condition=ALIKE,
           implements=(hessians.mean_weight_hessian, hessians.cov_t, curvatures.weight_block))
 def equation_5(rng):
     claims = []
@@ -117,24 +106,22 @@ def second_line_of_6(W, B, g, slope, curvature):
     return total / len(slope)
 
 
-@equation(
-    PAPER,
-    "6",
-    statement="One step down with the mean Hessian above in the place of each instance's own; the "
-    "diagonal term stays a mean over instances and is exact.",
-    formula=r"\begin{aligned} & \mathbb{E}_i[\nabla_{\mathbf{b}^{t-1}}^2 \xi_i] \\ & \approx "
-            r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
-            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
-            r"\text{diag}(\mathbf{h}_i^{(t-1)'}) \\ & \quad + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
-            r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = (\mathbf{W}^{tT} "
-            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot "
-            r"\text{EhhT}^{(t-1)'} \\ & \quad + \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)''}) "
-            r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)]. \end{aligned}",
-    kind="approximation",
-    verdict="conditional",
-    condition=ALIKE,
-    implements=(curvatures.expectation_step, curvatures.expectation, errors.expectation_error),
-)
+@equation(PAPER, "6",
+          statement="One step down with the mean Hessian above in the place of each instance's "
+                    "own; the diagonal term stays a mean over instances and is exact.",
+          formula=r"\begin{aligned} & \mathbb{E}_i[\nabla_{\mathbf{b}^{t-1}}^2 \xi_i] \\ & "
+                  r"\approx \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
+                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) \\ & \quad + "
+                  r"\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} "
+                  r"\nabla_{\mathbf{b}^t} \xi_i)] \\ & = (\mathbf{W}^{tT} "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot "
+                  r"\text{EhhT}^{(t-1)'} \\ & \quad + "
+                  r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} "
+                  r"\nabla_{\mathbf{b}^t} \xi_i)]. \end{aligned}",
+          kind="approximation", verdict="conditional", condition=ALIKE,
+          implements=(curvatures.expectation_step, curvatures.expectation,
+                      errors.expectation_error))
 def equation_6(rng):
     claims = []
     for case in cases.unusual(rng):
@@ -179,7 +166,7 @@ def one_step(rng):
     case, claims = cases.case(rng, "tanh", "softmax", samples=12, scale=1.5), []
     same = case.network.evaluate(case.evaluation.loss_function,
                                  np.broadcast_to(case.x[0], case.x.shape), case.y)
-    alike = case._replace(x=same.x, evaluation=same, units=layers.units(same))
+    alike = case._replace(x=same.x, evaluation=same, units=rules.units(same))
     for one in (alike, case):
         above, below = (reference.bias_hessians(one, t) for t in (2, 1))
         made = curvatures.expectation_step(one.weights(2), above.mean(axis=0), one.deltas(2),
@@ -209,29 +196,27 @@ def covariance_by_loops(X, Y):
     return out
 
 
-@equation(
-    PAPER,
-    "15",
-    where="Supplement D",
-    statement="The exact mean minus (6), fed with the exact mean above, is the element-wise "
-    "covariance of what "
-    "is carried down and the slopes' products; the diagonal terms cancel.",
-    formula=r"\begin{aligned} & \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
-            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + "
-            r"\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} "
-            r"\xi_i)] \\ & - \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
-            r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
-            r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) \odot "
-            r"(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = \mathbb{E}_i[(\mathbf{W}^{tT} "
-            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t) \odot (\mathbf{h}_i^{(t-1)'} \otimes "
-            r"\mathbf{h}_i^{(t-1)'T})] - (\mathbf{W}^{tT} \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 "
-            r"\xi_i] \mathbf{W}^t) \odot \text{EhhT}^{(t-1)'} \\ & = "
-            r"\text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, "
-            r"\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}). \end{aligned}",
-    kind="identity",
-    verdict="holds",
-    implements=(errors.expectation_error, errors.carried, hessians.ele_cov),
-)
+@equation(PAPER, "15",
+          where="Supplement D",
+          statement="The exact mean minus (6), fed with the exact mean above, is the element-wise "
+                    "covariance of what is carried down and the slopes' products; the diagonal "
+                    "terms cancel.",
+          formula=r"\begin{aligned} & \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) "
+                  r"\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t "
+                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
+                  r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & - "
+                  r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
+                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
+                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
+                  r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = "
+                  r"\mathbb{E}_i[(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t) "
+                  r"\odot (\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T})] - "
+                  r"(\mathbf{W}^{tT} \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) "
+                  r"\odot \text{EhhT}^{(t-1)'} \\ & = \text{Ele-Cov}(\mathbf{W}^{tT} "
+                  r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}). \end{aligned}",
+          kind="identity", verdict="holds",
+          implements=(errors.expectation_error, errors.carried, hessians.ele_cov))
 def equation_15(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
@@ -254,24 +239,20 @@ def equation_15(rng):
     return [*claims, Case(W=W, H=H, slope=slope)]
 
 
-@equation(
-    PAPER,
-    "16",
-    where="Supplement D",
-    statement="Cauchy-Schwarz: a squared covariance is at most the product of the variances, "
-    "entry by entry.",
-    formula=r"\begin{aligned} & \left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 "
-            r"\xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) "
-            r"\right\|_F^2 \\ & = \sum_{\mu, \nu} \text{Cov}([\mathbf{W}^{tT} "
-            r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu}, [\mathbf{h}_i^{(t-1)'} "
-            r"\otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu})^2 \\ & \leq \sum_{\mu, \nu} "
-            r"\text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu}) "
-            r"\text{Var}([\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu}). "
-            r"\end{aligned}",
-    kind="inequality",
-    verdict="holds",
-    implements=(errors.covariance_bound, errors.variance),
-)
+@equation(PAPER, "16",
+          where="Supplement D",
+          statement="Cauchy-Schwarz: a squared covariance is at most the product of the "
+                    "variances, entry by entry.",
+          formula=r"\begin{aligned} & \left\| \text{Ele-Cov}(\mathbf{W}^{tT} "
+                  r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}) \right\|_F^2 \\ & = \sum_{\mu, \nu} "
+                  r"\text{Cov}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i "
+                  r"\mathbf{W}^t]_{\mu\nu}, [\mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu})^2 \\ & \leq \sum_{\mu, \nu} "
+                  r"\text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i "
+                  r"\mathbf{W}^t]_{\mu\nu}) \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}). \end{aligned}",
+          kind="inequality", verdict="holds", implements=(errors.covariance_bound, errors.variance))
 def equation_16(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
@@ -302,29 +283,25 @@ def equation_16(rng):
     ]
 
 
-@equation(
-    PAPER,
-    "17",
-    where="Supplement D",
-    statement="The variance of a product of slopes is at most L^4. The printed bracket squares "
-    "each factor's "
-    "mean; what is subtracted is the squared mean of the product.",
-    formula=r"\begin{aligned} \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
-            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}) & = \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
-            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}^2] - \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
-            r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}]^2 \\ & = "
-            r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] - "
-            r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}] [\mathbf{h}_i^{(t-1)'}]_{\nu}]^2 \\ & "
-            r"\leq \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
-            r"\\ & \leq \mathbb{E}_i[L^2 L^2] = L^4. \end{aligned}",
-    corrected=r"""\text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu}) =
-                    \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
-                    (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
-    kind="inequality",
-    verdict="erratum",
-    weight="extraction",
-    implements=(errors.variance,),
-)
+@equation(PAPER, "17",
+          where="Supplement D",
+          statement="The variance of a product of slopes is at most L^4. The printed bracket "
+                    "squares each factor's mean; what is subtracted is the squared mean of the "
+                    "product.",
+          formula=r"\begin{aligned} \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}) & = \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} "
+                  r"\otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu}^2] - "
+                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
+                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}]^2 \\ & = "
+                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
+                  r"- \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}] "
+                  r"[\mathbf{h}_i^{(t-1)'}]_{\nu}]^2 \\ & \leq "
+                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
+                  r"\\ & \leq \mathbb{E}_i[L^2 L^2] = L^4. \end{aligned}",
+          corrected=r"""\text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu}) =
+                  \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
+                  (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
+          kind="inequality", verdict="erratum", weight="extraction", implements=errors.variance)
 def equation_17(rng):
     claims = []
     for activation, L in LIPSCHITZ.items():
@@ -352,23 +329,19 @@ def equation_17(rng):
     ]
 
 
-@equation(
-    PAPER,
-    "7",
-    "d",
-    where="Supplement D",
-    statement="The error of one step of (6) is at most L^4 times a sum of variances; a quarter of "
-    "it where the "
-    "slopes lie between 0 and L. Down the recursion the error above adds, grown by E[h'^2] |W|^2.",
-    formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t,
+@equation(PAPER, "7", "d",
+          where="Supplement D",
+          statement="The error of one step of (6) is at most L^4 times a sum of variances; a "
+                    "quarter of it where the slopes lie between 0 and L. Down the recursion the "
+                    "error above adds, grown by E[h'^2] |W|^2.",
+          formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
+                  \mathbf{W}^t,
                   \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) \right\|_F^2 \leq L^4
                   \sum_{\mu, \nu}
                   \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
                   \mathbf{W}^t]_{\mu\nu})""",
-    kind="inequality",
-    verdict="holds",
-    implements=(errors.lipschitz_bound, errors.monotone_bound, errors.recursive_bound),
-)
+          kind="inequality", verdict="holds",
+          implements=(errors.lipschitz_bound, errors.monotone_bound, errors.recursive_bound))
 def equation_7(rng):
     claims = []
     for activation, L in LIPSCHITZ.items():

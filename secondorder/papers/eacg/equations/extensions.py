@@ -23,38 +23,31 @@ def layer(rng, n=4, m=5, S=7):
     return B, X, deltas, sum(np.outer(g, h) for g, h in zip(deltas, X)) / S
 
 
-@equation(
-    PAPER,
-    "extension-closed-11b",
-    statement="The system with (11b) has a closed form: one small system along the mean input, "
-    "the gradient over "
-    "alpha across it.",
-    formula=r"""\begin{aligned} ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad q =
-    |\mathbf{m}|^2 \\
-                  D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T) &=
-                  -\tfrac{1}{\alpha}
-                  (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q} \mathbf{u}
-                  \mathbf{m}^T \end{aligned}""",
-    kind="identity",
-    verdict="holds",
-    ours=True,
-    implements=(
-        closed_forms.rank_one_coefficients,
-        closed_forms.rank_one_form_1,
-        closed_forms.combined,
-    ),
-)
-def closed(rng):
+@equation(PAPER, "extension-closed-11b",
+          statement="The system with (11b) has a closed form: one small system along the mean "
+                    "input, the gradient over alpha across it.",
+          formula=r"""\begin{aligned}
+                  ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad
+                  q = |\mathbf{m}|^2 \\
+                  D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T)
+                  &= -\tfrac{1}{\alpha} (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q}
+                  \mathbf{u} \mathbf{m}^T \end{aligned}""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(closed_forms.rank_one_form_2, closed_forms.rank_one_form_1,
+                      closed_forms.rank_one_coefficients, systems.combined))
+def extension_closed_11b(rng):
     B, X, _, G = layer(rng)
     m = X.mean(axis=0)
     wanted = dense(np.outer(m, m), B, G)
     s, w = closed_forms.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA)
     nothing = closed_forms.rank_one_coefficients(B, G, 0 * m, 1 - ALPHA, ALPHA)
     return [
-        Equal("second form", closed_forms.combined(s, G, w, m), wanted, 1e-11),
+        Equal("second form", closed_forms.rank_one_form_2(B, G, m, 1 - ALPHA, ALPHA), wanted,
+              1e-11),
+        Equal("its two coefficients", systems.combined(s, G, w, m), wanted, 1e-11),
         Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), wanted, 1e-11),
         Equal("mean input 0: the gradient over alpha",
-              closed_forms.combined(*nothing[:1], G, nothing[1], 0 * m), -G / ALPHA, 1e-14),
+              systems.combined(*nothing[:1], G, nothing[1], 0 * m), -G / ALPHA, 1e-14),
         Case(B=B, G=G, m=m),
     ]
 
@@ -66,7 +59,7 @@ def closed(rng):
                   r"\operatorname{diag}(\mathbf{b}) U^T",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
-def exact(rng):
+def extension_exact_11a(rng):
     B, X, _, G = layer(rng)
     A, a = np.mean([np.outer(h, h) for h in X], axis=0), rng.uniform(0, 2, 5)
     return [
@@ -79,15 +72,15 @@ def exact(rng):
 
 
 @equation(PAPER, "extension-gram-11a",
-          statement="Where inputs are wider than the batch, the Gram matrix of the instances takes "
-                    "the place of their second moment; a penalty's part of the gradient goes the "
-                    "same way.",
-          formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K = "
-                  r"\tfrac{1}{S} X X^T",
+          statement="Where inputs are wider than the batch, the Gram matrix of the instances "
+                    "takes the place of their second moment; a penalty's part of the gradient "
+                    "goes the same way.",
+          formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K "
+                  r"= \tfrac{1}{S} X X^T",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.gram_coefficients, closed_forms.gram_remainder,
                       closed_forms.exact_solution))
-def gram(rng):
+def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
     A, W = np.mean([np.outer(h, h) for h in X], axis=0), rng.normal(size=G.shape)
     C = closed_forms.gram_coefficients(B, deltas, X, 1 - ALPHA, ALPHA)
@@ -105,15 +98,16 @@ def gram(rng):
 
 
 @equation(PAPER, "extension-loewner",
-          statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton recursion "
-                    "from the same top; per-instance clipping is at least the exact mean.",
+          statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton "
+                    "recursion from the same top; per-instance clipping is at least the exact "
+                    "mean.",
           formula=r"B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad "
                   r"B_{\text{PCH-2}} \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq "
                   r"\mathbb{E}_i[H_i]",
           kind="inequality", verdict="holds", ours=True,
           implements=(curvatures.pch, curvatures.expectation, curvatures.gauss_newton,
                       hessians.clipped_bias_hessians))
-def loewner(rng):
+def extension_loewner(rng):
     claims = []
     for case in cases.variety(rng):
         arguments, name = (case.evaluation, case.units), case.name
@@ -182,8 +176,9 @@ def clipped_below(case, t, above):
                     "the gradient over alpha: plain gradient descent at rate eta / alpha.",
           formula=r"D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} "
                   r"\perp \mathbf{m}",
-          kind="identity", verdict="holds", ours=True, implements=(direction,))
-def sgd_directions(rng):
+          kind="identity", verdict="holds", ours=True,
+          implements=(closed_forms.rank_one_form_2, direction))
+def extension_sgd_directions(rng):
     claims = []
     for case in cases.variety(rng):
         step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
@@ -196,10 +191,12 @@ def sgd_directions(rng):
             B = curvatures.pch(case.evaluation, case.units, -1.0)[t - 1]
             mean = case.inputs(t).mean(axis=0)
             u = np.linalg.solve((1 - ALPHA) * (mean @ mean) * B + ALPHA * np.eye(len(B)), -G @ mean)
-            name = f"{case.name}, layer {t}"
-            claims += [Equal("across the mean input", D @ across, -G @ across / ALPHA, 1e-10,
-                             case=name),
-                       Equal("along it", D @ mean, u, 1e-9, case=name)]
+            literal = closed_forms.rank_one_form_2(B, G, mean, 1 - ALPHA, ALPHA)
+            for one, origin in ((literal, "closed form"), (D, "the package's direction")):
+                options = {"case": f"{case.name}, layer {t}, {origin}"}
+                claims += [Equal("across the mean input", one @ across, -G @ across / ALPHA, 1e-10,
+                                 **options),
+                           Equal("along it", one @ mean, u, 1e-9, **options)]
     return [*claims, Case(D=D, G=G)]
 
 
@@ -207,11 +204,11 @@ def sgd_directions(rng):
           statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T, "
                     "so that they can be run on one number and one vector, iteration by iteration "
                     "the same.",
-          formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T", kind="identity", verdict="holds",
-          ours=True,
+          formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
+          kind="identity", verdict="holds", ours=True,
           implements=(conjugate_gradients.rank_one_coefficients,
                       conjugate_gradients.rank_one_literal, conjugate_gradients.coordinates))
-def two_coefficients(rng):
+def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, claims = X.mean(axis=0), []
     matrix = (1 - ALPHA) * reference.kron(np.outer(m, m), B) + ALPHA * np.eye(G.size)
@@ -247,9 +244,9 @@ def two_coefficients(rng):
                     "Hessian in its columns is the Kronecker product as before.",
           formula=r"\nabla^2_{[W\, b]} \xi_i = (\bar{\mathbf{h}}_i \bar{\mathbf{h}}_i^T) \otimes "
                   r"H_i^t, \quad \bar{\mathbf{h}} = [\mathbf{h}; 1]",
-          kind="identity", verdict="holds",
-          ours=True, implements=(hessians.weight_hessian, direction))
-def joint(rng):
+          kind="identity", verdict="holds", ours=True,
+          implements=(hessians.weight_hessian, direction))
+def extension_joint(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
         H, h = case.exact()[t - 1][0], np.append(case.inputs(t)[0], 1.0)
@@ -299,7 +296,7 @@ def joint_directions(case, l2):
           kind="inequality", verdict="holds", ours=True,
           implements=(systems.low_rank_factor, systems.factor_product,
                       closed_forms.factor_solution))
-def ranks(rng):
+def extension_ranks(rng):
     claims, below = [], None
     B, X, _, G = layer(rng)
     mean = X.mean(axis=0)
@@ -330,10 +327,10 @@ def ranks(rng):
           statement="With exact means in the place of expectations (pch-mean) the metric's error "
                     "is zero by construction; what remains of PCH's error is expectation step and "
                     "signs, and the former is where (6) stands.",
-          formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])", kind="claim", verdict="holds",
-          ours=True,
+          formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])",
+          kind="claim", verdict="holds", ours=True,
           implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error))
-def expectation_error(rng):
+def extension_expectation_error(rng):
     claims = []
     parts = cases.unusual(rng, ("eleven instances", "middle layer frozen", "chains in chains"))
     for case in [*cases.variety(rng), *parts]:

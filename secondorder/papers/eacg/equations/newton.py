@@ -5,13 +5,11 @@ from scipy.special import logsumexp
 
 from ....exact.curvature import hessian_vector_product_at
 from ....exact.dense import hessian
-from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, Property, Rate, equation)
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, equation
 from ....nets import SquaredError, mlp
-from .. import PAPER, pos_eig
+from .. import PAPER, objective, pos_eig
 from . import cases, reference
-
-CONVEX = "f is convex. Of other functions every maximum and saddle point satisfies it as well."
-
+from .conditions import CONVEX, ROWS
 
 def strictly_convex(rng, n=4):
     """log-sum-exp plus half a squared norm: value, gradient, Hessian."""
@@ -37,9 +35,10 @@ def minimiser(gradient, second, n=4):
     return x
 
 
-@equation(PAPER, "1", statement="A convex and twice differentiable function is to be minimised.",
-          formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})", kind="definition",
-          verdict="definition")
+@equation(PAPER, "1",
+          statement="A convex and twice differentiable function is to be minimised.",
+          formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
+          kind="definition", verdict="definition")
 def equation_1(rng):
     value, gradient, second = strictly_convex(rng)
     x, others = minimiser(gradient, second), rng.normal(size=(50, 4))
@@ -52,9 +51,10 @@ def equation_1(rng):
     ]
 
 
-@equation(PAPER, "2", statement="At the minimiser the gradient is zero.",
-          formula=r"\nabla f(\boldsymbol{\theta}^*) = 0", kind="claim", verdict="conditional",
-          condition=CONVEX)
+@equation(PAPER, "2",
+          statement="At the minimiser the gradient is zero.",
+          formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
+          kind="claim", verdict="conditional", condition=CONVEX)
 def equation_2(rng):
     value, gradient, second = strictly_convex(rng)
     x = minimiser(gradient, second)
@@ -76,12 +76,13 @@ def equation_2(rng):
     ]
 
 
-@equation(
-    PAPER, "3",
-    statement="The gradient after a step d, to first order: setting it to zero is Newton's system.",
-    formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d}^j = 0",
-    kind="approximation", verdict="holds", implements=(hessian_vector_product_at,)
-)
+@equation(PAPER, "3",
+          statement="The gradient after a step d, to first order: setting it to zero is Newton's "
+                    "system.",
+          formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) "
+                  r"\mathbf{d}^j = 0",
+          kind="approximation", verdict="holds",
+          implements=(objective.linearised_gradient, hessian_vector_product_at))
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
     d = rng.normal(size=case.theta.size)
@@ -91,11 +92,15 @@ def equation_3(rng):
         return reference.gradients(case, places, theta).mean(axis=0)
 
     first, product = gradient(case.theta), hessian_vector_product_at(case.evaluation, d)
+    H = hessian(case.network, case.evaluation.loss_function, case.x, case.y)
     steps = 0.02 * 2.0 ** -np.arange(5)
-    left = [np.abs(gradient(case.theta + e * d) - first - e * product).max() for e in steps]
+    left = [np.abs(gradient(case.theta + e * d)
+                   - objective.linearised_gradient(first, H, e * d)).max() for e in steps]
     e = 1e-4
     difference = (gradient(case.theta + e * d) - gradient(case.theta - e * d)) / (2 * e)
     return [
+        Equal("left side against the gradient plus a difference of gradients",
+              objective.linearised_gradient(first, H, d), first + difference, 1e-5),
         Equal("Hessian times d against a difference of gradients", product, difference, 1e-5),
         Rate("gradient after a step minus (3), against its length", steps, left, order=2,
              tolerance=0.15),
@@ -103,56 +108,59 @@ def equation_3(rng):
     ]
 
 
-@equation(
-    PAPER,
-    "u-newton",
-    where="below (3)",
-    statement="The minimiser of the quadratic model is the Newton direction; it is added times "
-    "the step size.",
-    formula=r"\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) \approx "
-            r"f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T \mathbf{d} + "
-            r"\frac{1}{2} \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d} \\ "
-            r"\mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla "
-            r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + "
-            r"\eta \mathbf{d}^j \end{gathered}",
-    kind="algorithm",
-    verdict="holds",
-    implements=(hessian,),
-)
-def newton(rng):
+@equation(PAPER, "u-newton",
+          where="below (3)",
+          statement="The minimiser of the quadratic model is the Newton direction; it is added "
+                    "times the step size.",
+          formula=r"\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) "
+                  r"\approx f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T "
+                  r"\mathbf{d} + \frac{1}{2} \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) "
+                  r"\mathbf{d} \\ \mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla "
+                  r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j "
+                  r"+ \eta \mathbf{d}^j \end{gathered}",
+          kind="algorithm", verdict="holds",
+          implements=(objective.newton_direction, objective.quadratic_model, hessian))
+def u_newton(rng):
     net, x, target = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     H = hessian(net, SquaredError(), x, target)
     gradient = net.evaluate(SquaredError(), x, target).gradient
-    reached = net.theta - np.linalg.solve(H, gradient)
+    d = objective.newton_direction(gradient, H)
+    reached, value = net.theta + d, net.evaluate(SquaredError(), x, target).loss
+    others = rng.normal(size=(20, d.size))
+    models = [objective.quadratic_model(value, gradient, H, other) for other in others]
     least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], target, rcond=None)[0].T
     wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
     return [Equal("one step with eta = 1 against least squares", reached, wanted, 1e-12),
+            Equal("the model against the loss itself, which is quadratic", models,
+                  [mean_loss(net.theta + other, x, target) for other in others], 1e-12),
+            AtMost("the model after the Newton direction against others",
+                   objective.quadratic_model(value, gradient, H, d), models),
             Case(theta=reached, H=H)]
 
 
-@equation(
-    PAPER,
-    "property-1",
-    statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic model is "
-    "concave.",
-    formula=r"\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla "
-            r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
-            r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s "
-            r"\mathbf{v}_s \end{gathered}",
-    kind="claim",
-    verdict="holds",
-    implements=(hessian,),
-)
+def mean_loss(theta, x, target):
+    """Mean over the batch of half the squared error of one linear layer, by loops."""
+    W, b = theta[:6].reshape(2, 3), theta[6:]
+    return sum(np.sum((W @ h + b - y) ** 2) / 2 for h, y in zip(x, target)) / len(x)
+
+
+@equation(PAPER, "property-1",
+          statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic "
+                    "model is concave.",
+          formula=r"\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla "
+                  r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
+                  r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots "
+                  r"+ k_s \mathbf{v}_s \end{gathered}",
+          kind="claim", verdict="holds", implements=(objective.restricted_model, hessian))
 def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
     H = hessian(case.network, case.evaluation.loss_function, case.x, case.y)
     eigenvalues, V = np.linalg.eigh(H)
     negative = V[:, eigenvalues < -1e-6]
-    gradient = case.evaluation.gradient
+    value, gradient = case.evaluation.loss, case.evaluation.gradient
 
     def model(k):
-        v = negative @ k
-        return gradient @ v + v @ H @ v / 2
+        return objective.restricted_model(value, gradient, H, negative, k)
 
     ends = rng.normal(size=(100, 2, negative.shape[1]))
     chords = [(model(a) + model(b)) / 2 for a, b in ends]
@@ -164,30 +172,28 @@ def property_1(rng):
                [model((a + b) / 2) for a, b in ends]),
         Equal("second derivative along the eigenvectors, by differences, against the eigenvalues",
               along, eigenvalues[eigenvalues < -1e-6], 1e-7),
+        Equal("the model by sums over the eigenvectors", model(ends[0, 0]), by_sums(
+            value, gradient, eigenvalues[eigenvalues < -1e-6], negative.T, ends[0, 0]), 1e-12),
         Property("there are negative eigenvalues", negative.shape[1] > 0),
         Case(H=H, V=negative),
     ]
 
 
-ROWS = Condition("eigenvectors in rows",
-                 "The rows of Q are the eigenvectors, A = Q^T diag(lambda) Q; the definition does "
-                 "not say so, and programs return them in columns.")
+def by_sums(value, gradient, eigenvalues, vectors, k):
+    """f + sum_j k_j grad^T v_j + k_j^2 lambda_j / 2."""
+    return value + sum(k_j * (gradient @ v) + k_j**2 * eigenvalue / 2
+                       for k_j, v, eigenvalue in zip(k, vectors, eigenvalues))
 
 
-@equation(
-    PAPER,
-    "pos-eig",
-    where="below Property 1",
-    statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
-    formula=r"\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots & & & "
-            r"& \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & \ddots & \\ & "
-            r"& & & & \lambda_n \end{bmatrix} Q",
-    kind="definition",
-    verdict="conditional",
-    condition=ROWS,
-    implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed),
-)
-def pos_eig_(rng):
+@equation(PAPER, "pos-eig",
+          where="below Property 1",
+          statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
+          formula=r"\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots "
+                  r"& & & & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & "
+                  r"\ddots & \\ & & & & & \lambda_n \end{bmatrix} Q",
+          kind="definition", verdict="conditional", condition=ROWS,
+          implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed))
+def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A, claims = V @ np.diag(eigenvalues) @ V.T, []
     for gamma, kept in ((-1.0, [2, 0.5, 0, 1, 3]),

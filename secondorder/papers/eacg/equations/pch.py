@@ -4,7 +4,7 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Printed, Property, equation
 from ....nets import SoftmaxCrossEntropy
-from .. import PAPER, curvatures, layers
+from .. import PAPER, curvatures, rules
 from . import cases, reference
 
 GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
@@ -28,16 +28,17 @@ class OneMinusLikelihood(SoftmaxCrossEntropy):
         return q[:, None, None] * (super().hessian(p, target) - g[:, :, None] * g[:, None, :])
 
 
-@equation(PAPER, "u-convex", where="PCH Matrix",
+@equation(PAPER, "u-convex",
+          where="PCH Matrix",
           statement="The top block is positive semidefinite where the loss is convex in the "
                     "logits; a criterion that is convex in the probabilities is not enough.",
           formula=r"C(\hat{\mathbf{y}}_i | \mathbf{y}_i) \text{ convex in } \hat{\mathbf{y}}_i "
                   r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
           corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
                     r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
-          kind="claim", ours=True, verdict="erratum", weight="substance",
-          implements=(curvatures.mean_top,))
-def convex(rng):
+          kind="claim", verdict="erratum", weight="substance", ours=True,
+          implements=curvatures.mean_top)
+def u_convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
     mean = curvatures.mean_top(case.evaluation)
     by_differences = np.mean(reference.bias_hessians(case, case.depth), axis=0)
@@ -59,8 +60,8 @@ def convex(rng):
 
 
 @equation(PAPER, "8a",
-          statement="The top block: Pos-Eig of the mean over the batch (not instance by instance), "
-                    "with absolute values in PCH-1 and PCH-2 alike.",
+          statement="The top block: Pos-Eig of the mean over the batch (not instance by "
+                    "instance), with absolute values in PCH-1 and PCH-2 alike.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] = "
                   r"\text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])",
           kind="definition", verdict="holds", implements=(curvatures.pch_top, curvatures.mean_top))
@@ -87,34 +88,25 @@ def equation_8a(rng):
     return [*claims, Case(H=H, B=mine)]
 
 
-@equation(
-    PAPER,
-    "8b",
-    statement="One step down with negative entries of the diagonal corrected. The mean is over "
-    "the whole "
-    "product h''_i (W^T g_i), and what is carried down is the corrected matrix of the layer above.",
-    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
+@equation(PAPER, "8b",
+          statement="One step down with negative entries of the diagonal corrected. The mean is "
+                    "over the whole product h''_i (W^T g_i), and what is carried down is the "
+                    "corrected matrix of the layer above.",
+          formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
                   \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot
                   \text{EhhT}^{(t-1)'} +
                   \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[\mathbf{h}_i^{(t-1)''}] \odot
                   (\mathbf{W}^{tT}
                   \nabla_{\mathbf{b}^t} \xi_i)))""",
-    corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
-                    \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \mathbf{W}^t) \odot
-                    \text{EhhT}^{(t-1)'} +
-                    \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[\mathbf{h}_i^{(t-1)''} \odot
-                    (\mathbf{W}^{tT}
-                    \nabla_{\mathbf{b}^t} \xi_i)]))""",
-    kind="definition",
-    verdict="erratum",
-    weight="misprint",
-    implements=(
-        curvatures.pch_step,
-        curvatures.pch,
-        layers.LinearRule.carry,
-        layers.ActivationRule.carry,
-    ),
-)
+          corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
+                  \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \mathbf{W}^t) \odot
+                  \text{EhhT}^{(t-1)'} +
+                  \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[\mathbf{h}_i^{(t-1)''} \odot
+                  (\mathbf{W}^{tT}
+                  \nabla_{\mathbf{b}^t} \xi_i)]))""",
+          kind="definition", verdict="erratum", weight="misprint",
+          implements=(curvatures.pch_step, curvatures.pch, rules.LinearRule.carry,
+                      rules.ActivationRule.carry))
 def equation_8b(rng):
     claims = []
     for (name, gamma), case in ((item, case) for item in GAMMAS.items()
@@ -190,7 +182,7 @@ def without_hat(rng):
           corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
                     r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
           kind="definition", verdict="erratum", weight="extraction",
-          implements=(curvatures.weight_block,))
+          implements=curvatures.weight_block)
 def equation_8c(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng, ("one instance", "eleven instances",

@@ -5,38 +5,45 @@ import numpy as np
 from ....exact.curvature import gradient as mean_gradient
 from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
 from ....nets import Activation, Linear
-from .. import PAPER, hessians
+from .. import PAPER, hessians, objective
 from . import cases, reference
 
 DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
 
 
-@equation(PAPER, "u-loss", where="Fully-Connected Neural Networks",
+@equation(PAPER, "u-loss",
+          where="Fully-Connected Neural Networks",
           statement="Training minimises the sum of the instances' losses, a criterion of the "
                     "softmax of the outputs; (9) has its mean, and so has everything here.",
           formula=r"\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv "
                   r"\min_{\theta} \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)",
-          kind="definition", verdict="definition", implements=(mean_gradient,))
-def loss(rng):
+          kind="definition", verdict="definition",
+          implements=(objective.total_loss, mean_gradient))
+def u_loss(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
         places = np.arange(case.theta.size)
         total = reference.gradients(case, places).sum(axis=0)
         mean = mean_gradient(case.network, case.evaluation.loss_function, case.x, case.y)
-        claims.append(Equal("samples times the gradient against that of the sum",
-                            len(case.x) * mean, total, case.allowed(1e-12), case=case.name))
+        by_hand = sum(reference.loss(case, s, case.theta) for s in range(len(case.x)))
+        claims += [Equal("the sum, instance by instance", objective.total_loss(
+                       case.evaluation.loss_function, case.evaluation.outputs, case.evaluation.y),
+                         by_hand, case.allowed(1e-12), case=case.name),
+                   Equal("samples times the gradient against that of the sum",
+                         len(case.x) * mean, total, case.allowed(1e-12), case=case.name)]
     return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
 
 
-@equation(PAPER, "u-block", where="PCH Matrix",
+@equation(PAPER, "u-block",
+          where="PCH Matrix",
           statement="The blocks of weights and biases of every layer stand on the diagonal; what "
                     "couples layers, or weights and bias of one layer, is dropped.",
           formula=r"\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
                   r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
-          kind="definition", verdict="definition", implements=(hessians.mean_weight_hessian,))
-def block(rng):
+          kind="definition", verdict="definition", implements=hessians.mean_weight_hessian)
+def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
     t, H = 2, case.exact()[1]
     whole = reference.hessians(case, reference.all_places(case, t)).mean(axis=0)
@@ -66,24 +73,19 @@ HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation a
         "one instance", "eleven instances", "float32")
 
 
-@equation(
-    PAPER,
-    "u-backprop",
-    "b-i",
-    "b-iii",
-    where="Layer-wise Equations; Supplement B",
-    statement="Gradients of one instance's loss in biases and weights, from the last layer down.",
-    formula=r"""\begin{aligned}
+@equation(PAPER, "u-backprop", "b-i", "b-iii",
+          where="Layer-wise Equations; Supplement B",
+          statement="Gradients of one instance's loss in biases and weights, from the last layer "
+                    "down.",
+          formula=r"""\begin{aligned}
                   \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
                   \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'})
                   \mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &=
                   \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
                   \end{aligned}""",
-    kind="identity",
-    verdict="holds",
-    implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients),
-)
-def backprop(rng):
+          kind="identity", verdict="holds",
+          implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients))
+def u_backprop(rng):
     def claim(case, t):
         g, unit, name = (reference.bias_gradients(case, t),
                          case.linear(t),
@@ -135,13 +137,14 @@ CASE_1 = r"""\begin{aligned}
                   = """
 
 
-@equation(PAPER, "b-ii", where="Supplement B (ii), case 1",
-          statement="The gradient in a bias, entry by entry: a row of W^T, not a column, meets the "
-                    "gradient above.",
+@equation(PAPER, "b-ii",
+          where="Supplement B (ii), case 1",
+          statement="The gradient in a bias, entry by entry: a row of W^T, not a column, meets "
+                    "the gradient above.",
           formula=CASE_1 + r"""[\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{.r}
                   \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
           corrected=CASE_1 + r"""[\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.}
-                    \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
+                  \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
           kind="proof-step", verdict="erratum", weight="misprint",
           implements=(Linear.input_gradient, Activation.input_gradient))
 def b_ii(rng):
@@ -172,33 +175,24 @@ def b_ii(rng):
 @equation(PAPER, "4a", "c-i",
           statement="The Hessian in the last bias is the one in the outputs (the logits).",
           formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
-          kind="identity", verdict="holds", implements=(hessians.output_hessians,))
+          kind="identity", verdict="holds", implements=hessians.output_hessians)
 def equation_4a(rng):
     return back_propagation(rng, (3,), lambda case, t: [
         Equal("differences in b^k", case.top(), reference.bias_hessians(case, t),
               case.allowed(DIFFERENCES), case=case.name)])
 
 
-@equation(
-    PAPER,
-    "4b",
-    statement="The Hessian in a bias from that of the layer above, instance by instance; the last "
-    "term is a diagonal matrix.",
-    formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
-    \mathbf{W}^{tT}
+@equation(PAPER, "4b",
+          statement="The Hessian in a bias from that of the layer above, instance by instance; "
+                    "the last term is a diagonal matrix.",
+          formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
+                  \mathbf{W}^{tT}
                   \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) +
                   \text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}
                   \xi_i)""",
-    kind="identity",
-    verdict="holds",
-    implements=(
-        hessians.hidden_hessians,
-        hessians.bias_hessians,
-        hessians.exact_step,
-        Activation.input_hessian,
-        Linear.input_hessian,
-    ),
-)
+          kind="identity", verdict="holds",
+          implements=(hessians.hidden_hessians, hessians.bias_hessians, hessians.exact_step,
+                      Activation.input_hessian, Linear.input_hessian))
 def equation_4b(rng):
     def claim(case, t):
         exact, wanted = case.exact(), reference.bias_hessians(case, t - 1)
@@ -213,23 +207,17 @@ def equation_4b(rng):
     return back_propagation(rng, (3, 2), claim)
 
 
-@equation(
-    PAPER,
-    "c-ii",
-    where="Supplement C",
-    statement="The step (4b), entry by entry: its range ends at t = 2, as there is no bias below "
-    "the first "
-    "layer, and its diagonal has a row of W^T.",
-    formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
-            r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t = k, "
-            r"\dots, 1 \end{gathered}",
-    corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
-                    \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
-    kind="proof-step",
-    verdict="erratum",
-    weight="misprint",
-    implements=(hessians.hidden_hessians,),
-)
+@equation(PAPER, "c-ii",
+          where="Supplement C",
+          statement="The step (4b), entry by entry: its range ends at t = 2, as there is no bias "
+                    "below the first layer, and its diagonal has a row of W^T.",
+          formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
+                  r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t "
+                  r"= k, \dots, 1 \end{gathered}",
+          corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
+                  \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
+          kind="proof-step", verdict="erratum", weight="misprint",
+          implements=hessians.hidden_hessians)
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, g, kept, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
@@ -256,13 +244,13 @@ def c_ii(rng):
 
 
 @equation(PAPER, "4c", "c-iii",
-          where="Supplement C (iii) prints an exponent t - i for t - 1, and differentiates through "
-                "h^t, which needs an invertible activation; through z^t it needs none",
+          where="Supplement C (iii) prints an exponent t - i for t - 1, and differentiates "
+                "through h^t, which needs an invertible activation; through z^t it needs none",
           statement="The Hessian in the weights, columns one below the other, is the Kronecker "
                     "product of the inputs' outer product and the Hessian in the bias.",
           formula=r"\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes "
                   r"\mathbf{h}_i^{(t-1)T}) \otimes \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="identity", verdict="holds", implements=(hessians.weight_hessian,))
+          kind="identity", verdict="holds", implements=hessians.weight_hessian)
 def equation_4c(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):

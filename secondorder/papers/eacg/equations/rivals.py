@@ -4,22 +4,14 @@ import numpy as np
 
 from ....exact.dense import gauss_newton as whole_gauss_newton
 from ....exact.dense import hessian as whole_hessian
-from ....ledger import (AtMost, Case, Condition, Counterexample, Equal, PrintedShape, Rate,
-                        equation)
+from ....ledger import AtMost, Case, Counterexample, Equal, PrintedShape, Rate, equation
 from ....nets import BoundedCriterion
 from .. import PAPER, curvatures, hessians, kronecker_inverse
 from ..direction import direction
 from . import cases, reference
-from .systems import CONSTANT
+from .conditions import CONSTANT, LIGHT, UNLIKELY, WITHIN
 
 ALPHA = 0.05
-WITHIN = Condition("within layers",
-                   "Only blocks within a layer are compared, away from the kinks, and the "
-                   "Gauss-Newton matrix is each instance's own (or their exact mean), not KFRA's "
-                   "recursion, which takes expectations on the way.")
-LIGHT = Condition("light damping",
-                  "alpha is far below the eigenvalues of the Kronecker product: what is damped too "
-                  "much falls as the square root of alpha.")
 
 
 def vec_gradient(case, s, t):
@@ -28,17 +20,19 @@ def vec_gradient(case, s, t):
                               reference.weight_places(case, t))
 
 
-@equation(
-    PAPER, "u-fisher", where="Related Works",
-    statement="A block of one instance's Fisher matrix, between the weights of two layers: inputs "
-              "of one with inputs of the other, gradients of one with gradients of the other.",
-    formula=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\mu-1)T}) "
-            r"\otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
-    corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\nu-1)T}) "
-              r"\otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)",
-    kind="identity", verdict="erratum", weight="misprint", implements=(curvatures.fisher_block,)
-)
-def fisher(rng):
+@equation(PAPER, "u-fisher",
+          where="Related Works",
+          statement="A block of one instance's Fisher matrix, between the weights of two layers: "
+                    "inputs of one with inputs of the other, gradients of one with gradients of "
+                    "the other.",
+          formula=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
+                  r"\mathbf{h}_i^{(\mu-1)T}) \otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes "
+                  r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
+          corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
+                    r"\mathbf{h}_i^{(\nu-1)T}) \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes "
+                    r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
+          kind="identity", verdict="erratum", weight="misprint", implements=curvatures.fisher_block)
+def u_fisher(rng):
     claims = []
     for case in cases.variety(rng, ("sigmoid", "sin"), sizes=(3, 4, 5, 2)):
         for mu, nu in ((1, 2), (3, 1), (2, 2)):
@@ -58,7 +52,8 @@ def fisher(rng):
     return [*claims, Case(h=h[nu], g=g[nu])]
 
 
-@equation(PAPER, "u-fisher-labels", where="Related Works",
+@equation(PAPER, "u-fisher-labels",
+          where="Related Works",
           statement="The Fisher matrix as printed has the gradients of the given targets "
                     "(empirical). Drawn from the model instead, its mean over draws is the exact "
                     "one, the mean Gauss-Newton block.",
@@ -69,7 +64,7 @@ def fisher(rng):
                   r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
           kind="definition", verdict="definition",
           implements=(curvatures.fisher, hessians.mean_outer))
-def fisher_labels(rng):
+def u_fisher_labels(rng):
     case, draws = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 3)), 400
     kinds = {kind: curvatures.fisher(case.evaluation, case.units, kind, rng, draws)
              for kind in ("empirical", "exact", "sampled")}
@@ -134,10 +129,11 @@ def by_hand(A, B, alpha=ALPHA):
     return A + pi * np.sqrt(alpha) * np.eye(len(A)), B + np.sqrt(alpha) / pi * np.eye(len(B)), pi
 
 
-@equation(PAPER, "12", where="Related Works; pi as Martens and Grosse choose it",
-          statement="The damped inverse is replaced by a Kronecker product of damped inverses: the "
-                    "matrix inverted has two more terms, so that it always damps too much. With "
-                    "pi^2 the ratio of mean eigenvalues the traces of these terms are least.",
+@equation(PAPER, "12",
+          where="Related Works; pi as Martens and Grosse choose it",
+          statement="The damped inverse is replaced by a Kronecker product of damped inverses: "
+                    "the matrix inverted has two more terms, so that it always damps too much. "
+                    "With pi^2 the ratio of mean eigenvalues the traces of these terms are least.",
           formula=r"\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx "
                   r"(\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} = "
                   r"(\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t "
@@ -194,7 +190,8 @@ def light_and_heavy(rng):
                                  1e-3))]
 
 
-@equation(PAPER, "u-kfi", where="Related Works",
+@equation(PAPER, "u-kfi",
+          where="Related Works",
           statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
                     "product.",
           formula=r"\begin{aligned} \hat{\mathbf{d}}_{\mathbf{W}^t} &= -((\mathcal{H}^t)^{-1} "
@@ -202,8 +199,8 @@ def light_and_heavy(rng):
                   r"\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &= "
                   r"-\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] "
                   r"(\mathcal{H}^t)^{-1}), \end{aligned}",
-          kind="identity", verdict="holds", implements=(kronecker_inverse.direction,))
-def kfi(rng):
+          kind="identity", verdict="holds", implements=kronecker_inverse.direction)
+def u_kfi(rng):
     _, B, G = factors(rng)
     claims = []
     for S in (2, 9):
@@ -224,7 +221,8 @@ def kfi(rng):
             Case(X=X, B=B, G=G)]
 
 
-@equation(PAPER, "13", where="Convex Criterion",
+@equation(PAPER, "13",
+          where="Convex Criterion",
           statement="In the first layer, the second moment of the inputs is replaced by the outer "
                     "product of their mean, and inverted by the formula of Sherman and Morrison.",
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
@@ -323,7 +321,8 @@ def relu_case(rng):
     raise RuntimeError("no network off the kinks")
 
 
-@equation(PAPER, "u-kfra", where="Related Works; E_i[GN] by KFRA's own recursion",
+@equation(PAPER, "u-kfra",
+          where="Related Works; E_i[GN] by KFRA's own recursion",
           statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place "
                     "of the second moment of its gradients.",
           formula=r"\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} = "
@@ -333,7 +332,7 @@ def relu_case(rng):
                   r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction))
-def kfra(rng):
+def u_kfra(rng):
     claims = []
     for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
                  *cases.unusual(rng, KFI_CASES, loss="softmax")]:
@@ -352,13 +351,14 @@ def kfra(rng):
             Case(x=case.x, theta=case.theta)]
 
 
-@equation(PAPER, "u-kfra-hessian", where="Related Works", ours=True,
+@equation(PAPER, "u-kfra-hessian",
+          where="Related Works",
           statement="For piecewise linear activations the diagonal term of (4b) disappears, and "
                     "the Gauss-Newton matrix is the Hessian.",
           formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="claim", verdict="conditional", condition=WITHIN,
+          kind="claim", verdict="conditional", condition=WITHIN, ours=True,
           implements=(hessians.gauss_newton_step, hessians.mean_of_instances))
-def kfra_hessian(rng):
+def u_kfra_hessian(rng):
     case = relu_case(rng)
     loss, claims = case.evaluation.loss_function, []
     mean = hessians.mean_of_instances(case.evaluation, case.units, lambda p, y: loss.hessian(p, y),
@@ -381,17 +381,14 @@ def kfra_hessian(rng):
     ]
 
 
-UNLIKELY = Condition("unlikely classes",
-                     "There are instances whose class has a probability below epsilon.")
-
-
-@equation(PAPER, "u-gn", where="Related Works; Non-Convex Criterion",
-          statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a corrected "
-                    "top block mends it.",
+@equation(PAPER, "u-gn",
+          where="Related Works; Non-Convex Criterion",
+          statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a "
+                    "corrected top block mends it.",
           formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
-          kind="claim", ours=True, verdict="conditional", condition=UNLIKELY,
+          kind="claim", verdict="conditional", condition=UNLIKELY, ours=True,
           implements=(curvatures.gauss_newton, BoundedCriterion.hessian))
-def gauss_newton(rng):
+def u_gn(rng):
     claims = []
     for activation in ("sigmoid", "tanh", "softplus"):
         case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2)

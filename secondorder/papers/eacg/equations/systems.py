@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Condition, Counterexample, Equal, Property, equation
-from .. import PAPER, closed_forms, conjugate_gradients, curvatures, systems
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, equation
+from .. import PAPER, cholesky, conjugate_gradients, curvatures, systems
 from ..direction import direction
 from . import cases, reference
+from .conditions import CONSTANT, POSITIVE
 
 ALPHA = 0.05
-POSITIVE = Condition("positive curvature",
-                     "The curvature is positive semidefinite, as all PCH matrices are; it is "
-                     "enough that (1 - alpha) times its least eigenvalue stays above -alpha.")
 
 
 def blocks(case, gamma=-1.0):
@@ -56,6 +54,10 @@ def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
     return found
 
 
+#: Limits of conjugate gradients that let them end at the solution.
+FAR = {solver: {"max_cg": 400, "tolerance": 1e-13} for solver in ("ea-cg", "cg")}
+
+
 def unusual_directions(rng, moment, solvers):
     """Claims on `direction` for unusual networks and batches."""
     claims = []
@@ -64,7 +66,7 @@ def unusual_directions(rng, moment, solvers):
         wanted = dense_direction(case, moment, l2=l2)
         for solver in solvers:
             made = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
-                             solver, ALPHA, max_cg=400, tolerance=1e-13, l2=l2)
+                             solver, ALPHA, l2=l2, **FAR.get(solver, {}))
             name = f"{case.name}, {solver}, l2 = {l2:g}"
             claims += [Equal("unusual networks and batches, against dense solves", made, wanted,
                              case.allowed(1e-6), case=name),
@@ -127,11 +129,12 @@ def system(case, t, B, alpha=ALPHA, l2=0.0):
     return systems.System(B, unit.saved.input, unit.delta, unit.layer.weight, G, alpha, l2)
 
 
-@equation(PAPER, "10a", statement="The system of a layer's bias.",
+@equation(PAPER, "10a",
+          statement="The system of a layer's bias.",
           formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
           kind="algorithm", verdict="holds",
-          implements=(systems.bias_product, conjugate_gradients.solve, closed_forms.damped_solve))
+          implements=(systems.bias_product, conjugate_gradients.solve, cholesky.damped_solve))
 def equation_10a(rng):
     claims = []
     for case in cases.variety(rng):
@@ -146,7 +149,7 @@ def equation_10a(rng):
                 Equal("conjugate gradients", found.solution, wanted, 1e-9, case=name),
                 Equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA), matrix @ g,
                       1e-13, case=name),
-                Equal("Cholesky", closed_forms.damped_solve(B, -g, 1 - ALPHA, ALPHA), wanted,
+                Equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), wanted,
                       1e-11, case=name),
             ]
     return [*claims, Case(B=B, g=g)]
@@ -184,11 +187,12 @@ def factors(rng, n=3, m=4, S=6):
     return cases.psd(rng, n), rng.normal(size=(n, m)), rng.normal(size=(S, m)) + 0.5
 
 
-@equation(PAPER, "u-vec", where="Solving Linear Equation via EA-CG",
+@equation(PAPER, "u-vec",
+          where="Solving Linear Equation via EA-CG",
           statement="A Kronecker product times stacked columns is a product of three matrices.",
-          formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)", kind="identity",
-          verdict="holds", implements=(systems.kronecker_product,))
-def vec(rng):
+          formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)",
+          kind="identity", verdict="holds", implements=systems.kronecker_product)
+def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
     rows = reference.kron(A, C.T) @ B.ravel()
     return [
@@ -200,10 +204,11 @@ def vec(rng):
     ]
 
 
-@equation(PAPER, "11a", statement="The product with the block of the weights, without forming it.",
+@equation(PAPER, "11a",
+          statement="The product with the block of the weights, without forming it.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) = "
-                  r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P \cdot "
-                  r"\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
+                  r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P "
+                  r"\cdot \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
           kind="identity", verdict="holds",
           implements=(systems.kronecker_product, systems.batch_product, direction))
 def equation_11a(rng):
@@ -219,16 +224,11 @@ def equation_11a(rng):
     ]
 
 
-CONSTANT = Condition("inputs that hardly vary",
-                     "The covariance of the layer's inputs over the batch, which is what is left "
-                     "out, is small beside the outer product of their mean.")
-
-
 @equation(PAPER, "11b",
           statement="The same with the outer product of the mean input: what is left out is the "
                     "inputs' covariance, so that (11b) never overestimates.",
-          formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot "
-                  r"P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
+          formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] "
+                  r"\cdot P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
           kind="approximation", verdict="conditional", condition=CONSTANT,
           implements=(systems.rank_one_product, systems.System.mean_input, direction))

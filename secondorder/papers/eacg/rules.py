@@ -1,12 +1,17 @@
 """Which layers the method takes, and how a curvature matrix passes down through each of them.
 
-A curvature matrix of a batch stands for the mean Hessian of a sample's loss in a layer's output.
-Going down, Eq. (6) and Eq. (8b) split into a rule for the affine map and one for the activation:
+A curvature matrix stands for the Hessian of the loss in a layer's output: of one instance, H_i, or
+the mean over the batch, B. Going down, Eq. (4b), (6) and (8b) split into a rule for the affine map
+and one for the activation:
 
-    Linear        B <- W^T B W
-    Activation    B <- B (.) E[h' h'^T] + diag(c),    c = E[h'' (.) y_bar], corrected by Pos-Eig
+    Linear        H_i <- W^T H_i W
+                  B   <- W^T B W
+    Activation    H_i <- diag(h'_i) H_i diag(h'_i) + diag(c_i),   c_i = h''_i (.) y_bar_i
+                  B   <- B (.) E[h' h'^T] + diag(c),              c = E[h'' (.) y_bar]
 
-with y_bar the gradient in the activation's output, which is W^T g of the layer above.
+with c_i or c corrected by Pos-Eig, where y_bar is the gradient in the activation's output, which is
+W^T g of the layer above. ``gamma`` is Pos-Eig's factor: 1 leaves the second-order term c as it is,
+None leaves it out (Gauss-Newton).
 """
 
 from typing import NamedTuple
@@ -37,35 +42,61 @@ class Unit(NamedTuple):
         return self._replace(saved=saved, delta=self.delta[samples])
 
 
+class Rule:
+    """How a curvature matrix passes from a layer's output to its input: base of all rules."""
+
+    @staticmethod
+    def carry(unit, B, gamma):
+        """The mean matrix B (n, n) of a batch, one step down: (m, m)."""
+        raise NotImplementedError("a rule must define carry(unit, B, gamma)")
+
+    @staticmethod
+    def carry_each(unit, H, gamma):
+        """The matrices H (S, n, n) of the instances, one step down: (S, m, m)."""
+        raise NotImplementedError("a rule must define carry_each(unit, H, gamma)")
+
+
 @rules.register(Linear)
-class LinearRule:
+class LinearRule(Rule):
     """B <- W^T B W."""
 
     @staticmethod
     def carry(unit, B, gamma):
         return congruence(unit.layer.weight, B)
 
+    @staticmethod
+    def carry_each(unit, H, gamma):
+        W = unit.layer.weight
+        return W.T @ H @ W
+
 
 @rules.register(Activation)
-class ActivationRule:
+class ActivationRule(Rule):
     """B <- B (.) E[h' h'^T] + diag(Pos-Eig(E[h'' (.) y_bar])), or no diagonal if gamma is None."""
 
     @staticmethod
     def carry(unit, B, gamma):
-        slope, curvature = unit.saved.slope, unit.saved.curvature
+        slope, second_derivative = unit.saved.slope, unit.saved.curvature
         moment = second_moment(slope)
         B = np.multiply(moment, B, out=moment)
         if gamma is not None and not getattr(unit.layer.function, "piecewise_linear", False):
-            bend = np.einsum("si,si->i", curvature, unit.delta) / len(slope)
-            B[np.diag_indices_from(B)] += pos_diagonal(bend, gamma)
+            second_order = np.einsum("si,si->i", second_derivative, unit.delta) / len(slope)
+            B[np.diag_indices_from(B)] += pos_diagonal(second_order, gamma)
         return B
+
+    @staticmethod
+    def carry_each(unit, H, gamma):
+        slope, second_derivative = unit.saved.slope, unit.saved.curvature
+        H = slope[:, :, None] * H * slope[:, None, :]
+        if gamma is not None:
+            index = np.arange(H.shape[1])
+            H[:, index, index] += pos_diagonal(second_derivative * unit.delta, gamma)
+        return H
 
 
 @rules.register(Chain)
-class ChainRule:
-    """A chain is nothing but its layers: see :func:`units`."""
-
-    carry = None
+class ChainRule(Rule):
+    """A chain is nothing but its layers: :func:`units` puts them in its place."""
 
 
 def check_layers(network):
@@ -93,12 +124,13 @@ def units(evaluation, deltas=None):
 
 
 def _unfolded(chain, saved, deltas, start):
-    for layer, kept, delta, where in zip(chain.layers, saved, deltas, chain.slices):
+    for layer, its_saved, delta, where in zip(chain.layers, saved, deltas, chain.slices):
         place = slice(start + where.start, start + where.stop)
         if isinstance(layer, Chain):
-            yield from _unfolded(layer, kept, layer.output_gradients(kept, delta), place.start)
+            inner = layer.output_gradients(its_saved, delta)
+            yield from _unfolded(layer, its_saved, inner, place.start)
         else:
-            yield Unit(layer, kept, delta, place)
+            yield Unit(layer, its_saved, delta, place)
 
 
 def linear(all_units):
@@ -119,10 +151,10 @@ def downwards(all_units, top, step):
         first linear layer and what lies below it, so that nothing as large as the inputs is made.
     """
     first = next(i for i, unit in enumerate(all_units) if isinstance(unit.layer, Linear))
-    found, M = [], top
+    at_layers, M = [], top
     for unit in reversed(all_units[first:]):
         if isinstance(unit.layer, Linear):
-            found.append(M)
+            at_layers.append(M)
         if unit is not all_units[first]:
             M = step(unit, M)
-    return found[::-1]
+    return at_layers[::-1]
