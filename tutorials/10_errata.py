@@ -238,8 +238,8 @@ note("(8b)", *both(8))
 # ## 6. The worst case: [reversible-gauss-newton] (32)
 #
 # Two Euler iterations stay within $\frac{\alpha}{K}(e^{Lt} - 1)$ of their flows each, (28)-(29),
-# and the flows have the same errors $\varepsilon$. The distance of the iterations is then at most the
-# sum of both, (30). (32) has it once.
+# and the flows have the same errors $\varepsilon$. The distance of the iterations is then at most
+# the sum of both, (30). (32) has it once.
 #
 # **Predict first.** Find two iterations that err in *opposite* directions.
 
@@ -269,8 +269,9 @@ left.barh(places - 0.2, [one for one, _ in found.values()], height=0.36, color=p
           label="as printed")
 left.barh(places + 0.2, [max(one, floor) for _, one in found.values()], height=0.36,
           color=plots.BLUE, label="corrected")
-left.set(xscale="log", xlim=(floor, 1e9), xlabel="relative error", title="six errata, executed",
-         yticks=places, yticklabels=[f"{where[name]} {name}" for name in found])
+left.set(xscale="log", xlim=(floor, 1e7), xlabel="relative error", title="six errata, executed",
+         ylabel="equation", yticks=places,
+         yticklabels=[f"{where[name]} {name}" for name in found])
 left.invert_yaxis()
 left.legend(loc="upper right", fontsize=8)
 for number, (name, (remainder, _)) in enumerate(curves.items()):
