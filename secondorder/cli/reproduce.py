@@ -83,6 +83,8 @@ def run(options):
         raise ValueError(f"{paper} has no studies yet")
     out, records = Path(options.out), []
     with _executor(options) as executor, files.exclusive(files.output_directory(out)):
+        if not options.resume:
+            _refuse_earlier_runs(chosen, out, options)
         for study in chosen:
             records.append(_reproduce(study, out, executor, options))
     if options.json:
@@ -92,17 +94,26 @@ def run(options):
     return 0
 
 
+def _refuse_earlier_runs(chosen, out, options):
+    """Runs of another time are taken only where that is asked for: the code may have changed."""
+    from secondorder import studies
+
+    for study in chosen:
+        place = out / study.paper
+        if place.is_dir():
+            first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
+            there = len(studies.Sweep(place).present(first))
+            if there:
+                raise FileExistsError(f"{place} holds {there} of {len(first)} runs of {study.key}: "
+                                      "--resume takes them; another --out begins anew")
+
+
 def _reproduce(study, out, executor, options):
     from secondorder import studies
     from secondorder.studies import records
 
     place = files.output_directory(out / study.paper)
     sweep = studies.Sweep(place, executor, say=lambda line: print(line, file=sys.stderr))
-    first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
-    there = len(sweep.present(first))
-    if there and not options.resume and len(options.keys) == 1:
-        raise FileExistsError(f"{place} holds {there} of {len(first)} runs of {study.key}: "
-                              "--resume takes them; another --out begins anew")
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:

@@ -25,6 +25,8 @@ def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     assert record["key"] == "claim-step-cost" and record["quick"]
     assert {claim["verdict"] for claim in record["claims"]} == {"undecided"}
     assert cli.main(command) == 2 and "--resume" in capsys.readouterr().err
+    two = [*command[:2], "claim-step-cost", "claim-batch-rank", *command[3:]]
+    assert cli.main(two) == 2 and "--resume" in capsys.readouterr().err, "nor with others"
     assert cli.main([*command, "--resume"]) == 0
     assert "undecided" in capsys.readouterr().out
 

@@ -1,0 +1,105 @@
+"""Claims that rest on the figures: PCH improves Gauss-Newton; EA-CG converges faster than KFI."""
+
+from secondorder.studies import both, study
+
+from .. import PAPER
+from . import training
+from .cifar_figures import FULL, Curves, Figure1, Figure5
+from .training import better_accuracy, by_selection, faster, lower_loss
+from .wide_figures import DEVIATION, BoundedWide, Figure2, WideCurves
+from .wide_figures import FULL as WIDE
+
+
+@study(PAPER, "claim-pch-over-gn",
+       shows="PCH-1 against the Gauss-Newton matrix, both solvers, cross-entropy on Cifar-10",
+       claims={"ea-cg": "with EA-CG, PCH-1 ends with the lower training loss",
+               "kfi": "the same with KFI"},
+       full=FULL, quick=training.QUICK, seconds=(2500, 8), needs=("cifar-10",),
+       deviation=training.DEVIATION)
+class PchOverGaussNewton(Curves):
+    def methods(self):
+        return [(solver, curvature) for curvature in ("gauss-newton", "pch-1")
+                for solver in ("ea-cg", "kfi")]
+
+    def judge(self, results, settings):
+        return {solver: by_selection(
+            lambda chosen, solver=solver: chosen.compared(
+                (solver, "pch-1"), (solver, "gauss-newton"), lower_loss,
+                "log of Gauss-Newton's final loss over PCH-1's"), self.criterion, settings, results)
+            for solver in ("ea-cg", "kfi")}
+
+
+CASES = {"figure-1": (Figure1, FULL), "figure-2": (Figure2, WIDE), "figure-5": (Figure5, FULL),
+         "figure-6": (BoundedWide, WIDE)}
+
+
+@study(PAPER, "claim-converges",
+       shows="EA-CG against KFI in the four cases, curvature PCH-1",
+       claims={"faster": "EA-CG is faster in seconds in all four",
+               "tests": "and tests better in all four"},
+       full={**FULL, "wide": "W4"}, quick={**training.QUICK, "wide": "Q"}, seconds=(9000, 15),
+       needs=("cifar-10",), deviation=DEVIATION)
+class Converges:
+    def cases(self, settings):
+        """(curves, settings of the case) of the four."""
+        for curves, own in CASES.values():
+            wide = issubclass(curves, WideCurves)
+            yield curves(), {**settings, "case": settings["wide"] if wide else settings["case"],
+                             "batches": own["batches"] if settings["trial"] else
+                             settings["batches"]}
+
+    def runs(self, settings, results):
+        runs = {}
+        for curves, own in self.cases(settings):
+            for run in training.stages(self.methods(curves), curves.criterion, own, results):
+                runs[run.name] = run
+        return list(runs.values())
+
+    def methods(self, curves):
+        return [one for one in curves.methods() if one[1] == "pch-1"]
+
+    def judge(self, results, settings):
+        verdicts = {}
+        for letter, number, measure in (("faster", faster, "log of KFI's seconds over EA-CG's"),
+                                        ("tests", better_accuracy, "accuracy less KFI's")):
+            found = []
+            for curves, own in self.cases(settings):
+                (ours, other) = self.methods(curves)
+                here = of_case(results, own["case"])
+                found.append(by_selection(
+                    lambda chosen, ours=ours, other=other: chosen.compared(ours, other, number,
+                                                                           measure),
+                    curves.criterion, own, here))
+            verdicts[letter] = both(*found)
+        return verdicts
+
+    def draw(self, results, figure):
+        told = [one for one in results.arguments() if not one["hold_out"]]
+        cases = sorted({(one["case"], one["criterion"]) for one in told})
+        panels = figure.subplots(1, len(cases))
+        for axes, (case, criterion) in zip(panels, cases):
+            for method in ("ea-cg", "kfi", "kfi-rank-one"):
+                mine = [one for one in told if (one["case"], one["criterion"], one["method"])
+                        == (case, criterion, method)]
+                best = training.best_arguments(method, "pch-1", mine, results)
+                if best is not None:
+                    for one in results.of(**best):
+                        axes.plot(one["seconds"], one["loss"], training.STYLES[method][1],
+                                  color="C3" if method == "ea-cg" else "C0", linewidth=1)
+            axes.set(xlabel="CPU seconds", yscale="log", title=f"{case}, {criterion}")
+            axes.title.set_fontsize(7)
+        panels[0].set_ylabel("training loss")
+        panels[0].plot([], [], "C3-", label="EA-CG")
+        panels[0].plot([], [], "C0--", label="KFI")
+        panels[0].legend(fontsize=7)
+        figure.suptitle("EA-CG and KFI, PCH-1, chosen by least loss; a line a seed", fontsize=10)
+
+
+def of_case(results, case):
+    """Those results alone whose runs are of one case."""
+    from secondorder.studies import Results
+
+    kept = Results()
+    for number, (one, told) in enumerate(zip(results.of(case=case), results.arguments(case=case))):
+        kept.add(str(number), {"arguments": told, "result": one, "seconds": 0.0})
+    return kept

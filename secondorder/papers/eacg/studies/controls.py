@@ -1,0 +1,163 @@
+"""Claims about SGD: competitive with it, and how much of EA-CG is SGD at the rate eta / alpha."""
+
+import numpy as np
+
+from secondorder.studies import alike, both, counted, diverged, exactly, study, undecided
+
+from .. import PAPER
+from . import training
+from .training import better_accuracy, final, lower_loss
+
+FREE = (0.5, 1.0, 2.0, 4.0)  # rates of SGD beyond the paper's grid
+
+
+@study(PAPER, "claim-sgd",
+       shows="EA-CG with PCH-1 against SGD with momentum, also at rates beyond the paper's grid",
+       claims={"loss": "the final training loss is at most 1.1 times SGD's, at SGD's printed rates",
+               "loss-free": "the same with SGD's rates up to 4",
+               "accuracy": "the accuracy is at most 2 points below SGD's, at the printed rates"},
+       full={**training.FULL, "case": "R5"}, quick=training.QUICK, seconds=(900, 4),
+       needs=("cifar-10",), deviation=training.DEVIATION)
+class Sgd:
+    def free(self, settings):
+        return {**settings, "rates": (*settings["rates"], *FREE)}
+
+    def runs(self, settings, results):
+        own = training.stages([("ea-cg", "pch-1"), ("sgd", "none")], "cross-entropy", settings,
+                              results)
+        if not settings["trial"]:
+            return own
+        free = training.stages([("sgd", "none")], "cross-entropy", self.free(settings), results)
+        return list({run.name: run for run in own + free}.values())
+
+    def judge(self, results, settings):
+        def against(settings_of_sgd, number, measure, margin):
+            def judge(chosen):
+                sgd = training.Chosen(chosen.selection, "cross-entropy", settings_of_sgd, results)
+                ours, other = chosen.runs("ea-cg", "pch-1"), sgd.runs("sgd")
+                return training.paired([number(ours[seed], other[seed]) + margin for seed in ours
+                                        if seed in other], measure)
+
+            return training.by_selection(judge, "cross-entropy", settings, results)
+
+        free = self.free(settings) if settings["trial"] else settings
+        loss = "log of 1.1 times SGD's final loss over ours"
+        return {"loss": against(settings, lower_loss, loss, np.log(1.1)),
+                "loss-free": against(free, lower_loss, loss, np.log(1.1)),
+                "accuracy": against(settings, better_accuracy, "accuracy less SGD's, plus .02",
+                                    0.02)}
+
+    def draw(self, results, figure):
+        training.draw_curves([("ea-cg", "pch-1"), ("sgd", "none")], "cross-entropy", results,
+                             figure, "epochs")
+
+
+@study(PAPER, "claim-eta-alpha",
+       shows="EA-CG with PCH-1 against SGD at the rate eta / alpha, pair by pair",
+       claims={"alike": "at alpha .05 and above both end alike: training losses within 10 %",
+               "corner": "at (.2, .01) SGD diverges or stays on the plateau, EA-CG does not"},
+       full={**training.FULL, "case": "R5", "epochs": 15, "alphas": (0.01, 0.02, 0.05, 0.1),
+             "batches": (100,)},
+       quick={**training.QUICK, "alphas": (0.01, 0.1)}, seconds=(900, 4), needs=("cifar-10",),
+       deviation="ours; SGD without momentum's share: momentum .9 at (1 - .9) eta / alpha")
+class EtaAlpha:
+    def pairs(self, settings):
+        return [(rate, alpha, batch) for rate in settings["rates"] for alpha in settings["alphas"]
+                for batch in settings["batches"]]
+
+    def sgd_point(self, point):
+        rate, alpha, batch = point
+        return float(f"{(1 - training.MOMENTUM) * rate / alpha:.6g}"), 0.0, batch
+
+    def runs(self, settings, results):
+        runs = {}
+        for seed in settings["seeds"]:
+            for point in self.pairs(settings):
+                for run in (training.one(seed, "ea-cg", "pch-1", point, "cross-entropy", settings),
+                            training.one(seed, "sgd", "none", self.sgd_point(point),
+                                         "cross-entropy", settings)):
+                    runs[run.name] = run
+        return list(runs.values())
+
+    def found(self, point, results):
+        """(EA-CG's runs, SGD's) by seed."""
+        return [results.by_seed(method=method, rate=rate, alpha=alpha, batch=batch)
+                for method, (rate, alpha, batch) in (("ea-cg", point),
+                                                     ("sgd", self.sgd_point(point)))]
+
+    def judge(self, results, settings):
+        near = []
+        for point in self.pairs(settings):
+            if point[1] >= 0.05:
+                ours, sgd = self.found(point, results)
+                near.append(alike([lower_loss(ours[seed], sgd[seed]) for seed in ours], 0.1,
+                                  "log of the final loss, SGD over EA-CG"))
+        ours, sgd = self.found((0.2, 0.01, settings["batches"][0]), results)
+        corner = [training.started(ours[seed], "cross-entropy") and not diverged(ours[seed])
+                  and (diverged(sgd[seed]) or not training.started(sgd[seed], "cross-entropy"))
+                  for seed in ours]
+        return {"alike": both(*near) if near else undecided("no such alpha"),
+                "corner": counted(corner, [final(ours[seed]) for seed in ours],
+                                  "EA-CG's final loss", least=3)}
+
+    def draw(self, results, figure):
+        axes = figure.subplots()
+        alphas = sorted({one["alpha"] for one in results.arguments(method="ea-cg")})
+        for k, alpha in enumerate(alphas):
+            left, right = [], []
+            for one, told in zip(results.of(method="ea-cg", alpha=alpha),
+                                 results.arguments(method="ea-cg", alpha=alpha)):
+                other = results.by_seed(method="sgd", rate=self.sgd_point(
+                    (told["rate"], alpha, told["batch"]))[0])[told["seed"]]
+                left.append(final(one))
+                right.append(final(other))
+            axes.plot(right, left, "osD^v"[k], color=f"C{k}", label=f"alpha {alpha:g}")
+        axes.axline((1, 1), slope=1, color="0.6", linewidth=0.8)
+        axes.set(xscale="log", yscale="log", xlabel="final training loss of SGD at eta / alpha",
+                 ylabel="of EA-CG at (eta, alpha)",
+                 title=training.title_of(results.arguments()[0]["case"]))
+        axes.title.set_fontsize(9)
+        axes.legend(fontsize=8)
+
+
+@study(PAPER, "claim-13-unstable",
+       shows="KFI with (12) in every layer, and with (13) in the first, over the grid",
+       claims={"a": "at one point of the grid at least (13) diverges and (12) does not"},
+       full={**training.FULL, "case": "R5", "epochs": 3, "batches": (500,)},
+       quick=training.QUICK, seconds=(200, 4), needs=("cifar-10",),
+       deviation="3 epochs; " + training.DEVIATION)
+class Unstable:
+    def runs(self, settings, results):
+        return [training.one(seed, method, "pch-1", point, "cross-entropy", settings)
+                for seed in settings["seeds"] for method in ("kfi", "kfi-rank-one")
+                for point in training.points(method, settings)]
+
+    def judge(self, results, settings):
+        lost = [self.lost(method, point, results) for point in training.points("kfi", settings)
+                for method in ("kfi", "kfi-rank-one")]
+        only = sum(b and not a for a, b in zip(lost[::2], lost[1::2]))
+        return {"a": exactly(only > 0, only, "points of the grid", f"{len(lost) // 2} points",
+                            len(settings["seeds"]))}
+
+    def lost(self, method, point, results):
+        """Whether a seed diverged: ended, or with a loss above that of uniform outputs."""
+        rate, alpha, batch = point
+        found = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
+        return any(diverged(one) or not final(one) < np.log(10) + 0.5 for one in found)
+
+    def draw(self, results, figure):
+        axes = figure.subplots()
+        points = sorted({(one["rate"], one["alpha"], one["batch"]) for one in results.arguments()})
+        for k, method in enumerate(("kfi", "kfi-rank-one")):
+            for place, (rate, alpha, batch) in enumerate(points):
+                found = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
+                ends = [final(one) for one in found]
+                axes.plot([place + 0.15 * k] * len(ends), ends, "os"[k], color=f"C{k}",
+                          label=("(12) in every layer", "(13) in the first")[k] if not place
+                          else None)
+        axes.axhline(np.log(10), color="0.6", linewidth=0.8)
+        axes.set_xticks(range(len(points)), [f"{rate:g}\n{alpha:g}" for rate, alpha, _ in points])
+        axes.set(xlabel="rate, alpha", ylabel="final training loss (line: log 10)",
+                 title=training.title_of(results.arguments()[0]["case"]))
+        axes.title.set_fontsize(9)
+        axes.legend(fontsize=8)

@@ -1,0 +1,100 @@
+"""Claim: what the expectation approximation drops, the covariance, is tiny."""
+
+import numpy as np
+
+from secondorder.studies import Run, counted, study
+
+from .. import PAPER
+from . import networks, training
+from .networks import CRITERIA
+
+
+def shares(seed, case, samples, epochs, every):
+    """||cov-t|| over ||mean of products||, by layer, along EA-CG with PCH-1.
+
+    The blocks are those of layer t's weights: inputs h of the layer, and the exact Hessians of its
+    outputs.
+
+    Returns
+    -------
+    dict
+        ``shares``: a row a look.
+    """
+    (x, y), _ = networks.split(case, seed, samples)
+    network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
+    optimizer = training.optimizer_of(network, loss, "ea-cg", "pch-1", 0.1, 0.02)
+    rng, found, update = np.random.default_rng([seed, 1]), [], 0
+    for _ in range(epochs):
+        order = rng.permutation(len(x))
+        for start in range(0, len(x) - 99, 100):
+            rows = order[start:start + 100]
+            if update % every == 0:
+                found.append(dropped(network.evaluate(loss, x[rows], y[rows])))
+            optimizer.step(x[rows], y[rows])
+            update += 1
+    return {"shares": found}
+
+
+def dropped(evaluation):
+    """Relative norms of the covariance by layer, over a batch.
+
+    Element by element, with A_s = h_s h_s^T and B_s the Hessian in the layer's outputs, the mean of
+    A_s[i, j] B_s[k, l] less the product of the means.
+    """
+    values = []
+    for h, B in instance_blocks(evaluation):
+        h, B = h.astype(float), B.astype(float).reshape(len(B), -1)
+        # ||mean_s A_s (x) B_s||^2 = mean_(s, s') (h_s . h_s')^2 <B_s, B_s'>
+        gram_h, gram_B = (h @ h.T) ** 2, B @ B.T
+        whole = np.mean(gram_h * gram_B)
+        # the product of means P has <mean, P> = mean_s (mean_t gram_h)(mean_t gram_B) and
+        # ||P||^2 = mean gram_h mean gram_B
+        cross = np.mean(gram_h.mean(axis=1) * gram_B.mean(axis=1))
+        product = gram_h.mean() * gram_B.mean()
+        values.append(float(np.sqrt(max(whole - 2 * cross + product, 0.0) / whole)))
+    return values
+
+
+def instance_blocks(evaluation):
+    """Inputs (S, n_in) and Hessians (S, n_out, n_out) of each linear layer, by the recursion of
+    every layer's `input_hessian`."""
+    network, blocks = evaluation.network, []
+    H = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
+    for i in reversed(range(len(network.layers))):
+        layer, saved = network.layers[i], evaluation.saved[i]
+        if layer.size:
+            blocks.append((saved.input, H))
+        if i:
+            H = layer.input_hessian(saved, evaluation.deltas[i], H)
+    return blocks[::-1]
+
+
+@study(PAPER, "claim-covariance",
+       shows="The covariance that (8b) drops, relative to the mean block, by layer while training",
+       claims={"a": "below .1 in every layer, at every look"},
+       full={"case": "R5", "samples": 4000, "epochs": 10, "every": 40, "seeds": (1, 2, 3, 4, 5)},
+       quick={"case": "Q", "samples": 300, "epochs": 1, "every": 2, "seeds": (1,)},
+       seconds=(300, 3), needs=("cifar-10",),
+       deviation="'tiny' as a tenth is our reading")
+class Covariance:
+    def runs(self, settings, results):
+        sizes = {name: settings[name] for name in ("case", "samples", "epochs", "every")}
+        return [Run(shares, {"seed": seed, **sizes}) for seed in settings["seeds"]]
+
+    def judge(self, results, settings):
+        largest = [float(np.max(one["shares"])) if one.get("shares") else np.inf
+                   for one in results.of()]
+        return {"a": counted([value < 0.1 for value in largest], largest, "largest share")}
+
+    def draw(self, results, figure):
+        axes = figure.subplots()
+        rows = np.mean([one["shares"] for one in results.of()], axis=0)
+        every = results.arguments()[0]["every"]
+        for k, column in enumerate(rows.T):
+            axes.plot(every * np.arange(len(rows)), column, "osD^v"[k % 5] + "-", color=f"C{k}",
+                      markersize=4, label=f"layer {k + 1}")
+        axes.axhline(0.1, color="0.5", linewidth=0.8)
+        axes.set(xlabel="update", ylabel="norm of the covariance over that of the mean block",
+                 yscale="log", title=networks.title_of(results.arguments()[0]["case"]))
+        axes.title.set_fontsize(9)
+        axes.legend(fontsize=8)

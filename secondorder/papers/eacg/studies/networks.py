@@ -1,0 +1,85 @@
+"""Networks and images that stand in for the paper's: fewer, smaller, of the same make.
+
+Sigmoids, logits, Xavier's uniform weights, biases 0, pixels in [0, 1], float32. ``"R5"`` and
+``"R6"`` have Cifar-10 at 16 x 16, ``"P8"`` is the paper's network for Cifar-10, ``"W4"`` has it
+enlarged to 64 x 64 in the place of ImageNet: an input layer that dwarfs the rest. ``"Q"`` is the
+digits.
+"""
+
+import functools
+
+import numpy as np
+
+import secondorder as so
+from secondorder.studies import images
+from secondorder.studies.data import pooled
+
+WIDTHS = {"Q": (64, 32, 16, 10), "R5": (768, 256, 128, 64, 32, 10),
+          "R6": (768, 256, 128, 64, 32, 16, 10), "W4": (12288, 128, 64, 32, 10),
+          "P8": (3072, 1024, 512, 256, 128, 64, 32, 16, 10)}
+CRITERIA = {"cross-entropy": so.SoftmaxCrossEntropy,
+            "bounded": lambda: so.BoundedCriterion(delta=5.0, epsilon=0.2)}
+STARTED = {"cross-entropy": 2.2, "bounded": 0.58}  # below: off the plateau (log 10 = 2.303, .622)
+TEST = 2000
+
+
+@functools.lru_cache(maxsize=4)
+def pictures(case):
+    """All images and labels of a case, with the name that a title gives them.
+
+    Returns
+    -------
+    (inputs, labels, name)
+    """
+    if case == "Q":
+        parts = [images("digits", part) for part in ("train", "test")]
+        name = parts[0].name
+    else:
+        parts = [images("cifar-10", part) for part in ("train", "test")]
+        name = parts[0].name
+    x = np.concatenate([part.inputs for part in parts])
+    labels = np.concatenate([part.labels for part in parts])
+    if case in ("R5", "R6"):
+        x, name = pooled(x, 32, 3, 2), f"{name}, 16 x 16"
+    elif case == "W4":
+        grid = x.reshape(len(x), 3, 32, 32).repeat(2, axis=2).repeat(2, axis=3)
+        x, name = grid.reshape(len(x), -1), f"{name}, enlarged to 64 x 64"
+    return x.astype("float32"), labels, name
+
+
+def split(case, seed, samples, hold_out=False):
+    """Training and test part, drawn by the seed.
+
+    Parameters
+    ----------
+    samples : int or None
+        So many training images only.
+    hold_out : bool
+        Test on `TEST` images taken from the training part, so that choosing rates never sees the
+        test part.
+
+    Returns
+    -------
+    ((x, y), (x, y))
+    """
+    x, labels, _ = pictures(case)
+    order = np.random.default_rng([seed, 2]).permutation(len(x))
+    test = min(TEST, len(x) // 5)
+    training, held_out = order[test:], order[:test]
+    if hold_out:
+        training, held_out = training[test:], training[:test]
+    training = training[:samples]
+    return (x[training], labels[training]), (x[held_out], labels[held_out])
+
+
+def network_of(case, seed, gain=1.0):
+    """The network of a case; `gain` multiplies Xavier's weights (1 as printed)."""
+    network = so.mlp(WIDTHS[case], activation="sigmoid", init="xavier", rng=seed, dtype="float32")
+    for layer in network.layers:
+        if layer.size:
+            layer.weight[...] *= gain
+    return network
+
+
+def title_of(case):
+    return f"{pictures(case)[2]}; {'-'.join(map(str, WIDTHS[case]))}"

@@ -1,0 +1,309 @@
+"""Training over a grid of rates, alpha and batch sizes, and what is read off the curves.
+
+The grid is the paper's, thinned: rates .1 and .2, alpha .01, .02 and .1. Every point is tried on a
+seed of its own, with test images taken from the training part; (L) the point with the least final
+training loss and (A) the one with the best held-out accuracy are then trained on the seeds that
+vote. A claim is decided by both; where they differ it is undecided. A training counts only once it
+is off the plateau (see `networks.STARTED`).
+"""
+
+import time
+
+import numpy as np
+
+import secondorder as so
+from secondorder.studies import HELD, Run, Verdict, diverged, paired, undecided
+
+from . import networks
+from .networks import CRITERIA, STARTED, title_of
+
+TRIAL_SEED = 100
+SELECTIONS = ("L", "A")
+CURVATURES = ("fisher", "gauss-newton", "pch-1", "pch-2")
+MOMENTUM = 0.9
+FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
+        "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
+WIDE = {**FULL, "batches": (500,)}
+QUICK = {"case": "Q", "epochs": 3, "trial": 0, "samples": 500, "batches": (100,), "rates": (0.2,),
+         "alphas": (0.01,), "seeds": (1,)}
+DEVIATION = ("10,000 images; the network and images named; 40 epochs instead of 200, 3 seeds; a "
+             "thinned grid, tried for 10 epochs; (11b) in closed form in the place of conjugate "
+             "gradients")
+
+
+def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, samples,
+          hold_out=False, gain=1.0):
+    """Train once and look after every epoch.
+
+    Parameters
+    ----------
+    seed : int
+    case, criterion : str
+        Keys of `networks.WIDTHS` and `networks.CRITERIA`.
+    method : {"sgd", "ea-cg", "kfi", "kfi-rank-one", "exact", "adam"}
+        SGD with momentum .9, the solvers of the damped systems, or Adam.
+    curvature : str
+    rate, alpha : float
+    batch, epochs, samples : int
+    hold_out : bool
+        As for :func:`.networks.split`.
+    gain : float
+
+    Returns
+    -------
+    dict
+        ``loss`` on the training images and ``accuracy`` on the others, at the start and after every
+        epoch; ``seconds``, CPU seconds of the steps alone; ``updates`` of an epoch. Of a training
+        whose numbers stop being finite what came before, and ``diverged``.
+    """
+    (x, y), (test_x, test_y) = networks.split(case, seed, samples, hold_out)
+    network, loss = networks.network_of(case, seed, gain), CRITERIA[criterion]()
+    optimizer = optimizer_of(network, loss, method, curvature, rate, alpha)
+    # loops are compiled in a first step, here of a copy: these seconds are not the method's
+    optimizer_of(network.copy(), loss, method, curvature, 1e-3, alpha).step(x[:batch], y[:batch])
+    rng, updates = np.random.default_rng([seed, 1]), len(x) // batch
+    kept = {"loss": [], "accuracy": [], "seconds": [], "updates": updates}
+    spent = 0.0
+    for epoch in range(epochs + 1):
+        try:
+            kept["loss"].append(mean_loss(network, loss, x, y))
+            kept["accuracy"].append(float(np.mean(network(test_x).argmax(axis=1) == test_y)))
+            kept["seconds"].append(round(spent, 3))
+            order = rng.permutation(len(x))
+            for start in range(0, updates * batch if epoch < epochs else 0, batch):
+                rows = order[start:start + batch]
+                began = time.process_time()
+                optimizer.step(x[rows], y[rows])
+                spent += time.process_time() - began
+        except FloatingPointError as error:
+            return kept | {"diverged": f"epoch {epoch}: {error}"}
+    return kept
+
+
+def optimizer_of(network, loss, method, curvature, rate, alpha):
+    if method == "sgd":
+        return so.Momentum(network, loss, learning_rate=rate, momentum=MOMENTUM)
+    if method == "adam":
+        return so.Adam(network, loss, learning_rate=rate)
+    solver = "ea-closed" if method == "ea-cg" else method
+    return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=solver,
+                   alpha=alpha)
+
+
+def mean_loss(network, loss, x, y, part=2000):
+    """Mean loss, in parts of the images so that wide inputs need little memory."""
+    total = sum(network.evaluate(loss, x[k:k + part], y[k:k + part]).loss * len(x[k:k + part])
+                for k in range(0, len(x), part))
+    return float(f"{total / len(x):.6g}")
+
+
+# -- which runs ------------------------------------------------------------------------------------
+
+
+def points(method, settings):
+    """The grid of a method: (rate, alpha, batch)."""
+    alphas = (0.0,) if method == "sgd" else settings["alphas"]
+    return [(rate, alpha, batch) for rate in settings["rates"] for alpha in alphas
+            for batch in settings["batches"]]
+
+
+def one(seed, method, curvature, point, criterion, settings, trial=False):
+    rate, alpha, batch = point
+    return Run(train, {"seed": seed, "case": settings["case"], "criterion": criterion,
+                       "method": method, "curvature": curvature, "rate": rate, "alpha": alpha,
+                       "batch": batch, "epochs": settings["trial" if trial else "epochs"],
+                       "samples": settings["samples"], "hold_out": trial})
+
+
+def stages(methods, criterion, settings, results):
+    """Trials of every point and, once these are known, the runs of the two chosen ones.
+
+    Parameters
+    ----------
+    methods : sequence of (str, str)
+        Method and curvature.
+    """
+    runs = {}
+    for method, curvature in methods:
+        asked = trials(method, curvature, criterion, settings)
+        for point in chosen(method, curvature, criterion, settings, results).values():
+            asked += [one(seed, method, curvature, point, criterion, settings)
+                      for seed in settings["seeds"]]
+        runs |= {run.name: run for run in asked}
+    return list(runs.values())
+
+
+def trials(method, curvature, criterion, settings):
+    grid = points(method, settings)
+    return [] if len(grid) == 1 else [one(TRIAL_SEED, method, curvature, point, criterion, settings,
+                                          trial=True) for point in grid]
+
+
+def chosen(method, curvature, criterion, settings, results):
+    """Selection -> point, or nothing while a trial is missing."""
+    grid = points(method, settings)
+    if len(grid) == 1:
+        return dict.fromkeys(SELECTIONS, grid[0])
+    tried = []
+    for rate, alpha, batch in grid:
+        found = results.of(method=method, curvature=curvature, criterion=criterion, rate=rate,
+                           alpha=alpha, batch=batch, seed=TRIAL_SEED)
+        if not found:
+            return {}
+        tried.append(found[0])
+    lost = [diverged(result) for result in tried]
+    losses = [np.inf if gone else result["loss"][-1] for gone, result in zip(lost, tried)]
+    accuracies = [-1 if gone else result["accuracy"][-1] for gone, result in zip(lost, tried)]
+    return {"L": grid[int(np.argmin(losses))], "A": grid[int(np.argmax(accuracies))]}
+
+
+class Chosen:
+    """The runs of one selection, by method and seed.
+
+    Parameters
+    ----------
+    selection : {"L", "A"}
+    """
+
+    def __init__(self, selection, criterion, settings, results):
+        self.selection, self.criterion = selection, criterion
+        self.settings, self.results = settings, results
+
+    def runs(self, method, curvature="none"):
+        """Seed -> result, of the seeds that vote."""
+        point = chosen(method, curvature, self.criterion, self.settings,
+                       self.results).get(self.selection)
+        if point is None:
+            return {}
+        rate, alpha, batch = point
+        found = self.results.by_seed(method=method, curvature=curvature, criterion=self.criterion,
+                                     rate=rate, alpha=alpha, batch=batch, hold_out=False)
+        return {seed: found[seed] for seed in self.settings["seeds"] if seed in found}
+
+    def compared(self, ours, other, number, measure, margin=0.0):
+        """Whether ``number(run of ours, run of other)``, paired by seed, is positive.
+
+        Runs that never left the plateau have no say.
+        """
+        left, right = self.runs(*ours), self.runs(*other)
+        both = [seed for seed in left if seed in right]
+        going = [seed for seed in both if started(left[seed], self.criterion)
+                 and started(right[seed], self.criterion)]
+        if len(going) < len(both):
+            return undecided(f"{len(both) - len(going)} of {len(both)} runs stay on the plateau",
+                             len(both))
+        return paired([number(left[seed], right[seed]) for seed in going], measure, margin)
+
+
+def by_selection(judge, criterion, settings, results):
+    """A verdict that both selections share; undecided where they differ.
+
+    Parameters
+    ----------
+    judge : callable
+        Takes a :class:`Chosen`, returns a Verdict.
+    """
+    L, A = (judge(Chosen(selection, criterion, settings, results)) for selection in SELECTIONS)
+    if L.verdict == A.verdict:
+        return L
+    return Verdict("undecided", L.effect, L.spread, L.seeds, L.measure,
+                   f"depends on the selection: least loss {L.verdict}, best accuracy {A.verdict}")
+
+
+# -- what is read off a run ------------------------------------------------------------------------
+
+
+def started(result, criterion):
+    """Whether a training left the plateau."""
+    return bool(result["loss"]) and min(result["loss"]) < STARTED[criterion]
+
+
+def final(result, name="loss"):
+    return np.nan if diverged(result) else result[name][-1]
+
+
+def lower_loss(ours, other):
+    """log of the other's final training loss over ours: positive where ours is lower."""
+    return np.log(final(other) / final(ours))
+
+
+def better_accuracy(ours, other):
+    return final(ours, "accuracy") - final(other, "accuracy")
+
+
+def faster(ours, other):
+    """log of the other's seconds over ours, to the loss that both reach: 1.1 times the larger of
+    their final ones."""
+    level = 1.1 * max(final(ours), final(other))
+    return np.log(seconds_to(other, level) / seconds_to(ours, level))
+
+
+def seconds_to(result, level):
+    """CPU seconds of steps until the training loss is at a level; NaN where it never is."""
+    return next((seconds for loss, seconds in zip(result["loss"], result["seconds"])
+                 if loss <= level and seconds > 0), np.nan)
+
+
+def held_by_all(verdicts, measure="", every=True):
+    """Of several verdicts by a common question: held where all (or, with ``every=False``, where
+    any) held."""
+    kinds = [verdict.verdict for verdict in verdicts]
+    wanted = [kind == HELD for kind in kinds]
+    if all(wanted) if every else any(wanted):
+        return next(verdict for verdict in verdicts if verdict.verdict == HELD)
+    contrary = [kind == "did not hold" for kind in kinds]
+    if any(contrary) if every else all(contrary):
+        return next(verdict for verdict in verdicts if verdict.verdict == "did not hold")
+    return next(verdict for verdict in verdicts if verdict.verdict == "undecided")
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+STYLES = {"sgd": ("k", "-", ""), "ea-cg": (None, "-", "o"), "kfi": (None, "--", "s"),
+          "kfi-rank-one": (None, "--", "s")}
+COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "pch-2": "C4"}
+
+
+def draw_curves(methods, criterion, results, figure, over):
+    """Training loss and test accuracy of the points with the least loss, over epochs or seconds;
+    mean over seeds.
+
+    Parameters
+    ----------
+    over : {"seconds", "epochs"}
+    """
+    panels = figure.subplots(1, 2)
+    told = [one for one in results.arguments(criterion=criterion) if not one["hold_out"]]
+    for method, curvature in methods:
+        best = best_arguments(method, curvature, told, results)
+        if best is None:
+            continue
+        found = [run for run in results.of(**best) if not diverged(run)]
+        shortest = min(len(run["loss"]) for run in found)
+        x = (np.arange(shortest) if over == "epochs" else
+             np.mean([run["seconds"][:shortest] for run in found], axis=0))
+        _, style, marker = STYLES[method]
+        label = "SGD, momentum" if method == "sgd" else f"{curvature}, {method}"
+        for axes, name in zip(panels, ("loss", "accuracy")):
+            axes.plot(x, np.mean([run[name][:shortest] for run in found], axis=0), style,
+                      color=COLOURS[curvature], marker=marker, markersize=3,
+                      markevery=max(1, shortest // 8), label=label)
+    unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
+    panels[0].set(xlabel=unit, ylabel=f"training loss, {criterion}", yscale="log")
+    panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
+    panels[1].legend(fontsize=7)
+    figure.suptitle(f"{title_of(told[0]['case'])}; chosen by least loss, mean over seeds",
+                    fontsize=9)
+
+
+def best_arguments(method, curvature, told, results):
+    """The arguments, without the seed, of the judged runs of a method with the lowest loss."""
+    best, lowest = None, np.inf
+    for arguments in told:
+        if (arguments["method"], arguments["curvature"]) != (method, curvature):
+            continue
+        wanted = {key: value for key, value in arguments.items() if key != "seed"}
+        ends = [final(run) for run in results.of(**wanted)]
+        if np.nanmean([*ends, np.inf] if np.isnan(ends).all() else ends) < lowest:
+            best, lowest = wanted, np.nanmean(ends)
+    return best

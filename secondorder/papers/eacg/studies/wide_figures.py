@@ -1,0 +1,128 @@
+"""Figures 2, 4, 6 and 8: an input layer that dwarfs the rest, in the place of ImageNet-10."""
+
+import numpy as np
+
+from secondorder.studies import alike, both, study
+
+from .. import PAPER
+from . import training
+from .cifar_figures import Curves, pairs
+from .training import better_accuracy, final, lower_loss, seconds_to
+
+FULL = {**training.WIDE, "case": "W4"}
+DEVIATION = (training.DEVIATION + "; Cifar-10 enlarged to 64 x 64, whose pixels carry the numbers "
+             "of 32 x 32, in the place of ImageNet; KFI's first layer by (13)")
+
+
+class WideCurves(Curves):
+    """SGD, and curvatures with EA-CG and with KFI whose first layer has one direction, (13)."""
+
+    def methods(self):
+        return [("sgd", "none")] + [(solver, curvature) for curvature in self.curvatures
+                                    for solver in ("ea-cg", "kfi-rank-one")]
+
+    def each(self, number, measure, settings, results, curvatures=None):
+        return self.decide(lambda chosen: both(*(
+            chosen.compared(("ea-cg", curvature), ("kfi-rank-one", curvature), number,
+                            f"{measure}, {curvature}")
+            for curvature in self.curvatures if curvature != "pch-2")), settings, results)
+
+
+def kfi_lower(ours, other):
+    return -lower_loss(ours, other)
+
+
+def overfits(ours, other):
+    """How much more KFI's accuracy falls from its best to the end than EA-CG's, above 2 points."""
+    def fall(run):
+        return max(run["accuracy"]) - final(run, "accuracy")
+
+    return fall(other) - max(fall(ours), 0.02)
+
+
+SHARED = dict(full=FULL, quick=training.QUICK, seconds=(4000, 12), needs=("cifar-10",),
+              deviation=DEVIATION)
+
+
+@study(PAPER, "figure-2",
+       shows="Cross-entropy with wide inputs against seconds",
+       claims={"a": "EA-CG and KFI take the same time for all epochs, within 10 %",
+               "b": "KFI's training loss is the lower, with every curvature",
+               "c": "KFI may overfit: it ends more than 2 points below its best accuracy, EA-CG "
+                    "does not",
+               "d": "EA-CG reaches the loss that both reach within 1.2 times SGD's seconds"},
+       **SHARED)
+class Figure2(WideCurves):
+    over = "seconds"
+
+    def judge(self, results, settings):
+        def same_time(chosen):
+            return both(*(alike([np.log(a["seconds"][-1] / b["seconds"][-1]) for a, b in
+                                 pairs(chosen, curvature, curvature, ("ea-cg", "kfi-rank-one"))],
+                                np.log(1.1), f"log of EA-CG's seconds over KFI's, {curvature}")
+                          for curvature in ("fisher", "gauss-newton", "pch-1")))
+
+        def soon(ours, sgd):
+            level = 1.1 * max(final(ours), final(sgd))
+            return np.log(1.2 * seconds_to(sgd, level) / seconds_to(ours, level))
+
+        def against_sgd(chosen):
+            return both(*(chosen.compared(("ea-cg", curvature), ("sgd", "none"), soon,
+                                          f"log of 1.2 times SGD's seconds over {curvature}'s")
+                          for curvature in ("fisher", "gauss-newton", "pch-1")))
+
+        return {"a": self.decide(same_time, settings, results),
+                "b": self.each(kfi_lower, "log of the final loss", settings, results),
+                "c": self.each(overfits, "fall of the accuracy", settings, results),
+                "d": self.decide(against_sgd, settings, results)}
+
+
+@study(PAPER, "figure-4", shows="The trainings of Figure 2 against epochs",
+       claims={"b": "KFI's training loss is the lower, with every curvature",
+               "c": "KFI may overfit: it ends more than 2 points below its best accuracy, EA-CG "
+                    "does not"}, **SHARED)
+class Figure4(WideCurves):
+    def judge(self, results, settings):
+        return {"b": self.each(kfi_lower, "log of the final loss", settings, results),
+                "c": self.each(overfits, "fall of the accuracy", settings, results)}
+
+
+class BoundedWide(WideCurves):
+    criterion, curvatures = "bounded", ("fisher", "pch-1", "pch-2")
+
+    def accuracies_alike(self, settings, results):
+        return self.decide(lambda chosen: both(*(
+            alike([better_accuracy(a, b) for a, b in
+                   pairs(chosen, curvature, curvature, ("ea-cg", "kfi-rank-one"))], 0.02,
+                  f"accuracy, EA-CG less KFI, {curvature}") for curvature in ("fisher", "pch-1"))),
+            settings, results)
+
+
+@study(PAPER, "figure-6", shows="The bounded criterion (14) with wide inputs against seconds",
+       claims={"a": "EA-CG has the lower training loss, with every curvature",
+               "b": "the accuracies are alike, within 2 points"}, **SHARED)
+class Figure6(BoundedWide):
+    over = "seconds"
+
+    def judge(self, results, settings):
+        return {"a": self.each(lower_loss, "log of the final loss", settings, results),
+                "b": self.accuracies_alike(settings, results)}
+
+
+@study(PAPER, "figure-8", shows="The trainings of Figure 6 against epochs",
+       claims={"a": "EA-CG has the lower training loss, with every curvature",
+               "b": "the accuracies are alike, within 2 points",
+               "c": "PCH-1 with KFI has the best accuracy, by 2 points at least (else it is (b))"},
+       **SHARED)
+class Figure8(BoundedWide):
+    def judge(self, results, settings):
+        def best(chosen):
+            others = [one for one in self.methods() if one[1] != "pch-2"
+                      and one != ("kfi-rank-one", "pch-1")]
+            return both(*(chosen.compared(("kfi-rank-one", "pch-1"), other, better_accuracy,
+                                          f"accuracy less that of {other[1]} {other[0]}", 0.02)
+                          for other in others))
+
+        return {"a": self.each(lower_loss, "log of the final loss", settings, results),
+                "b": self.accuracies_alike(settings, results),
+                "c": self.decide(best, settings, results)}

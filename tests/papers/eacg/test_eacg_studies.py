@@ -1,0 +1,300 @@
+"""The judges of EA-CG's studies, on made-up results: a clear yes, a clear no, too few seeds, runs
+that diverged or never left the plateau; and what they measure, where it is known."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.papers.eacg.studies import (covariance, error_tables, memory, networks, plateau,
+                                             table_1, training)
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+
+
+def judged(key, make, seeds=None):
+    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
+    study = STUDIES.of("ea-cg")[key]
+    settings, results = study.settings(seeds=seeds), Results()
+    while wanted := [run for run in study.runs(settings, results) if run not in results]:
+        for run in wanted:
+            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
+                                   "seconds": 1.0})
+    found = study.judge(results, settings)
+    assert set(found) == set(study.claims)
+    return {letter: one.verdict for letter, one in found.items()}
+
+
+def falling(seed, to=0.1, accuracy=0.5, speed=1.0, best=None):
+    """A made-up training from log 10 to a loss, 41 looks, `speed` seconds an epoch."""
+    wobble = 1e-3 * (seed % 7)
+    accuracies = np.full(41, accuracy + wobble)
+    if best is not None:
+        accuracies[20] = best
+    return {"loss": np.geomspace(np.log(10), to * (1 + wobble), 41).tolist(),
+            "accuracy": accuracies.tolist(), "seconds": (speed * np.arange(41.0)).tolist(),
+            "updates": 100}
+
+
+def flat(seed, **_):
+    return {"loss": [2.303] * 41, "accuracy": [0.1] * 41, "seconds": list(range(41)),
+            "updates": 100}
+
+
+LOST = {"loss": [2.303], "accuracy": [0.1], "seconds": [0.0], "updates": 100,
+        "diverged": "epoch 0: inf"}
+
+
+def as_printed(seed, method, curvature, **_):
+    """EA-CG faster and better tested, KFI lower by epoch, SGD the fastest."""
+    if method == "sgd":
+        return falling(seed, to=0.1, accuracy=0.5, speed=0.05)
+    if method == "ea-cg":
+        return falling(seed, to=0.1, accuracy=0.5, speed=0.1)
+    return falling(seed, to=0.05, accuracy=0.4, speed=1.0 if curvature == "fisher" else 3.0)
+
+
+def contrary(seed, method, curvature, **_):
+    if method == "sgd":
+        return falling(seed, to=0.5, accuracy=0.3, speed=9.0)
+    if method == "ea-cg":
+        return falling(seed, to=0.2 if curvature == "pch-1" else 0.4,
+                       accuracy=0.4 if curvature == "pch-1" else 0.3, speed=3.0)
+    return falling(seed, to=0.25, accuracy=0.6, speed=1.0 if curvature != "fisher" else 2.0)
+
+
+# -- the figures -----------------------------------------------------------------------------------
+
+def test_figures_1_and_3():
+    assert set(judged("figure-1", as_printed).values()) == {HELD}
+    assert set(judged("figure-3", as_printed).values()) == {HELD}
+    assert set(judged("figure-1", contrary).values()) == {DID_NOT_HOLD}
+    found = judged("figure-3", contrary)
+    assert found == {"a": DID_NOT_HOLD, "b": DID_NOT_HOLD}
+    assert set(judged("figure-1", as_printed, seeds=2).values()) == {UNDECIDED}
+
+
+@pytest.mark.parametrize("key", ["figure-1", "figure-2", "figure-7", "figure-8", "figure-9"])
+def test_runs_on_the_plateau_have_no_say(key):
+    assert set(judged(key, flat).values()) == {UNDECIDED}
+
+
+def test_a_comparison_with_a_run_that_diverged_is_undecided():
+    def lost(seed, method, **told):
+        return LOST if method == "kfi" and seed == 2 else as_printed(seed, method, **told)
+
+    found = judged("figure-1", lost)
+    assert {found[letter] for letter in "abde"} == {UNDECIDED}
+    assert found["c-loss"] == found["c-accuracy"] == HELD, "KFI has no part in these"
+
+
+def test_a_claim_on_which_the_selections_differ_is_undecided():
+    """Rate .1 has the lower loss and the worse accuracy in the trials, and so differs later."""
+    def make(seed, method, rate, **_):
+        ours = method == "ea-cg"
+        if rate == 0.1:
+            return falling(seed, to=0.05, accuracy=0.3 if ours else 0.4)
+        return falling(seed, to=0.1, accuracy=0.6 if ours else 0.5)
+
+    assert judged("figure-3", make)["b"] == UNDECIDED
+
+
+def test_figures_2_and_4():
+    def make(seed, method, **_):
+        if method == "kfi-rank-one":
+            return falling(seed, to=0.05, accuracy=0.4, best=0.5)
+        return falling(seed, to=0.1)
+
+    assert set(judged("figure-2", make).values()) == {HELD}
+    assert set(judged("figure-4", make).values()) == {HELD}
+
+    def other(seed, method, **_):
+        if method == "kfi-rank-one":
+            return falling(seed, to=0.2, speed=2.0)
+        return falling(seed, to=0.1, speed=3.0 if method == "ea-cg" else 1.0)
+
+    assert set(judged("figure-2", other).values()) == {DID_NOT_HOLD}
+
+
+def test_figures_5_to_8():
+    def make(seed, method, curvature, **_):
+        if method == "ea-cg":
+            return falling(seed, to=0.05 if curvature == "fisher" else 0.06, accuracy=0.5,
+                           speed=0.1)
+        kfi = 0.055 if curvature == "fisher" else 0.061
+        return falling(seed, to=kfi if method != "sgd" else 0.5, accuracy=0.4)
+
+    assert set(judged("figure-5", make).values()) == {HELD}
+    found = judged("figure-7", make)
+    assert found["b"] == found["c"] == HELD and found["a"] == HELD
+    found = judged("figure-8", make)
+    assert found == {"a": HELD, "b": DID_NOT_HOLD, "c": DID_NOT_HOLD}
+    assert judged("figure-6", contrary)["a"] == DID_NOT_HOLD
+    near = judged("figure-6", lambda seed, method, **_: falling(
+        seed, accuracy=0.5 + 0.005 * (method == "ea-cg")))
+    assert near["b"] == HELD
+
+
+def test_figures_9_to_12():
+    for key in ("figure-9", "figure-10", "figure-11", "figure-12"):
+        assert set(judged(key, lambda seed, curvature, **_: falling(
+            seed, to=0.1 if curvature == "pch-1" else 0.102)).values()) == {HELD}
+        assert set(judged(key, lambda seed, curvature, **_: falling(
+            seed, to=0.1 if curvature == "pch-1" else 0.2,
+            accuracy=0.5 if curvature == "pch-1" else 0.4)).values()) == {DID_NOT_HOLD}
+
+
+# -- the tables ------------------------------------------------------------------------------------
+
+def test_table_1():
+    def make(method=None, size=None, samples=None, fast=True, **_):
+        if size:
+            return {"seconds": 1.0 if fast else 9.0}
+        if method:
+            order = list(table_1.METHODS) if fast else list(table_1.METHODS)[::-1]
+            return {"seconds": 1.0 + order.index(method)}
+        return {"kfi_over_ea_cg": {"20": 1.5 if fast else 100.0},
+                "pch_over_gradient": 13.0 if fast else 0.5,
+                "extra": {"sgd": 0, "ea-cg": 1, "kfi": 2, "fisher ea-cg": 3}}
+
+    assert set(judged("table-1", make).values()) == {HELD}
+    assert set(judged("table-1", lambda **told: make(fast=False, **told)).values()) == {
+        DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("key", ["table-2", "table-3", "table-4", "table-5"])
+def test_tables_of_errors(key):
+    better = "pch-2" if key in ("table-2", "table-3") else "pch-1"
+
+    def make(seed, criterion, good=True, **_):
+        one = 1 + 1e-3 * seed
+        made = {"fisher": [3 * one] * 3, "pch-1": [1.0 * one, 2.0, 0.0],
+                "pch-2": [1.0 * one, 2.0, 0.0], "norm": [4.0, 4.0, 4.0]}
+        made[better] = [0.5 * one, 1.5 * one, 0.0]
+        if criterion == "cross-entropy":
+            made["gauss-newton"] = [5.0 * one] * 3
+        if not good:
+            made |= {"fisher": [0.1 * one] * 3, "pch-1": [2.0 * one, 1.0, 0.1],
+                     "pch-2": [2.0 * one, 1.0, 0.1], better: [3.0 * one, 1.5, 0.1]}
+        return made
+
+    assert set(judged(key, make).values()) == {HELD}
+    assert set(judged(key, lambda **told: make(good=False, **told)).values()) == {DID_NOT_HOLD}
+    few = judged(key, make, seeds=1)
+    assert few["a"] == few["d"] == UNDECIDED
+
+
+def test_errors_are_those_of_the_printed_metric():
+    """At the top, where PCH is |mean H| by definition, they are zero up to rounding; and the total
+    is the root of the sum of squares."""
+    network, loss = networks.network_of("Q", 0), so.BoundedCriterion()
+    (x, y), _ = networks.split("Q", 0, 50)
+    found = error_tables.errors_at(network, loss, x, y, "bounded")
+    assert "gauss-newton" not in found and len(found["pch-1"]) == 3
+    assert found["pch-1"][-1] < 1e-5 * found["norm"][-1] < found["fisher"][-1]
+
+
+# -- the claims ------------------------------------------------------------------------------------
+
+def test_plateau():
+    assert set(judged("claim-plateau", lambda updates, **_: {"update": 100}).values()) == {HELD}
+    never = judged("claim-plateau", lambda updates, **_: {"update": updates + 1})
+    assert set(never.values()) == {DID_NOT_HOLD}
+    few = judged("claim-plateau", lambda updates, **_: {"update": 100}, seeds=2)
+    assert set(few.values()) == {UNDECIDED}
+    assert plateau.of_depth(3) == [768, 256, 128, 10] and len(plateau.of_depth(8)) == 9
+
+
+def test_sgd_and_its_free_rates():
+    def make(seed, method, rate, **_):
+        if method == "ea-cg":
+            return falling(seed, to=0.1)
+        free = rate >= 0.5
+        return falling(seed, to=0.01 if free else 0.5, accuracy=0.6 if free else 0.5)
+
+    assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD}
+    assert set(judged("claim-sgd", make, seeds=2).values()) == {UNDECIDED}
+
+
+def test_eta_alpha():
+    def make(seed, method, rate, alpha, **_):
+        corner = np.isclose(rate, 2.0) if method == "sgd" else (rate, alpha) == (0.2, 0.01)
+        return LOST if corner and method == "sgd" else falling(seed)
+
+    assert judged("claim-eta-alpha", make) == {"alike": HELD, "corner": HELD}
+    found = judged("claim-eta-alpha", lambda seed, method, **_: falling(
+        seed, to=0.1 if method == "sgd" else 0.3))
+    assert found == {"alike": DID_NOT_HOLD, "corner": DID_NOT_HOLD}
+
+
+def test_grid_of_conjugate_gradients():
+    assert judged("claim-cg-grid", lambda seed, **_: {"loss": 1 + 1e-3 * seed}) == {"a": HELD}
+    found = judged("claim-cg-grid", lambda seed, tolerance, **_: {
+        "loss": (2.0 if tolerance == 0.1 else 1.0) + 1e-3 * seed})
+    assert found == {"a": DID_NOT_HOLD}
+
+
+def test_instability():
+    def make(seed, method, alpha, **_):
+        return LOST if method == "kfi-rank-one" and alpha == 0.01 else falling(seed)
+
+    assert judged("claim-13-unstable", make) == {"a": HELD}
+    assert judged("claim-13-unstable", lambda seed, **_: LOST) == {"a": DID_NOT_HOLD}
+
+
+def test_memory():
+    def make(factor):
+        return lambda method, **_: {"peak": 1e9 * (factor if method == "ea-cg" else 1),
+                                    "parameters": 1e9}
+
+    assert set(judged("claim-memory", make(1.2)).values()) == {HELD}
+    assert judged("claim-memory", make(2.0))["ea-cg"] == DID_NOT_HOLD
+    sgd = memory.peak_of("sgd", [500, 8, 10], 5)
+    assert sgd["peak"] >= 2 * sgd["parameters"] > 0
+
+
+def test_covariance():
+    assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.02]]}) == {"a": HELD}
+    assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.5]]}) == {"a": DID_NOT_HOLD}
+    assert judged("claim-covariance", lambda **_: {"diverged": "x"}) == {"a": DID_NOT_HOLD}
+
+
+def test_the_dropped_part_against_kronecker_products():
+    network, loss = so.mlp([3, 4, 2], activation="sigmoid", rng=0), so.SoftmaxCrossEntropy()
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(6, 3)), rng.integers(0, 2, 6)
+    found = covariance.dropped(network.evaluate(loss, x, y))
+    for t, (layer, h, W) in enumerate(((network.layers[0], x, 4),
+                                       (network.layers[2], network.layers[1].forward(
+                                           network.layers[0].forward(x)[0])[0], 2))):
+        blocks = []
+        for s in range(6):  # the Hessian of one sample in the layer's bias
+            H = so.exact.hessian(network, loss, x[s:s + 1], y[s:s + 1])
+            where = network.chain.slices[2 * t]
+            bias = H[where, where][-W:, -W:]
+            blocks.append(np.kron(np.outer(h[s], h[s]), bias))
+        mean = np.mean(blocks, axis=0)
+        A = np.mean([np.outer(one, one) for one in h], axis=0)
+        B = np.mean([block[:W, :W] / h[s, 0] ** 2 for s, block in enumerate(blocks)], axis=0)
+        expected = np.linalg.norm(mean - np.kron(A, B)) / np.linalg.norm(mean)
+        assert found[t] == pytest.approx(expected, rel=1e-9)
+
+
+def test_conclusions():
+    assert judged("claim-converges", as_printed) == {"faster": HELD, "tests": HELD}
+    found = judged("claim-converges", lambda seed, method, case, criterion, **_: falling(
+        seed, accuracy=0.5 if method == "ea-cg" else 0.6 if case == "W4" else 0.4))
+    assert found["tests"] == DID_NOT_HOLD
+
+    def make(seed, curvature, **_):
+        return falling(seed, to=0.1 if curvature == "pch-1" else 0.2)
+
+    assert set(judged("claim-pch-over-gn", make).values()) == {HELD}
+
+
+def test_the_test_part_is_not_seen_when_rates_are_chosen():
+    (_, _), (judged_x, _) = networks.split("Q", 5, None)
+    (tried_x, _), (held_out, _) = networks.split("Q", 5, None, hold_out=True)
+    rows = {row.tobytes() for row in judged_x}
+    assert not rows & {row.tobytes() for row in held_out}
+    assert len(tried_x) + len(held_out) + len(judged_x) == 1797
+    assert training.points("sgd", STUDIES.of("ea-cg")["figure-1"].settings()) == [
+        (0.1, 0.0, 100), (0.1, 0.0, 500), (0.2, 0.0, 100), (0.2, 0.0, 500)]
