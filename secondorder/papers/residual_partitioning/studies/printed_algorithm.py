@@ -5,7 +5,7 @@ import numpy as np
 from secondorder.studies import Run, diverged, exactly, study, undecided
 
 from .. import PAPER, ResidualPartitioning
-from ..printed_algorithm import algorithm_1_as_printed
+from ..algorithm_1 import algorithm_1_as_printed
 from . import networks
 
 RATES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
