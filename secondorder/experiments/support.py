@@ -1,4 +1,4 @@
-"""Which method supports which layer: the table of the README, made from the registrations."""
+"""Which method supports which layer: the table of CONTRIBUTING, made from the registrations."""
 
 import importlib
 import importlib.util

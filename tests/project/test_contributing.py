@@ -39,6 +39,11 @@ def test_every_section_has_its_example():
     assert [len(EXAMPLES[name]) for name in sections] == [1, 1, 1, 3]
 
 
+def test_parameters_are_kept_fixed_as_it_says():
+    (example,) = EXAMPLES["Parameters: where they live, and how to keep some of them fixed"]
+    run(example)
+
+
 @pytest.mark.parametrize("wrong", [None, "+ 2 * mixed", "a_bar + (y_bar", "a[:, None] * H_y"])
 def test_the_layer_passes_and_its_check_can_fail(wrong):
     (example,) = EXAMPLES["A layer"]

@@ -1,5 +1,5 @@
-"""The README says what is true: its snippets run, its commands parse, its table is the one that the
-code makes."""
+"""The README and what it links to say what is true: snippets run, commands parse, tables are those
+that the code makes."""
 
 import inspect
 import re
@@ -12,17 +12,22 @@ import secondorder as so
 from secondorder import cli
 from harness.readme_commands import commands
 from secondorder.experiments import support
-from secondorder.ledger import tally
+from secondorder.ledger import registry, tally
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.S)
 COMMANDS = re.findall(r"^(?:python3 .*|secondorder .*)$",
                       "\n".join(re.findall(r"```sh\n(.*?)```", README, re.S)), re.M)
 
 
 def test_readme_has_what_the_other_tests_look_for():
-    assert len(SNIPPETS) >= 5 and len(COMMANDS) >= 5
+    assert len(SNIPPETS) >= 3 and len(COMMANDS) >= 5
+
+
+def test_readme_is_a_front_door():
+    assert len(README.encode()) < 12_000, "the rest has its place behind it: link it"
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
@@ -91,13 +96,8 @@ def test_train_is_called_by_its_own_signature():
         assert defaults == dict(given[3:])
 
 
-def test_the_command_line_follows_the_optimizers_side_by_side():
-    before = README[:README.index("or `secondorder train --optimizer truncated-newton")]
-    assert "so.TruncatedNewton" in before.split("```python")[-1] and before.endswith("```\n\n")
-
-
 def test_layer_method_table_is_generated():
-    shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", CONTRIBUTING, re.S)[1]
     assert shown == support.table()
 
 
@@ -107,6 +107,31 @@ def test_table_of_errata_is_generated():
         "rewrite it with: python -m secondorder verify --markdown --write")
 
 
-def test_linked_files_exist():
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
-    assert links and all((ROOT / link).exists() for link in links)
+def test_every_erratum_of_substance_has_its_line():
+    """One line each in README; where the ledger gains or loses one, so does the list."""
+    listed = re.search(r"<!-- errata of substance -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    named = [tuple(name.split()) for name in re.findall(r"^- `([^`]+)`: \S.*\.$", listed, re.M)]
+    of_substance = [(paper, entry.labels[0]) for paper in registry.REGISTRY.rooms()
+                    for entry in registry.REGISTRY.select(paper) if entry.weight == "substance"]
+    assert len(named) == len(listed.splitlines()) and sorted(named) == sorted(of_substance)
+
+
+def test_every_tutorial_is_named():
+    (named,) = re.findall(r"^00 pencil.*?;$", README, re.M | re.S)
+    numbers = {path.name[:2] for path in (ROOT / "tutorials").glob("[0-9]*.py")}
+    assert numbers <= {*re.findall(r"\b\d\d\b", named), "12"} and " 11 to 13 " in named
+    for path in re.findall(r"tutorials/\w+\.py", README):
+        assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_linked_files_and_sections_exist(text):
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    for link in links:
+        file, _, section = link.partition("#")
+        assert (ROOT / file).exists()
+        if section and file in ("", "CONTRIBUTING.md"):
+            titles = re.findall(r"^#+ (.*)", CONTRIBUTING, re.M)
+            assert section in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+                               for title in titles]
