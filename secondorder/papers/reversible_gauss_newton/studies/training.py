@@ -126,7 +126,8 @@ def train(seed, task, method, rate, epochs, samples, width, batch, init=1e-3, op
     dict
         By epoch: ``loss`` (of the batches, before their updates), ``test``, ``accuracy``,
         ``change`` and ``carried`` (per cent by which a step changes the loss of its own batch and
-        of one that it has not seen), ``size`` (|theta|), ``rank`` (least, of features, if told).
+        of one that it has not seen; 0 in full batch), ``size`` (|theta|), ``rank`` (least, of
+        features, if told).
         ``looks``: a list; ``grams``: see `look`. Of a run that ended early what came before, and
         ``diverged``.
     """
@@ -173,7 +174,7 @@ def _epoch(kept, optimizer, task, x, y, x_test, y_test, batch, rng, full):
         part = order[start:start + batch]
         seen = x[part] if full else augmented(task, x[part], rng)
         other = rng.choice(len(x_test), min(batch, len(x_test)), replace=False)
-        measured = step % OWN_EVERY == 0
+        measured = not full and step % OWN_EVERY == 0
         before = value(network, x_test[other], y_test[other]) if measured else None
         info = optimizer.step(seen, y[part])
         told["loss"].append(info["loss"])
@@ -184,7 +185,7 @@ def _epoch(kept, optimizer, task, x, y, x_test, y_test, batch, rng, full):
             told["carried"].append(100 * (value(network, x_test[other], y_test[other]) / before
                                           - 1))
     for name in ("loss", "change", "carried"):
-        kept[name].append(rounded(np.mean(told[name])))
+        kept[name].append(rounded(np.mean(told[name])) if told[name] else 0.0)
     kept["rank"].append(min(told["rank"], default=0))
     outputs = network(x_test)
     kept["test"].append(rounded(LOSS.value(outputs, np.eye(10)[y_test]).mean()))

@@ -1,0 +1,201 @@
+"""The runs of Figure 2, which serve most other studies, and rates by two rules.
+
+The paper chooses a rate by the progress of the first epoch, without instability (rule P). The
+verdict may hang on that, so that every claim is judged at the rate with the least training loss
+later on (rule B) as well; where the two differ, that is the finding. Both are read off the same
+runs on a seed of their own, six rates a method.
+"""
+
+import numpy as np
+
+from secondorder.studies import (Run, crossing, diverged, finished, saturation, smoothed,
+                                 undecided)
+
+from .training import NAMES, train
+
+RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), "adam": (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
+         "sgd": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)}
+METHODS = ("gn", "adam", "sgd")
+RULES = {"P": "most progress in epoch 1", "B": "least loss later on"}
+CHOOSING = 100
+STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
+
+FULL = {"cifar": {"task": "cifar-8", "samples": 5000, "width": 800, "batch": 102, "epochs": 100,
+                  "looks": 10},
+        "mnist": {"task": "mnist", "samples": 8000, "width": 1064, "batch": 136, "epochs": 60},
+        "choosing": {"cifar": 30, "mnist": 15}, "rates": (0, 6), "seeds": (2, 3, 4)}
+QUICK = {"cifar": {"task": "cifar-8", "samples": 120, "width": 48, "batch": 40, "epochs": 4,
+                   "looks": 2},
+         "mnist": {"task": "digits", "samples": 120, "width": 48, "batch": 40, "epochs": 4},
+         "choosing": {"cifar": 3, "mnist": 3}, "rates": (2, 4), "seeds": (2,)}
+DEVIATION = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102; MNIST with 8000 images, "
+             "d' = 1064, n = 136, 60 epochs: the printed sizes take days. The ratios n / d' and "
+             "images / d' and the steps of an epoch are near the printed ones")
+
+
+def one(settings, name, seed, method, rate, **more):
+    """A run on one of the two sets, as in Figure 2."""
+    return Run(train, {"seed": seed, "method": method, "rate": rate} | settings[name] | more)
+
+
+def choosing(settings, name, methods=METHODS, **more):
+    """The runs by which rates are chosen."""
+    more = {"epochs": settings["choosing"][name], "looks": 0} | more
+    return [one(settings, name, CHOOSING, method, rate, **more) for method in methods
+            for rate in grid(settings, method)]
+
+
+def grid(settings, method):
+    """The rates of a method (the quick setting takes two)."""
+    return RATES[method][slice(*settings["rates"])]
+
+
+def rates(results, settings, name, method, **more):
+    """Rule -> rate; None as long as runs are missing."""
+    runs = choosing(settings, name, (method,), **more)
+    if any(run not in results for run in runs):
+        return None
+    curves = [results.of(**run.arguments)[0] for run in runs]
+    told = {"P": early(curves), "B": late(curves)}
+    return {rule: grid(settings, method)[place] for rule, place in told.items()}
+
+
+def early(curves):
+    """Rule P: least mean loss in epoch 1, of those that are stable (no epoch above 1.1 times the
+    one before it, of the first three); the smallest rate if none is."""
+    def loss(curve):
+        first = np.array(curve["loss"][:3])
+        stable = len(first) == 3 and np.isfinite(first).all() and (first[1:] <= 1.1 * first[:-1]
+                                                                   ).all()
+        return first[0] if stable else np.inf
+    return int(np.argmin([loss(curve) for curve in curves]))
+
+
+def late(curves):
+    """Rule B: least training loss at the end."""
+    return int(np.argmin([np.inf if diverged(curve) else smoothed(curve["loss"])[-1]
+                          for curve in curves]))
+
+
+def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RULES), **more):
+    """The runs of Figure 2 on these sets: those that choose the rates, then the judged ones."""
+    runs = []
+    for name in names:
+        runs += choosing(settings, name, methods, **more)
+        for method in methods:
+            found = rates(results, settings, name, method, **more)
+            if found is not None:
+                runs += [one(settings, name, seed, method, rate, **more)
+                         for rate in dict.fromkeys(found[rule] for rule in rules)
+                         for seed in settings["seeds"]]
+    return runs
+
+
+def by_rule(results, settings, name="cifar", methods=METHODS, rules=tuple(RULES), **more):
+    """Rule -> method -> the runs of the judged seeds, in their order."""
+    told = {rule: {} for rule in rules}
+    for method in methods:
+        found = rates(results, settings, name, method, **more)
+        for rule in rules:
+            told[rule][method] = [
+                results.of(**one(settings, name, seed, method, found[rule], **more).arguments)[0]
+                for seed in settings["seeds"]]
+    return told
+
+
+def under_rules(results, settings, name, judge, **more):
+    """The verdict of `judge`, which takes method -> runs, if it is the same by both rules."""
+    return agreed({rule: judge(runs)
+                   for rule, runs in by_rule(results, settings, name, **more).items()})
+
+
+def agreed(told):
+    """The verdict that is the same by all rules, else that it depends on the rate."""
+    first, *rest = told.values()
+    if all(verdict.verdict == first.verdict for verdict in rest):
+        return first.with_note("by both rules" if rest else "")
+    return undecided("depends on the rate: " + ", ".join(
+        f"{verdict.verdict} by rule {rule}" + (f" ({verdict.effect:.3g})"
+                                               if verdict.effect is not None else "")
+        for rule, verdict in told.items()), first.seeds, first.effect)
+
+
+# -- what is read off a run ------------------------------------------------------------------------
+
+
+def final(run, name="loss"):
+    """T at the end (or of the test loss); infinite where the run diverged."""
+    return float("inf") if diverged(run) or not run[name] else float(smoothed(run[name])[-1])
+
+
+def least(run):
+    """The least T; infinite where the run diverged."""
+    return float("inf") if diverged(run) else float(smoothed(run["loss"]).min())
+
+
+def saturates(run):
+    """Whether the second half of the epochs gains less than 2 %; a run that diverged gains
+    nothing."""
+    return diverged(run) or saturation(run["loss"]) < 1.02
+
+
+def logs(runs, others, number=final):
+    """log of a number over another run's, by seed; NaN where both diverged."""
+    with np.errstate(invalid="ignore"):
+        return [float(np.log(number(a)) - np.log(number(b))) for a, b in zip(runs, others)]
+
+
+def reached(run, level):
+    """Steps until a loss; one more than there were where it was not reached."""
+    place = crossing(run["loss"], level)
+    return place if np.isfinite(place) else float(len(run["loss"]) + 1)
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+def draw_curves(panel, curves, colour, style, label, step=1, start=1):
+    """Mean of curves over seeds, and their range as a band; of the finite ones."""
+    rows = [np.asarray(curve, dtype=float) for curve in curves if len(curve)]
+    if not rows:
+        return
+    length = min(map(len, rows))
+    block = np.array([row[:length] for row in rows])
+    at = start + step * np.arange(length)
+    panel.plot(at, block.mean(axis=0), style, color=colour, label=label)
+    if len(block) > 1:
+        panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
+                           linewidth=0)
+
+
+def draw_by_rule(panel, told, name, log=True):
+    """A record of every method by epoch; rule P as lines, rule B thin."""
+    for rule, methods in told.items():
+        for method, runs in methods.items():
+            colour, style = STYLES[method]
+            before = len(panel.lines)
+            draw_curves(panel, [run[name] for run in finished(runs)], colour, style,
+                        NAMES[method] if rule == "P" else None)
+            for line in panel.lines[before:]:
+                line.set(linewidth=1.6 if rule == "P" else 0.8)
+    panel.set(xlabel="epoch", yscale="log" if log else "linear")
+
+
+def settings_of(results, names=("cifar",)):
+    """What a picture needs of the settings, found again from the runs: those of the full or of the
+    quick setting, whichever the results belong to."""
+    samples = {told["samples"] for told in results.arguments()}
+    base = QUICK if QUICK[names[0]]["samples"] in samples else FULL
+    seeds = sorted({told["seed"] for told in results.arguments()} - {CHOOSING})
+    return base | {"seeds": tuple(seeds)}
+
+
+def title_of(settings, names=("cifar",)):
+    """Sets, sizes and network."""
+    parts = []
+    for name in names:
+        about = settings[name]
+        images = {"cifar-8": "CIFAR-10 at 8 x 8", "mnist": "MNIST", "digits": "digits"}
+        parts.append(f"{images[about['task']]}, {about['samples']} images (a subset), "
+                     f"d' = {about['width']}, n = {about['batch']}")
+    return "; ".join(parts)

@@ -1,0 +1,123 @@
+"""Figure 1: one batch again and again. Exact Gauss-Newton falls as descent on the logits does."""
+
+import numpy as np
+
+from secondorder.studies import Run, counted, diverged, finished, paired, study
+
+from .. import PAPER
+from . import compared
+from .training import NAMES, train
+
+RATES = compared.RATES | {"gn": (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)}
+LEVEL = 0.1
+
+
+def one(settings, name, seed, method, rate, epochs=None):
+    about = settings[name]
+    return Run(train, {"seed": seed, "method": method, "rate": rate, **about,
+                       "epochs": epochs or about["epochs"]})
+
+
+def choosing(settings, name, method):
+    return [one(settings, name, compared.CHOOSING, method, rate, settings["choosing"])
+            for rate in RATES[method][slice(*settings["rates"])]]
+
+
+def rates(results, settings, name, method):
+    """Rule P: the largest rate that does not diverge (finite, never above twice the start). Rule B:
+    least final loss."""
+    runs = choosing(settings, name, method)
+    if any(run not in results for run in runs):
+        return None
+    curves = [results.of(**run.arguments)[0] for run in runs]
+    stable = [k for k, curve in enumerate(curves) if not diverged(curve)
+              and max(curve["loss"]) <= 2 * curve["loss"][0]]
+    last = [np.inf if diverged(curve) else curve["loss"][-1] for curve in curves]
+    return {"P": runs[max(stable, default=0)].arguments["rate"],
+            "B": runs[int(np.argmin(last))].arguments["rate"]}
+
+
+def by_rule(results, settings, name):
+    told = {rule: {} for rule in compared.RULES}
+    for method in compared.METHODS:
+        found = rates(results, settings, name, method)
+        for rule in told:
+            told[rule][method] = [results.of(**one(settings, name, seed, method, found[rule])
+                                             .arguments)[0] for seed in settings["seeds"]]
+    return told
+
+
+def faster(runs):
+    """log2 of the steps of the better of Adam and SGD over Gauss-Newton's, to loss .1: above 1."""
+    steps = {method: [compared.reached(run, LEVEL) for run in runs[method]] for method in runs}
+    logs = np.log2(np.minimum(steps["adam"], steps["sgd"])) - np.log2(np.maximum(steps["gn"], 0.5))
+    return paired(logs, "log2 of the ratio of steps", 1.0)
+
+
+def law(runs):
+    """Whether t x loss varies by 25 % or more over t = 10 ... 60: else the loss falls as 1 / t."""
+    spans = []
+    for run in runs["gn"]:
+        steps = np.arange(len(run["loss"]))[10:61]
+        values = steps * np.array(run["loss"])[10:61]
+        spans.append(np.nan if diverged(run) or len(values) < 2 else values.max() / values.min())
+    return counted([span >= 1.25 for span in spans], spans, "largest over smallest t x loss", 3)
+
+
+@study(PAPER, "figure-1",
+       shows="One batch: training loss of Gauss-Newton, Adam and SGD, step by step",
+       claims={f"{letter}-{name}": f"{text} ({name})" for name in ("mnist", "cifar")
+               for letter, text in (("a", "Gauss-Newton reaches loss .1 within half the steps of "
+                                     "the better of Adam and SGD"),
+                                    ("b", "its loss does not fall as 1 / t, but exponentially "
+                                     "(refuted if t x loss is constant to 25 %)"))},
+       full={"mnist": {"task": "mnist", "samples": 1024, "batch": 1024, "width": 8000,
+                       "epochs": 61},
+             "cifar": {"task": "cifar-16", "samples": 205, "batch": 205, "width": 1600,
+                       "epochs": 61}, "choosing": 20, "rates": (0, 6), "seeds": (2, 3, 4)},
+       quick={"mnist": {"task": "digits", "samples": 40, "batch": 40, "width": 64, "epochs": 14},
+              "cifar": {"task": "cifar-8", "samples": 20, "batch": 20, "width": 48, "epochs": 14},
+              "choosing": 5, "rates": (1, 3), "seeds": (2,)}, seconds=(3600, 3),
+       needs=("mnist", "cifar-10"),
+       deviation="MNIST at the printed size; CIFAR-10 at 16 x 16 pixels, one batch of 205, "
+       "d' = 1600. Rates by 20 steps on seed 100, judged over 60")
+class Figure1:
+    def runs(self, settings, results):
+        wanted = []
+        for name in ("mnist", "cifar"):
+            for method in compared.METHODS:
+                wanted += choosing(settings, name, method)
+                found = rates(results, settings, name, method)
+                if found:
+                    wanted += [one(settings, name, seed, method, rate)
+                               for rate in dict.fromkeys(found.values())
+                               for seed in settings["seeds"]]
+        return wanted
+
+    def judge(self, results, settings):
+        return {f"{letter}-{name}": compared.agreed({
+            rule: judge(runs) for rule, runs in by_rule(results, settings, name).items()})
+            for name in ("mnist", "cifar") for letter, judge in (("a", faster), ("b", law))}
+
+    def draw(self, results, figure):
+        told = [one for one in results.arguments() if one["seed"] != compared.CHOOSING]
+        tasks = list(dict.fromkeys(one["task"] for one in told))
+        for panel, task in zip(figure.subplots(1, len(tasks)), tasks):
+            for method in compared.METHODS:
+                rates_of = sorted({one["rate"] for one in told if one["task"] == task
+                                   and one["method"] == method})
+                for number, rate in enumerate(rates_of):
+                    runs = [run for run, about in zip(
+                        results.of(task=task, method=method, rate=rate),
+                        results.arguments(task=task, method=method, rate=rate))
+                        if about["seed"] != compared.CHOOSING]
+                    colour, style = compared.STYLES[method]
+                    compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
+                                         style, f"{NAMES[method]}, {rate:g}", start=0)
+                    panel.lines[-1].set_linewidth(1 + number) if panel.lines else None
+            about = next(one for one in told if one["task"] == task)
+            panel.set(xlabel="step", ylabel="training loss", yscale="log")
+            panel.set_title(f"{task}: {about['samples']} images, d' = {about['width']}", fontsize=9)
+            panel.axhline(LEVEL, color="0.6", linewidth=0.8)
+            panel.legend(fontsize=7)
+        figure.suptitle("One batch at every step; rates by two rules", fontsize=10)

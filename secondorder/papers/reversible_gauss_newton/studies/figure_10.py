@@ -1,0 +1,51 @@
+"""Figure 10: CKA with the start, block by block."""
+
+from secondorder.studies import alike, both, finished, study
+
+from .. import PAPER
+from . import compared
+from .figure_4 import blocks_claim, last
+from .training import NAMES
+
+BLOCKS = range(6)
+
+
+@study(PAPER, "figure-10",
+       shows="CKA of all six blocks with their start, CIFAR-10",
+       claims={"c": "every block's CKA ends at .9 or more for Gauss-Newton and SGD, for Adam below",
+               "d": "Gauss-Newton and SGD are alike: within .05 in every block"},
+       full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
+class Figure10:
+    def runs(self, settings, results):
+        return compared.wanted(settings, results)
+
+    def judge(self, results, settings):
+        def like(runs):
+            return both(*(alike([last(one, "cka", block) - last(other, "cka", block)
+                                 for one, other in zip(runs["gn"], runs["sgd"])], 0.05,
+                                f"Gauss-Newton's CKA less SGD's, block {block + 1}")
+                          for block in BLOCKS))
+
+        told = {"c": lambda runs: blocks_claim(runs, BLOCKS), "d": like}
+        return {letter: compared.under_rules(results, settings, "cifar", judge)
+                for letter, judge in told.items()}
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        runs = compared.by_rule(results, settings)["P"]
+        panels = figure.subplots(2, 3, sharex=True, sharey=True)
+        for block, panel in enumerate(panels.flat):
+            for method in compared.METHODS:
+                colour, style = compared.STYLES[method]
+                rows = [[look["cka"][block] for look in run["looks"]]
+                        for run in finished(runs[method])]
+                compared.draw_curves(panel, rows, colour, style, NAMES[method],
+                                     settings["cifar"]["looks"], 0)
+            panel.set_title(f"block {block + 1}", fontsize=9)
+        panels[0, 0].legend(fontsize=7)
+        for panel in panels[-1]:
+            panel.set_xlabel("epoch")
+        figure.supylabel("CKA with the start", fontsize=10)
+        figure.suptitle(f"Representations against their start: {compared.title_of(settings)}",
+                        fontsize=10)

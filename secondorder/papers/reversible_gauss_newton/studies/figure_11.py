@@ -1,0 +1,52 @@
+"""Figure 11: how alike the representations of two methods are."""
+
+import numpy as np
+
+from secondorder.studies import both, diverged, paired, study
+
+from .. import PAPER
+from . import compared
+from .figure_10 import BLOCKS
+from .training import NAMES
+
+
+def between(one, other):
+    """CKA of every block between two runs of a seed, at the end; NaN where one diverged."""
+    if diverged(one) or diverged(other):
+        return np.full(len(BLOCKS), np.nan)
+    return np.array([np.dot(a, b) for a, b in zip(one["grams"], other["grams"])])
+
+
+@study(PAPER, "figure-11",
+       shows="CKA of Gauss-Newton's representations with Adam's and with SGD's, CIFAR-10",
+       claims={"f": "with SGD's above that with Adam's, in every block"},
+       full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       deviation=compared.DEVIATION + "; at the end of training and on 60 test images")
+class Figure11:
+    def runs(self, settings, results):
+        return compared.wanted(settings, results)
+
+    def judge(self, results, settings):
+        def nearer(runs):
+            gaps = np.array([between(one, sgd) - between(one, adam) for one, adam, sgd in zip(
+                runs["gn"], runs["adam"], runs["sgd"])])
+            return both(*(paired(gaps[:, block], f"CKA with SGD less with Adam, block {block + 1}")
+                          for block in BLOCKS))
+
+        return {"f": compared.under_rules(results, settings, "cifar", nearer)}
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        runs = compared.by_rule(results, settings)["P"]
+        panel = figure.subplots()
+        for k, other in enumerate(("adam", "sgd")):
+            told = np.array([between(one, two) for one, two in zip(runs["gn"], runs[other])])
+            for row in told:
+                panel.plot(np.arange(1, 7) + 0.1 * k, row, "os"[k], color=compared.STYLES[other][0],
+                           alpha=0.7)
+            panel.plot(np.arange(1, 7) + 0.1 * k, told.mean(axis=0), compared.STYLES[other][1],
+                       color=compared.STYLES[other][0], label=f"with {NAMES[other]}")
+        panel.set(xlabel="block", ylabel="CKA of Gauss-Newton's representations, at the end")
+        panel.legend(fontsize=8)
+        figure.suptitle(f"Whose representations are alike: {compared.title_of(settings)}",
+                        fontsize=10)

@@ -1,0 +1,102 @@
+"""Figure 2: mini-batches. Gauss-Newton saturates, Adam goes on, gradient descent overtakes."""
+
+import numpy as np
+
+from secondorder.studies import (at_loss, both, counted, diverged, lowest_common, paired, smoothed,
+                                 study)
+
+from .. import PAPER
+from . import compared
+
+SETS = ("mnist", "cifar")
+
+
+def ends_below(runs, method="adam", other="gn"):
+    """(a): a method ends below another in training and in test loss."""
+    return both(paired(compared.logs(runs[other], runs[method]), "log ratio of training losses"),
+                paired(compared.logs(runs[other], runs[method],
+                                     lambda run: compared.final(run, "test")),
+                       "log ratio of test losses"))
+
+
+def saturation_of(runs, yes=("gn",), no=("adam",)):
+    """(b): some methods saturate, others do not."""
+    seeds = range(len(runs[yes[0]]))
+    met = [all(compared.saturates(runs[method][seed]) for method in yes)
+           and not any(compared.saturates(runs[method][seed]) for method in no) for seed in seeds]
+    return counted(met, measure="seeds in which it is so", least=3)
+
+
+def leads(runs, epoch=5):
+    """(c): Gauss-Newton has the least T(5)."""
+    def at(run):
+        return smoothed(run["loss"])[epoch - 1] if len(run["loss"]) >= epoch else np.inf
+    logs = [min(np.log(at(runs[other][seed]) / at(runs["gn"][seed])) for other in ("adam", "sgd"))
+            for seed in range(len(runs["gn"]))]
+    return paired(logs, "log ratio of the better of Adam and SGD to it, epoch 5")
+
+
+def at_equal_loss(runs):
+    """(f): Gauss-Newton's test loss above Adam's at the lowest training loss that both reach."""
+    logs = []
+    for one, other in zip(runs["gn"], runs["adam"]):
+        if diverged(one) or diverged(other):
+            logs.append(np.nan)
+            continue
+        curves = [smoothed(run["loss"]) for run in (one, other)]
+        level = lowest_common(*curves)
+        tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
+        logs.append(float(np.log(tests[0] / tests[1])))
+    return paired(logs, "log ratio of test losses at equal training loss")
+
+
+TOLD = {"a": (ends_below, "Adam ends below Gauss-Newton in training and test loss"),
+        "b": (saturation_of, "Gauss-Newton saturates (the second half gains less than 2 % of "
+                             "training loss), Adam does not"),
+        "c": (leads, "Gauss-Newton leads in training loss after five epochs"),
+        "f": (at_equal_loss, "ours: at the lowest training loss that both reach Gauss-Newton's "
+                             "test loss is above Adam's")}
+
+
+@study(PAPER, "figure-2",
+       shows="Mini-batches: training loss, test loss and accuracy of Gauss-Newton, Adam and SGD",
+       claims={f"{letter}-{name}": f"{text} ({name})" for name in SETS
+               for letter, (_, text) in TOLD.items()}
+       | {"d": "gradient descent ends below Gauss-Newton on CIFAR-10",
+          "e": "Gauss-Newton falls further behind Adam on CIFAR-10 than on MNIST"},
+       full=compared.FULL, quick=compared.QUICK, seconds=(5800, 9), needs=("mnist", "cifar-10"),
+       deviation=compared.DEVIATION)
+class Figure2:
+    def runs(self, settings, results):
+        return compared.wanted(settings, results, SETS)
+
+    def judge(self, results, settings):
+        verdicts = {f"{letter}-{name}": compared.under_rules(results, settings, name, judge)
+                    for name in SETS for letter, (judge, _) in TOLD.items()}
+        verdicts["d"] = compared.under_rules(
+            results, settings, "cifar",
+            lambda runs: paired(compared.logs(runs["gn"], runs["sgd"]), "log ratio"))
+        gaps = {name: compared.by_rule(results, settings, name) for name in SETS}
+        behind = {}
+        for rule in compared.RULES:
+            cifar, mnist = (compared.logs(gaps[name][rule]["gn"], gaps[name][rule]["adam"])
+                            for name in ("cifar", "mnist"))
+            behind[rule] = [one - other for one, other in zip(cifar, mnist)]
+        verdicts["e"] = compared.agreed({
+            rule: paired(logs, "log ratio to Adam on CIFAR-10 less that on MNIST")
+            for rule, logs in behind.items()})
+        return verdicts
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        panels = figure.subplots(2, 3)
+        for row, name in zip(panels, SETS):
+            told = compared.by_rule(results, settings, name)
+            for panel, kept, label in zip(row, ("loss", "test", "accuracy"), (
+                    "training loss", "test loss", "test accuracy")):
+                compared.draw_by_rule(panel, told, kept, log=kept != "accuracy")
+                panel.set(ylabel=label, xlabel="epoch" if row is panels[-1] else "")
+            row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
+        panels[0][0].legend(fontsize=7)
+        figure.suptitle("Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
+                        "the one that is best later on", fontsize=10)

@@ -1,0 +1,120 @@
+"""Figure 4: how far kernel and representations move from the start."""
+
+import numpy as np
+
+from secondorder.studies import both, diverged, finished, paired, smoothed, study
+
+from .. import PAPER
+from . import compared
+from .training import NAMES
+
+MANY, GAP = 0.9, 0.1  # of a similarity
+
+
+def last(run, name, block=None):
+    """A similarity at the last look; NaN where the run diverged."""
+    if diverged(run) or not run["looks"]:
+        return float("nan")
+    found = run["looks"][-1][name]
+    return found if block is None else found[block]
+
+
+def above(values, margin, measure):
+    return paired(np.subtract(values, margin), measure)
+
+
+def kernel_claim(runs):
+    """(a): similarity with the start at least .9 for Gauss-Newton and SGD, Adam lower by .1."""
+    end = {method: [last(run, "ntk") for run in runs[method]] for method in compared.METHODS}
+    low = np.minimum(end["gn"], end["sgd"])
+    return both(above(low, MANY, "similarity less .9"),
+                paired(low - end["adam"], "similarity less Adam's", GAP))
+
+
+def speed_claim(runs):
+    """(b): the kernel changes less between looks than Adam's."""
+    moved = {method: [np.mean([1 - look["step"] for look in run["looks"][1:]])
+                      if not diverged(run) and len(run["looks"]) > 1 else np.nan
+                      for run in runs[method]] for method in compared.METHODS}
+    return paired(np.subtract(moved["adam"], np.maximum(moved["gn"], moved["sgd"])),
+                  "Adam's change less the larger of theirs")
+
+
+def blocks_claim(runs, blocks):
+    """(c): CKA with the start at least .9 for Gauss-Newton and SGD, below for Adam."""
+    def ends(method, pick):
+        return [pick(last(run, "cka", block) for block in blocks) for run in runs[method]]
+    return both(above(np.minimum(ends("gn", min), ends("sgd", min)), MANY, "least CKA less .9"),
+                paired(MANY - np.array(ends("adam", max)), ".9 less Adam's largest CKA"))
+
+
+def equal_loss_claim(runs):
+    """(g): (a)'s gap, with both read at the lowest training loss that Gauss-Newton and Adam both
+    reach."""
+    gaps = []
+    for one, other in zip(runs["gn"], runs["adam"]):
+        if diverged(one) or diverged(other) or not one["looks"]:
+            gaps.append(np.nan)
+            continue
+        level = max(smoothed(run["loss"]).min() for run in (one, other))
+        found = []
+        for run in (one, other):
+            epochs = np.linspace(0, len(run["loss"]), len(run["looks"]))
+            place = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0]) + 1
+            found.append(np.interp(place, epochs, [look["ntk"] for look in run["looks"]]))
+        gaps.append(found[0] - found[1])
+    return paired(gaps, "similarity less Adam's at equal training loss", GAP)
+
+
+@study(PAPER, "figure-4",
+       shows="Tangent kernel and representations against their start, CIFAR-10",
+       claims={"a": "the kernel's similarity with the start ends at .9 or more for Gauss-Newton "
+                    "and SGD, and for Adam lower by .1 or more",
+               "b": "between looks the kernel changes less for both than for Adam",
+               "c": "CKA of the first, middle and last block with the start ends at .9 or more for "
+                    "Gauss-Newton and SGD, for Adam below",
+               "e": "Gauss-Newton's and Adam's CKA is lower in the last block than in the first",
+               "g": "control, ours: (a)'s gap to Adam is there at equal training loss too"},
+       full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
+       "The skips keep x_0 in every block, so that CKA is high for anyone: dotted is the CKA of "
+       "what the last block and those before it added")
+class Figure4:
+    def runs(self, settings, results):
+        return compared.wanted(settings, results)
+
+    def judge(self, results, settings):
+        def depth_claim(runs):
+            return both(*(paired([last(run, "cka", 0) - last(run, "cka", -1)
+                                  for run in runs[method]], f"first less last, {NAMES[method]}")
+                          for method in ("gn", "adam")))
+
+        told = {"a": kernel_claim, "b": speed_claim, "e": depth_claim, "g": equal_loss_claim,
+                "c": lambda runs: blocks_claim(runs, (0, 2, -1))}
+        return {letter: compared.under_rules(results, settings, "cifar", judge)
+                for letter, judge in told.items()}
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        runs = compared.by_rule(results, settings)["P"]
+        panels = figure.subplots(1, 5)
+        every = settings["cifar"]["looks"]
+        for method in compared.METHODS:
+            colour, style = compared.STYLES[method]
+            found = [run for run in finished(runs[method]) if run["looks"]]
+            told = [("ntk", None), ("step", None), ("cka", 0), ("cka", 2), ("cka", -1)]
+            for panel, (name, block) in zip(panels, told):
+                rows = [[look[name] if block is None else look[name][block]
+                         for look in run["looks"]] for run in found]
+                compared.draw_curves(panel, rows, colour, style, NAMES[method], every, 0)
+            rows = [[look["added"][-1] for look in run["looks"]] for run in found]
+            compared.draw_curves(panels[-1], rows, colour, ":", None, every, 0)
+        for panel, title in zip(panels, ("kernel, with start", "kernel, with last look",
+                                         "CKA, first block", "CKA, middle block",
+                                         "CKA, last block")):
+            panel.set_title(title, fontsize=9)
+            panel.set_xlabel("epoch")
+        panels[0].set_ylabel("similarity")
+        panels[0].legend(fontsize=7)
+        figure.suptitle(f"What stays as it was at the start: {compared.title_of(settings)}",
+                        fontsize=10)

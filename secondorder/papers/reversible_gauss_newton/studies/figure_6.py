@@ -1,0 +1,60 @@
+"""Figure 6: does a long run help Gauss-Newton?"""
+
+import numpy as np
+
+from secondorder.studies import counted, diverged, paired, smoothed, study
+
+from .. import PAPER
+from . import compared
+
+METHODS = ("gn", "sgd")
+
+
+@study(PAPER, "figure-6",
+       shows="Four hundred epochs of Gauss-Newton and SGD on CIFAR-10",
+       claims={"a": "Gauss-Newton gains less than 2 % of training loss after epoch 50",
+               "b": "its loss rises again: it ends more than 2 % above that of epoch 150",
+               "c": "SGD ends below the least loss of Gauss-Newton"},
+       full=compared.FULL | {"long": 400}, quick=compared.QUICK | {"long": 8}, seconds=(3600, 5),
+       needs=("cifar-10",),
+       deviation=compared.DEVIATION + "; 400 epochs instead of 1000, and the paper's rule for "
+       "rates alone")
+class Figure6:
+    def _long(self, settings):
+        return settings | {"cifar": settings["cifar"] | {"epochs": settings["long"], "looks": 0}}
+
+    def runs(self, settings, results):
+        return compared.wanted(self._long(settings), results, methods=METHODS, rules=("P",))
+
+    def _told(self, results, settings):
+        return compared.by_rule(results, self._long(settings), methods=METHODS, rules=("P",))["P"]
+
+    def judge(self, results, settings):
+        told = self._told(results, settings)
+        early, middle = settings["long"] // 8, 3 * settings["long"] // 8  # 50 and 150 of 400
+        gains, rises = [], []
+        for run in told["gn"]:
+            T = smoothed(run["loss"])
+            gains.append(0.0 if diverged(run) else T[early:].min() / T[early - 1])
+            rises.append(np.inf if diverged(run) else T[-1] / T[middle - 1])
+        lost = sum(map(diverged, told["gn"]))
+        note = f"{lost} runs of Gauss-Newton diverged" if lost else ""
+        last = [compared.final(run) for run in told["sgd"]]
+        best = [smoothed(run["loss"]).min() for run in told["gn"]]
+        # a run that diverged gained nothing after that, and rose
+        return {"a": counted([diverged(run) or gain >= 0.98 for run, gain in zip(
+                    told["gn"], gains)], gains, "least later over T(50)", 3).with_note(note),
+                "b": counted([rise > 1.02 for rise in rises], rises, "end over T(150)",
+                             3).with_note(note),
+                "c": paired(np.log(best) - np.log(last), "log ratio")}
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        settings |= {"long": max(one["epochs"] for one in results.arguments())}
+        told = {"P": self._told(results, settings)}
+        for panel, name, label in zip(figure.subplots(1, 2), ("loss", "size"), (
+                "training loss", "|θ|")):
+            compared.draw_by_rule(panel, told, name)
+            panel.set(ylabel=label)
+            panel.legend(fontsize=8)
+        figure.suptitle(f"Long runs: {compared.title_of(settings)}", fontsize=10)

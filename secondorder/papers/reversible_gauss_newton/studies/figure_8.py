@@ -1,0 +1,74 @@
+"""Figure 8: the size of the initial weights."""
+
+import numpy as np
+
+from secondorder.studies import counted, diverged, finished, study
+
+from .. import PAPER
+from . import compared
+
+SIGMAS = (1e-4, 1e-3, 1e-2, 0.03, "xavier")  # rising: Xavier's is about .05 here
+
+
+@study(PAPER, "figure-8", shows="Gauss-Newton from weights of five sizes, CIFAR-10",
+       claims={"a": "the larger the initial weights, the lower the end: rank correlation below 0 "
+                    "in nearly every seed",
+               "b": "from all of them Gauss-Newton ends above Adam",
+               "c": "from all of them it saturates"},
+       full=compared.FULL, quick=compared.QUICK, seconds=(3500, 5), needs=("cifar-10",),
+       deviation=compared.DEVIATION + "; sizes stand in the image only: 1e-4, 1e-3, 1e-2, .03 and "
+       "Xavier; all at the rate that rule P chooses from 1e-3; Adam from 1e-3")
+class Figure8:
+    def runs(self, settings, results):
+        wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
+        rates = compared.rates(results, settings, "cifar", "gn")
+        return wanted + [self._run(settings, seed, rates["P"], sigma) for sigma in SIGMAS
+                         if rates and sigma != 1e-3 for seed in settings["seeds"]]
+
+    def _run(self, settings, seed, rate, sigma):
+        more = {} if sigma == 1e-3 else {"init": sigma, "looks": 0}
+        return compared.one(settings, "cifar", seed, "gn", rate, **more)
+
+    def _told(self, results, settings):
+        rate = compared.rates(results, settings, "cifar", "gn")["P"]
+        return {sigma: [results.of(**self._run(settings, seed, rate, sigma).arguments)[0]
+                        for seed in settings["seeds"]] for sigma in SIGMAS}
+
+    def judge(self, results, settings):
+        told = self._told(results, settings)
+        adam = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
+        ends = np.array([[compared.final(run) for run in runs] for runs in told.values()])
+        orders = [correlation(column) for column in ends.T]
+        gaps = [float(np.log(column.min() / compared.final(run)))
+                for column, run in zip(ends.T, adam)]
+        every = [all(compared.saturates(runs[k]) for runs in told.values())
+                 for k in range(len(adam))]
+        lost = sum(diverged(run) for runs in told.values() for run in runs)
+        note = f"{lost} runs diverged and count as the highest ends" if lost else ""
+        return {"a": counted([value < 0 for value in orders], orders, "rank correlation",
+                             3).with_note(note),
+                "b": counted([gap > 0 for gap in gaps], gaps, "log of the least end over Adam's",
+                             3).with_note(note),
+                "c": counted(every, measure="seeds in which it is so", least=3)}
+
+    def draw(self, results, figure):
+        settings = compared.settings_of(results)
+        left, right = figure.subplots(1, 2)
+        for k, (sigma, runs) in enumerate(self._told(results, settings).items()):
+            for panel, name in ((left, "loss"), (right, "test")):
+                compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
+                                     ("-", "--", "-.", ":", "-")[k], f"{sigma}")
+        runs = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
+        for panel, name in ((left, "loss"), (right, "test")):
+            compared.draw_curves(panel, [run[name] for run in finished(runs)], "k", ":", "Adam")
+            panel.set(xlabel="epoch", yscale="log")
+        left.set_ylabel("training loss")
+        right.set_ylabel("test loss")
+        left.legend(fontsize=8, title="deviation of W")
+        figure.suptitle(f"Initial weights: {compared.title_of(settings)}", fontsize=10)
+
+
+def correlation(values):
+    """Spearman's, of values with their order; infinite ones are the largest."""
+    ranks = np.argsort(np.argsort(values))
+    return float(np.corrcoef(np.arange(len(ranks)), ranks)[0, 1])
