@@ -10,8 +10,9 @@ from secondorder import exact
 from secondorder.checks import require_bytes
 from secondorder.papers.eacg import closed_forms, conjugate_gradients, systems
 from secondorder.papers.low_rank.curvature import by_explicit_eta, directional_curvature_at
-from secondorder.papers.reversible_gauss_newton import Options, RevMLP
+from secondorder.papers.reversible_gauss_newton import RevMLP
 from secondorder.papers.reversible_gauss_newton.directions import update_at
+from secondorder.papers.reversible_gauss_newton.options import Options, checked
 from secondorder.papers.reversible_gauss_newton.running import RunningEvaluation
 
 from . import products
@@ -215,7 +216,7 @@ DEPTHS = [Setting(f"64-{blocks}x1000-10", batch=256, dtype="float32", activation
 
 @case("step of GaussNewton, right inverse", MNIST, smallest=None)
 def right_inverse(problem):
-    """The exact step (16)-(17), gradient and defect unmeasured, beside one of SGD."""
+    """The exact step (16)-(17), gradient and residual unmeasured, beside one of SGD."""
     net, samples = _reversible_network(problem), len(problem.x)
     optimizer = so.GaussNewton(net, problem.loss, 1e-3, measure=False)
     rival = so.SGD(_reversible_network(problem), problem.loss, 1e-3)
@@ -238,7 +239,8 @@ def recomputed(problem):
     """The direction by inversion of the network, no activations kept; its peak hardly grows."""
     net = _reversible_network(problem)
     out = np.empty(net.size, net.dtype)
-    options = Options(recompute=True, pseudo_inverse="truncate", measure_defect=False)
+    options = checked(net, Options(recompute=True, pseudo_inverse="truncate",
+                                   measure_residual=False))
 
     def run():
         update_at(RunningEvaluation(net, problem.loss, problem.x, problem.y), options, out)
@@ -254,7 +256,7 @@ def moore_penrose(problem):
     """The shortest step through the tangent kernel, beside the paper's right inverse."""
     net = _reversible_network(problem)
     evaluation = net.evaluate(problem.loss, problem.x, problem.y)
-    kinds = {inverse: Options(inverse=inverse, measure_defect=False)
+    kinds = {inverse: Options(inverse=inverse, measure_residual=False)
              for inverse in ("moore-penrose", "right")}
     return Work(lambda: update_at(evaluation, kinds["moore-penrose"]),
                 products=products.moore_penrose(net, len(problem.x)),

@@ -61,7 +61,12 @@ INSTEAD = {
         "diagonal_bound": "bound(...).curvature", "jensen": "bound(..., output='jensen')"},
     "secondorder.papers.reversible_gauss_newton": {
         "step": "direction", "jacobian": "so.exact.jacobian", "cka": "linear_cka",
-        "CKA": "linear_cka", "NTK": "ntk", "tangent_kernel": "ntk", "RevNet": "RevMLP"},
+        "CKA": "linear_cka", "NTK": "ntk", "tangent_kernel": "ntk", "RevNet": "RevMLP",
+        **{name: f"{module}.{name}" for module, names in (
+            ("diagnostics", ("kernel_change", "kernel_similarity", "percent_change",
+                             "weight_change")),
+            ("directions", ("update",)), ("options", ("Options",)), ("outcome", ("Update",)),
+            ("coupling", ("CouplingBlock",))) for name in names}},
     "secondorder.nets": {
         "Conv": "Conv2d", "Dense": "Linear", "BatchNorm": "LayerNorm", "RNN": "Recurrent",
         "CrossEntropy": "SoftmaxCrossEntropy", "MSE": "SquaredError", "MLP": "mlp"},

@@ -30,28 +30,26 @@ the paper replaces the Hessian of the loss by the identity, and so does ``curvat
 
 Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's vectorisation);
 ``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17), (40)-(63); ``steps`` (2)-(8), (19);
-``flows`` (3), (9)-(11), (18)-(32); ``appendix_n`` (64)-(80). Then the fast path: ``gram`` and
-``features`` (pseudo-inverses that are applied, never formed), ``sweep`` ((16)-(17) by matrices),
-``kernel`` (J J^T from Khatri-Rao products), ``moore_penrose``, ``options``, ``outcome``,
-``running``, ``directions``; ``ridge``,
-``diagnostics``, ``optimizer``.
+``flows`` (3), (9)-(11), (18)-(32); ``entries`` (65)-(80). Then the fast path: ``gram`` and
+``features`` (pseudo-inverses that are applied, never formed); the three ways to a step, ``sweep``
+((16)-(17) by matrices), ``running`` (the same without saved activations) and ``moore_penrose``
+(with ``kernel``: J J^T from Khatri-Rao products), among which ``directions`` chooses; ``options``
+and ``outcome`` (what a step reports); ``optimizer``, ``ridge``, and ``diagnostics``, which also
+measures changes of kernels, weights and losses.
 """
 
 from ...checks import guessed
-from .coupling import Coupling, CouplingBlock
-from .diagnostics import (kernel_change, kernel_similarity, linear_cka, ntk, ntk_product,
-                          percent_change, weight_change)
-from .directions import direction, update
+from .coupling import Coupling
+from .diagnostics import linear_cka, ntk, ntk_product
+from .directions import direction
 from .optimizer import GaussNewton
-from .options import Options
-from .outcome import PrecisionWarning, RankWarning, Update
+from .outcome import PrecisionWarning, RankWarning
 from .revmlp import RevMLP
 from .ridge import Ridge
 
 PAPER = "reversible-gauss-newton"
 
-__all__ = ["Coupling", "CouplingBlock", "GaussNewton", "Options", "PrecisionWarning", "RankWarning",
-           "RevMLP", "Ridge", "Update", "direction", "kernel_change", "kernel_similarity",
-           "linear_cka", "ntk", "ntk_product", "percent_change", "update", "weight_change"]
+__all__ = ["Coupling", "GaussNewton", "PrecisionWarning", "RankWarning", "RevMLP", "Ridge",
+           "direction", "linear_cka", "ntk", "ntk_product"]
 
 __getattr__ = guessed.names(__name__)

@@ -9,13 +9,34 @@ import numpy as np
 
 
 def vec(X):
-    """vec(X), [reversible-gauss-newton] Section 4: x[i + d (j - 1)] = X[i, j], units fastest:
-    column-major.
+    """vec(X) as the formula of Section 4 has it, column by column, units fastest:
 
-    (The text calls this row-wise; the formula is column-major, and vec(A X B) = (B^T kron A) vec(X)
-    needs it.)
+    x[i + d (j - 1)] = X[i, j]
+
+    The rule vec(A X B) = (B^T kron A) vec(X) needs it.
     """
     return X.ravel(order="F")
+
+
+def vec_as_printed(X):
+    """vec(X) as the words of Section 4 have it, row-wise: x[j + n (i - 1)] = X[i, j]"""
+    return X.ravel(order="C")
+
+
+def stacked(f):
+    """All outputs f (n, d_y) in one vector as f = x_L of Section 4, units fastest:
+
+    f[j + d_y (i - 1)] = f(x_i, theta)_j
+    """
+    return vec(f.T)
+
+
+def stacked_as_printed(f):
+    """All outputs f (n, d_y) in one vector as Section 3 has it, samples fastest:
+
+    f[i + n (j - 1)] = f(x_i, theta)_j
+    """
+    return vec(f)
 
 
 def unvec(x, rows, columns):

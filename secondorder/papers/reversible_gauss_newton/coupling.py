@@ -23,8 +23,9 @@ class CouplingSaved(NamedTuple):
 
 
 class Coupling(Layer):
-    """A half-coupled layer, [reversible-gauss-newton] Eqs. (14) and (15): y_m = x_m + F(x_k), y_k =
-    x_k.
+    """A half-coupled layer, Eqs. (14) and (15):
+
+        y_m = x_m + F(x_k),  y_k = x_k
 
     m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W
     (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
@@ -116,7 +117,8 @@ class Coupling(Layer):
 
     def inverse_tangent(self, saved, y_tangent):
         """The tangent of the input (S, d) for a tangent e of the output, parameters fixed:
-        e_sm - sum_k dF_sm/dx_sk e_sk.
+
+            x_tangent_sm = e_sm - sum_k dF_sm/dx_sk e_sk,  x_tangent_sk = e_sk
         """
         change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
         return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
@@ -188,8 +190,7 @@ class Coupling(Layer):
 
 
 class CouplingBlock(NamedTuple):
-    """A full coupling layer, [reversible-gauss-newton] Eqs. (14)-(15): two half-coupled layers,
-    first half then second.
+    """A full coupling layer, Eqs. (14)-(15): two half-coupled layers, first half then second.
 
     Attributes
     ----------

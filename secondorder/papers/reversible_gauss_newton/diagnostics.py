@@ -46,8 +46,8 @@ def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     K = np.empty((samples, outputs, samples, outputs))
     pairs = [(a, b) for a in chunks.slices for b in chunks.slices if a.start <= b.start]
     tasks = [(_kernel_of_pair, network, None, x[a], None, x[b]) for a, b in pairs]
-    for (a, b), found in zip(pairs, chunks.made(tasks, pairs)):
-        K[a, :, b], K[b, :, a] = found, found.transpose(2, 3, 0, 1)
+    for (a, b), block in zip(pairs, chunks.made(tasks, pairs)):
+        K[a, :, b], K[b, :, a] = block, block.transpose(2, 3, 0, 1)
     return K
 
 
@@ -172,14 +172,14 @@ def weight_change(network, start):
     list of (float, float)
     """
     start = instance_of(network, Network, "network").vector(start, "start")
-    found = []
+    changes = []
     for layer, where in zip(network.layers, network.slices):
         for piece in _pieces(layer, where):
             before, now = start[piece].astype(float), network.theta[piece].astype(float)
             sizes = np.linalg.norm(before) * np.linalg.norm(now)
-            found.append((float(np.linalg.norm(now - before)),
+            changes.append((float(np.linalg.norm(now - before)),
                           float(before @ now / sizes) if sizes else np.nan))
-    return found
+    return changes
 
 
 def _pieces(layer, where):

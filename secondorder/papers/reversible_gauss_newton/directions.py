@@ -1,16 +1,20 @@
 """`direction`: the Gauss-Newton step through the paper's right inverse, or through the
 Moore-Penrose inverse.
+
+A step is made by one of three strategies: through the tangent kernel (``moore_penrose``), through
+the right inverse from activations that were saved (``sweep``), or from activations that are
+computed again by running the network backwards (``running``).
 """
 
 import numpy as np
 
-from ...checks import check_l2, instance_of
+from ...checks import check_l2
 from ...nets import SquaredError
-from .moore_penrose import shortest_step
-from .options import Options
-from .outcome import Update, relative_size, residual, warn
-from .running import RunningEvaluation, drift, padded, running_residual
-from .sweep import from_inputs, inverted, stored, sweep
+from .moore_penrose import kernel_step
+from .options import Options, checked
+from .outcome import relative_size, residual, warn
+from .running import RunningEvaluation, recomputed_step, running_residual
+from .sweep import stored_step
 
 
 def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None,
@@ -29,7 +33,7 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     loss : Loss
     x, y : a batch
     inverse : {"right", "moore-penrose"}
-        "right": [reversible-gauss-newton] Eqs. (16)-(17), the average (55) of the blocks' right
+        "right": Eqs. (16)-(17), the average (55) of the blocks' right
         inverses. "moore-penrose": Eq. (5), the shortest step with the same J d, through the kernel
         J J^T (n C, n C).
     pseudo_inverse : {"exact", "truncate", "damp", "tikhonov", "noise"}
@@ -78,49 +82,42 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     options = Options(inverse, pseudo_inverse, strength, block_weights, curvature, decomposition,
                       recompute, drift_tolerance, True, rng)
     l2 = check_l2(l2)
-    found = update(network, loss, x, y, options)
-    warn(found, pseudo_inverse, stacklevel=2)
-    return found.direction - network.dtype.type(l2) * network.theta
+    step = update(network, loss, x, y, options)
+    warn(step, pseudo_inverse, stacklevel=2)
+    return step.direction - network.dtype.type(l2) * network.theta
 
 
-def update(network, loss, x, y, options):
-    """`Update` for a batch; `direction` without the penalty, and with what it found on the way.
+def update(network, loss, x, y, options=Options()):
+    """`Update` for a batch: `direction` without the penalty, with its ranks and its residual.
 
     Raises
     ------
     TypeError, ValueError, FloatingPointError
         As :func:`direction`; `options` must be :class:`Options`.
     """
-    instance_of(options, Options, "options")
-    options.check_network(network)
+    options = checked(network, options)
     if options.recompute:
         return update_at(RunningEvaluation(network, loss, x, y), options)
     return update_at(network.evaluate(loss, x, y), options)
 
 
 def update_at(evaluation, options, out=None):
-    """`Update` at an evaluation; `out` (P,) is where the direction of the right inverse goes, if it
-    is given.
+    """`Update` at an evaluation, for options that were :func:`~options.checked`; the direction of
+    the right inverse goes to `out` (P,) if that is given.
     """
     network = evaluation.network
     eps = errors(evaluation.loss_function, evaluation.outputs, evaluation.y, options.curvature)
+    running = isinstance(evaluation, RunningEvaluation)
+    strategy = (kernel_step if options.inverse == "moore-penrose"
+                else recomputed_step if running else stored_step)
     with np.errstate(over="ignore", invalid="ignore"):
-        if options.inverse == "moore-penrose":
-            found = shortest_step(network, evaluation.x, evaluation.saved, eps, options)
-        elif isinstance(evaluation, RunningEvaluation):
-            found = _running(evaluation, eps, options, out)
-        else:
-            states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-            found = _as_update(_right(network, states, eps, options, out,
-                                       evaluation.passes), len(eps))
-    network.require_finite(found.direction, "the Gauss-Newton direction")
-    if not options.measure_defect or np.isfinite(found.defect):
-        return found
-    if isinstance(evaluation, RunningEvaluation):
-        off = running_residual(network, evaluation.x, found.direction, eps)
-    else:
-        off = residual(evaluation.saved, network, found.direction, eps)
-    return found._replace(defect=relative_size(off, eps))
+        step = strategy(evaluation, eps, options, out)
+    network.require_finite(step.direction, "the Gauss-Newton direction")
+    if not options.measure_residual or np.isfinite(step.residual):
+        return step
+    rest = (running_residual(network, evaluation.x, step.direction, eps) if running
+            else residual(evaluation.saved, network, step.direction, eps))
+    return step._replace(residual=relative_size(rest, eps))
 
 
 def errors(loss, outputs, y, curvature):
@@ -137,41 +134,3 @@ def errors(loss, outputs, y, curvature):
                          f"see a constant added to all outputs); add a Ridge, or take "
                          f"curvature='identity'")
     return np.linalg.solve(H, eps[:, :, None])[:, :, 0]
-
-
-def at_features(network, eps):
-    """The error in x_L: eps R^{+T} (S, width), the least change of x_L that changes the outputs f =
-    R x_L by eps.
-    """
-    if network.readout is None:
-        return eps
-    return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
-
-
-def _right(network, states, eps, options, out=None, passes=None):
-    """`Sweep` of the right inverse from the states of the blocks, last block first."""
-    form = {"form": options.pseudo_inverse, "strength": options.strength,
-            "decomposition": options.decomposition, "rng": options.rng}
-    return sweep(network, states, at_features(network, eps), options.block_weights, form, out,
-                 passes)
-
-
-def _as_update(made, samples, drifted=0.0):
-    """`Update` from a `Sweep`."""
-    rank = int(made.ranks[made.ranks >= 0].min())
-    return Update(made.direction, rank, samples, made.ranks, made.weights, drift=drifted,
-                  missed=made.missed, undecided=made.undecided)
-
-
-def _running(evaluation, eps, options, out):
-    """`Update` of the right inverse without kept activations, made again where the inverse network
-    drifts.
-    """
-    network = evaluation.network
-    states = inverted(network.blocks, evaluation.features)
-    made = _right(network, states, eps, options, out)
-    start = padded(network, evaluation.x)
-    missed = drift(start, made, states)
-    if not missed <= options.drift_tolerance:
-        made = _right(network, from_inputs(network.blocks, start), eps, options, out)
-    return _as_update(made, len(eps), missed)

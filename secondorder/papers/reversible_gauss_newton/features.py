@@ -11,14 +11,14 @@ REFINEMENTS = 2
 
 
 class Fit(NamedTuple):
-    """What :func:`fit` finds.
+    """The result of :func:`fit`.
 
     weight : (h, d'), T S+ without the column of the bias.
     bias : (h,) or None.
     reached : (n, h), (T S+ S)^T: the part of the targets that the features can produce.
     rank : int, of S as far as it is kept.
     independent : int, of S, whatever the regularisation makes of it.
-    undecided : int, how many singular values may be zero or not, for all that can be told.
+    undecided : int, how many singular values may be zero or not.
     complete : bool, whether the features reach every target: S+ S = I, and `reached` is E itself.
     missed : float, relative residual of a fit that should reach every target; 0 for the others.
     """
@@ -56,12 +56,12 @@ def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng
         noisy = F + (strength * F.std() * rng.standard_normal(F.shape)).astype(F.dtype)
     solve = (_by_svd if decomposition == "svd" else _by_samples if len(F) <= F.shape[1] + ones
              else _by_features)
-    found = solve(noisy, E, form, strength, ones)
+    result = solve(noisy, E, form, strength, ones)
     if form == "noise":  # what the true features make of it
-        reached = F @ found.weight.T
-        found = found._replace(reached=reached if found.bias is None else reached + found.bias,
+        reached = F @ result.weight.T
+        result = result._replace(reached=reached if result.bias is None else reached + result.bias,
                                independent=_independent(F, ones), complete=False)
-    return found
+    return result
 
 
 def _by_samples(F, E, form, strength, ones):
@@ -150,11 +150,11 @@ def _by_svd(F, E, form, strength, ones):
     independent = int((s > floor * s[0]).sum())
     # in float32 a singular value may be rounding, in float64 it is not
     undecided = int((s > decomposition_floor(np.float64, F1.shape) * s[0]).sum()) - independent
-    found = _as_fit(coefficients, F1, F.dtype, ones, int(np.count_nonzero(f)), independent,
+    result = _as_fit(coefficients, F1, F.dtype, ones, int(np.count_nonzero(f)), independent,
                     undecided)
-    if form == "exact" and found.rank == len(F):
-        return found._replace(missed=_missed(F, E, found.weight, found.bias))
-    return found
+    if form == "exact" and result.rank == len(F):
+        return result._replace(missed=_missed(F, E, result.weight, result.bias))
+    return result
 
 
 def _with_ones(F, ones):

@@ -38,14 +38,14 @@ class GramInverse(NamedTuple):
     independent : int, the rank of G, whatever the regularisation makes of it: for the others it is
     undecided whether they are zero.
     rcond : float, the smallest eigenvalue (or an estimate) over the largest one.
-    kept : float, the same of what is applied: 1 / (largest eigenvalue times |G+|).
+    applied : float, the same of what is applied: 1 / (largest eigenvalue times |G+|).
     """
 
     solve: object
     rank: int
     independent: int
     rcond: float
-    kept: float
+    applied: float
 
 
 def allowed(dtype):
@@ -85,13 +85,13 @@ def filtered(values, form, strength, floor):
     """
     s = np.sqrt(np.maximum(values, 0))
     top = s.max()
-    kept = s > (0 if form == "tikhonov" else floor * top)
+    large = s > (0 if form == "tikhonov" else floor * top)
     if form == "truncate":
-        kept &= (s >= strength * top) & (s >= SMALLEST)
-    s = np.where(kept, s, 1)
+        large &= (s >= strength * top) & (s >= SMALLEST)
+    s = np.where(large, s, 1)
     denominators = {"damp": s * (s + (strength or 0) * top),
                     "tikhonov": s * s + (strength or 0) * top * top}
-    return np.where(kept, 1 / denominators.get(form, s * s), 0)
+    return np.where(large, 1 / denominators.get(form, s * s), 0)
 
 
 def gram_inverse(G, form="exact", strength=None, floor=0.0):
@@ -117,7 +117,7 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
             return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G),
                                len(G), rcond, rcond)
         if len(G) > LARGE:
-            return _pivoted(G, floor)
+            return pivoted_inverse(G, floor)
     # divide and conquer: SciPy's default leaves twice the rounding in eigenvalues that are zero
     values, vectors = eigh(G, check_finite=False, driver="evd")
     f, top = filtered(values, form, strength, floor), values[-1]  # ascending
@@ -139,7 +139,7 @@ def _cholesky(G):
     return factor, pocon(factor, size, uplo="L")[0]
 
 
-def _pivoted(G, floor):
+def pivoted_inverse(G, floor):
     """From P^T G P = L L^T with pivots, L (n, r): w of least squares in L w = e, then any a with
     L^T a = w has G a = e projected.
 

@@ -32,29 +32,30 @@ class BlockState(NamedTuple):
 
 
 def first_half(X1_below, W1, S1):
-    """[reversible-gauss-newton] Eq. (14): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1}
-    X^(2)_{l-1}); S1 is the sigma(...).
+    """Eq. (14), with S1 the sigma(...):
+
+        X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1})
     """
     return X1_below + W1 @ S1
 
 
 def second_half(X2_below, W2, S2):
-    """[reversible-gauss-newton] Eq. (15): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l);
-    S2 is the sigma(...).
+    """Eq. (15), with S2 the sigma(...):
+
+        X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l)
     """
     return X2_below + W2 @ S2
 
 
 def states(net, x):
-    """`BlockState` of every block for a batch x (S, d) of a network without biases, by Eqs.
-    (14)-(15).
+    """`BlockState` of every block for a batch x (S, d) of a network without biases, Eqs. (14)-(15):
 
-    X1 = X1 + W1 sigma(V2 X2), then X2 = X2 + W2 sigma(V1 X1)
+        X1 = X1 + W1 sigma(V2 X2),  then  X2 = X2 + W2 sigma(V1 X1)
     """
     X = np.zeros((net.width, len(x)), dtype=net.dtype)
     X[: x.shape[1]] = x.T
     X1, X2 = X[: net.width // 2], X[net.width // 2:]
-    found = []
+    block_states = []
     for block in net.blocks:
         sigma = block.first.layers[-2].function
         V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None
@@ -63,20 +64,22 @@ def states(net, x):
         X1 = first_half(X1, block.W1, S1)
         S2, slope2 = sigma.value(V1 @ X1), sigma.slope(V1 @ X1)
         X2 = second_half(X2, block.W2, S2)
-        found.append(BlockState(S1, S2, slope1, slope2, X1, X2, block.W1, block.W2, V1, V2))
-    return found
+        block_states.append(BlockState(S1, S2, slope1, slope2, X1, X2, block.W1, block.W2, V1, V2))
+    return block_states
 
 
 def kronecker(S, half):
-    """S^T kron I_{d/2}: the derivative of vec(W S) in vec(W), [reversible-gauss-newton] Eqs. (36),
-    (59).
+    """The derivative of vec(W S) in vec(W), Eqs. (36) and (59), (h n, h d'):
+
+        S^T kron I_{d/2}
     """
     return np.kron(S.T, np.eye(half))
 
 
 def sample_blocks(W, slope, V):
-    """The derivative of vec(W sigma(V X)) in vec(X): a block W diag(sigma'(V X)_j) V for each
-    sample j, (h n, h n).
+    """The derivative of vec(W sigma(V X)) in vec(X), (h n, h n): a block for each sample j,
+
+        W diag(sigma'(V X)_j) V
     """
     half, samples = len(W), slope.shape[1]
     D = np.zeros((half * samples, half * samples))
@@ -87,11 +90,9 @@ def sample_blocks(W, slope, V):
 
 
 def cross_derivative(state):
-    """B = d x^(2)_l / d w^(1)_l, entry by entry, [reversible-gauss-newton] Eqs. (62), (66), (h n, h
-    d').
+    """B = d x^(2)_l / d w^(1)_l entry by entry, Eqs. (62), (65) and (66), (h n, h d') with h = d/2:
 
-    B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j], with h =
-    d/2.
+        B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j]
     """
     B = np.einsum("bj,ik,ka,kj->jiba", state.S1, state.W2, state.V1, state.slope2)
     samples, half, features = B.shape[0], B.shape[1], B.shape[2]
@@ -99,11 +100,11 @@ def cross_derivative(state):
 
 
 def own_jacobian(state):
-    """[reversible-gauss-newton] Eqs. (36), (39), (59), second factor: d (x^(1)_l, x^(2)_l) / d
-    (w^(1)_l, w^(2)_l).
+    """d (x^(1)_l, x^(2)_l) / d (w^(1)_l, w^(2)_l), the second factor of Eqs. (36), (39) and (59):
 
-    [[A, 0], [B, C]] with A = S1^T kron I, C = S2^T kron I and B the `cross_derivative`; rows in
-    half order.
+        [[A, 0], [B, C]]  with  A = S1^T kron I,  C = S2^T kron I
+
+    B is the `cross_derivative`; rows stand in half order.
     """
     half = len(state.W1)
     A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)
@@ -111,8 +112,9 @@ def own_jacobian(state):
 
 
 def through_block(state):
-    """d x_l / d x_{l-1} in half order, (d n, d n): the product of the Jacobians of Eqs. (15) and
-    (14).
+    """d x_l / d x_{l-1} in half order (d n, d n), of Eq. (14) and then of Eq. (15):
+
+        [[I, 0], [D2, I]] [[I, D1], [0, I]]
     """
     D1 = sample_blocks(state.W1, state.slope1, state.V2)
     D2 = sample_blocks(state.W2, state.slope2, state.V1)
@@ -121,8 +123,9 @@ def through_block(state):
 
 
 def back_through_block(state):
-    """d x_{l-1} / d x_l in half order: Eqs. (14) and (15) undone, each with the sign of its change
-    turned.
+    """d x_{l-1} / d x_l in half order, Eq. (15) and then Eq. (14) undone:
+
+        [[I, -D1], [0, I]] [[I, 0], [-D2, I]]
     """
     D1 = sample_blocks(state.W1, state.slope1, state.V2)
     D2 = sample_blocks(state.W2, state.slope2, state.V1)
@@ -130,31 +133,36 @@ def back_through_block(state):
     return np.block([[one, -D1], [zero, one]]) @ np.block([[one, zero], [-D2, one]])
 
 
-def above(found):
-    """d x_L / d x_l for every block l of the list of states, in half order,
-    [reversible-gauss-newton] Eq. (13).
+def above(block_states):
+    """d x_L / d x_l for every block l of the list of states, in half order, as Eq. (13) needs it:
+
+        d x_L / d x_{l-1} = (d x_L / d x_l) (d x_l / d x_{l-1})
     """
-    jacobians = [np.eye(2 * found[-1].X1.size)]
-    for state in found[:0:-1]:
+    jacobians = [np.eye(2 * block_states[-1].X1.size)]
+    for state in block_states[:0:-1]:
         jacobians.append(jacobians[-1] @ through_block(state))
     return jacobians[::-1]
 
 
-def back_from_the_end(found):
-    """d x_l / d x_L for every block l, in half order: tangents of the inverse network."""
-    jacobians = [np.eye(2 * found[-1].X1.size)]
-    for state in found[:0:-1]:
+def back_from_the_end(block_states):
+    """d x_l / d x_L for every block l, in half order: tangents of the inverse network.
+
+        d x_{l-1} / d x_L = (d x_{l-1} / d x_l) (d x_l / d x_L)
+    """
+    jacobians = [np.eye(2 * block_states[-1].X1.size)]
+    for state in block_states[:0:-1]:
         jacobians.append(back_through_block(state) @ jacobians[-1])
     return jacobians[::-1]
 
 
-def layer_jacobians(found):
-    """[reversible-gauss-newton] Eqs. (13), (33): J_l = (d x_L / d x_l) (d x_l / d w_l) for every
-    block, in half order.
+def layer_jacobians(block_states):
+    """The Jacobian of every block, in half order, Eqs. (13) and (33):
+
+        J_l = (d x_L / d x_l) (d x_l / d w_l)
     """
-    return [outer @ own_jacobian(state) for outer, state in zip(above(found), found)]
+    return [outer @ own_jacobian(state) for outer, state in zip(above(block_states), block_states)]
 
 
-def jacobian(found):
-    """[reversible-gauss-newton] Eq. (12): J = (J_1, ..., J_L), the blocks' columns side by side."""
-    return np.concatenate(layer_jacobians(found), axis=1)
+def jacobian(block_states):
+    """Eq. (12), the blocks' columns side by side: J = (J_1, ..., J_L)"""
+    return np.concatenate(layer_jacobians(block_states), axis=1)

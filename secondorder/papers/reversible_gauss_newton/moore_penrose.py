@@ -1,4 +1,4 @@
-"""The shortest step of all: -J^T (J J^T)+ eps, [reversible-gauss-newton] Eq. (5), for any network.
+"""The shortest step of all, Eq. (5), for any network: -J^T (J J^T)+ eps.
 
 The kernel J J^T (n C, n C) comes from the structure of the layers, without J. It squares the
 condition number of J. So the singular values of J itself decide where J is small and half of the
@@ -20,6 +20,11 @@ ENTRIES = 2**22  # of a Jacobian that is decomposed
 DOUBTFUL = 1e-3  # reciprocal condition number of a kernel that float32 may apply unjudged
 
 
+def kernel_step(evaluation, eps, options, out=None):
+    """`Update` through the kernel, from what an evaluation saved."""
+    return shortest_step(evaluation.network, evaluation.x, evaluation.saved, eps, options)
+
+
 def shortest_step(network, x, saved, eps, options):
     """`Update` through the kernel.
 
@@ -38,20 +43,20 @@ def shortest_step(network, x, saved, eps, options):
         return in_float64(network, x, eps, options)
     inverse = kernel_inverse(network, saved, eps.shape, options)
     judged = options.pseudo_inverse == "exact" and inverse.rank == eps.size
-    if single and not judged and inverse.kept < DOUBTFUL:
+    if single and not judged and inverse.applied < DOUBTFUL:
         return in_float64(network, x, eps, options)
     if not single and inverse.rcond < HALF_LOST and _small(network, eps):
         return from_jacobian(network, saved, eps, options)
-    found = Update(_back(network, saved, inverse, eps), inverse.rank, eps.size,
-                   undecided=eps.size - inverse.independent)
+    step = Update(_back(network, saved, inverse, eps), inverse.rank, eps.size,
+                  undecided=eps.size - inverse.independent)
     if not judged or inverse.rcond >= allowed(network.dtype):
-        return found
-    off = residual(saved, network, found.direction, eps)
-    if relative_size(off, eps) <= allowed(network.dtype):
-        return found._replace(defect=relative_size(off, eps))
+        return step
+    rest = relative_size(residual(saved, network, step.direction, eps), eps)
+    if rest <= allowed(network.dtype):
+        return step._replace(residual=rest)
     if single:
         return in_float64(network, x, eps, options)
-    return refined(network, saved, inverse, eps, found)
+    return refined(network, saved, inverse, eps, step)
 
 
 def kernel_inverse(network, saved, shape, options):
@@ -71,20 +76,20 @@ def _back(network, saved, inverse, eps):
     return -network.chain.parameter_gradient(saved, a.astype(eps.dtype))
 
 
-def refined(network, saved, inverse, eps, found):
+def refined(network, saved, inverse, eps, step):
     """`Update` with what is left of eps, J d + eps, removed in the same way."""
-    direction = found.direction
+    direction = step.direction
     for _ in range(REFINEMENTS):
         direction += _back(network, saved, inverse, residual(saved, network, direction, eps))
-    return found
+    return step
 
 
 def in_float64(network, x, eps, options):
     """The same step of the network with its numbers in float64, rounded at the end."""
     twin = network.astype("float64")
     _, saved = twin.chain.forward(x.astype(np.float64))
-    found = shortest_step(twin, x, saved, eps.astype(np.float64), options)
-    return found._replace(direction=found.direction.astype(network.dtype), defect=np.nan)
+    step = shortest_step(twin, x, saved, eps.astype(np.float64), options)
+    return step._replace(direction=step.direction.astype(network.dtype), residual=np.nan)
 
 
 def _small(network, eps):

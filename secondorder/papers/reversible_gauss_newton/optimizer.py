@@ -9,7 +9,7 @@ import numpy as np
 from ...optimizers.base import Optimizer
 from ...checks.randomness import generator
 from .directions import update_at
-from .options import Options
+from .options import Options, checked
 from .outcome import warn
 from .running import RunningEvaluation
 
@@ -23,8 +23,8 @@ class GaussNewton(Optimizer):
         A `RevMLP` for the right inverse, any network for the Moore-Penrose inverse.
     loss : Loss
     learning_rate : float or schedule
-        alpha of [reversible-gauss-newton] Eqs. (5), (16), (17). For the half squared error 1 is the
-        full step and everything below 2 is stable; for a softmax the loss falls like 1 / (alpha t).
+        alpha of Eqs. (5), (16), (17). For the half squared error 1 is the full step and everything
+        below 2 is stable; for a softmax the loss falls like 1 / (alpha t).
     l2 : float
         Decoupled: ``l2 * theta`` is subtracted from the direction (a weight decay, not part of
         eps).
@@ -32,8 +32,8 @@ class GaussNewton(Optimizer):
     drift_tolerance
         As for :func:`direction`.
     measure : bool
-        Report the norm of the gradient and the defect of the step, which cost about a gradient and
-        a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
+        Report the norm of the gradient and the residual of the step, which cost about a gradient
+        and a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
     rng : None, int or numpy.random.Generator
         For ``pseudo_inverse="noise"``.
 
@@ -42,11 +42,11 @@ class GaussNewton(Optimizer):
     The direction is that of the SUM of the losses, as in the paper: a step does not shrink with the
     batch. ``info["objective"]`` is the mean loss plus penalty, as everywhere.
 
-    ``step`` reports ``rank`` and ``full_rank`` (the least rank of features that was kept, or that
-    of the kernel, and what independent samples would have), ``ranks`` (of all half-coupled layers,
-    in order), ``block_weights``, ``defect`` (|J d + eps| / |eps|: 0 for an exact inverse) and
-    ``drift`` (of the recomputed inverse). Where an exact inverse does not exist, one `RankWarning`
-    tells so in the life of an optimizer; where the step misses more of the error than the precision
+    ``step`` reports ``rank`` and ``full_rank`` (the least rank of the features, or that of the
+    kernel, and what independent samples would have), ``ranks`` (of all half-coupled layers, in
+    order), ``block_weights``, ``defect`` (the residual |J d + eps| / |eps|: 0 for an exact inverse)
+    and ``drift`` (of the recomputed inverse). Where an exact inverse does not exist, an optimizer
+    gives one `RankWarning` in its life; where the step misses more of the error than the precision
     allows, one `PrecisionWarning`. With ``measure=False`` only the fits of the features are judged,
     by one random vector each.
     """
@@ -57,12 +57,12 @@ class GaussNewton(Optimizer):
                  pseudo_inverse="exact", strength=None, block_weights="uniform",
                  curvature="identity", decomposition="gram", recompute=False, drift_tolerance=1e-4,
                  measure=True, rng=None):
-        self.options = Options(inverse, pseudo_inverse, strength, block_weights, curvature,
-                               decomposition, recompute, drift_tolerance, measure)
+        self.options = checked(network, Options(
+            inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute,
+            drift_tolerance, measure))
         super().__init__(network, loss, learning_rate, l2)
-        self.options.check_network(network)
         self.seed = int(generator(rng).integers(2**53))
-        self._told = set()
+        self._warned = set()
 
     def _own_evaluation(self, x, y):
         if self.options.recompute:
@@ -70,25 +70,25 @@ class GaussNewton(Optimizer):
         return super()._own_evaluation(x, y)
 
     def _gradient_norm(self, evaluation):
-        kept = not isinstance(evaluation, RunningEvaluation)
-        return (super()._gradient_norm(evaluation) if self.options.measure_defect and kept
-                else np.nan)
+        if not self.options.measure_residual or isinstance(evaluation, RunningEvaluation):
+            return np.nan
+        return super()._gradient_norm(evaluation)
 
     def _direction(self, evaluation):
         options = self.options
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        found = update_at(evaluation, options, self._array("direction"))
-        self._report(found)
+        step = update_at(evaluation, options, self._array("direction"))
+        self._report(step)
         if self.l2:
-            found.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta
-        return found.direction
+            step.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta
+        return step.direction
 
-    def _report(self, found):
-        self.details.update(rank=found.rank, full_rank=found.full_rank, defect=found.defect,
-                            drift=found.drift)
-        if found.ranks is not None:
-            self.details.update(ranks=", ".join(map(str, found.ranks.ravel())),
-                                block_weights=", ".join(f"{c:.6g}" for c in found.weights))
-        self._told = warn(found, self.options.pseudo_inverse, 2, self._told)
+    def _report(self, step):
+        self.details.update(rank=step.rank, full_rank=step.full_rank, defect=step.residual,
+                            drift=step.drift)
+        if step.ranks is not None:
+            self.details.update(ranks=", ".join(map(str, step.ranks.ravel())),
+                                block_weights=", ".join(f"{c:.6g}" for c in step.weights))
+        self._warned = warn(step, self.options.pseudo_inverse, 2, self._warned)

@@ -1,25 +1,24 @@
-"""How a Gauss-Newton step is made: every option, checked once."""
+"""How a Gauss-Newton step is made: the options, and the check of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...checks import boolean, instance_of, one_of, positive_number, real_array
-from ...nets import Network
 from ...checks.randomness import generator
+from ...nets import Network
 from .gram import FORMS
 from .revmlp import RevMLP
-from .sweep import WEIGHTS
 
 INVERSES = ("right", "moore-penrose")
+WEIGHTS = ("uniform", "shortest", "last", "full-rank")
 CURVATURES = ("identity", "loss")
 DECOMPOSITIONS = ("gram", "svd")
-DRIFT_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a Gauss-Newton step is made; see :func:`direction`."""
+    """How a Gauss-Newton step is made; see :func:`direction`, and :func:`checked`."""
 
     inverse: str = "right"
     pseudo_inverse: str = "exact"
@@ -28,59 +27,70 @@ class Options:
     curvature: str = "identity"
     decomposition: str = "gram"
     recompute: bool = False
-    drift_tolerance: float = DRIFT_TOLERANCE
-    measure_defect: bool = True
+    drift_tolerance: float = 1e-4
+    measure_residual: bool = True
     rng: object = field(default=None, repr=False)
 
-    def __post_init__(self):
-        for name, known in (("inverse", INVERSES),
-                            ("pseudo_inverse", FORMS),
-                            ("curvature", CURVATURES),
-                            ("decomposition", DECOMPOSITIONS)):
-            one_of(known, getattr(self, name), name)
-        if self.strength is None:
-            object.__setattr__(self, "strength", FORMS[self.pseudo_inverse])
-        elif self.pseudo_inverse == "exact":
-            raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
-        else:
-            positive_number(self.strength, "strength")
-            if self.pseudo_inverse == "truncate" and self.strength > 1:
-                raise ValueError("strength must be at most 1 for pseudo_inverse='truncate', got "
-                                 f"{self.strength}: nothing would be left")
-        positive_number(self.drift_tolerance, "drift_tolerance")
-        if not boolean(self.recompute, "recompute") and self.drift_tolerance != DRIFT_TOLERANCE:
-            raise ValueError(f"drift_tolerance={self.drift_tolerance} is about inputs that are "
-                             "recomputed: it needs recompute=True")
-        boolean(self.measure_defect, "measure_defect")
-        if isinstance(self.block_weights, str):
-            one_of(WEIGHTS, self.block_weights, "block_weights")
-        elif real_array(self.block_weights, "block_weights").ndim != 1:
-            raise ValueError("block_weights must be a name or one number for each block, got "
-                             f"{self.block_weights!r}")
-        if self.inverse == "moore-penrose":
-            self._require_kernel_options()
-        object.__setattr__(self, "rng", generator(self.rng))
 
-    def _require_kernel_options(self):
-        for name, only in (("block_weights", "uniform"),
-                           ("decomposition", "gram"),
-                           ("recompute", False)):
-            if not np.array_equal(getattr(self, name), only):
-                raise ValueError(f"{name} belongs to inverse='right'; with 'moore-penrose' it must "
-                                 f"stay {only!r}")
-        if self.pseudo_inverse == "noise":
-            raise ValueError("pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' "
-                             "takes exact, truncate, damp and tikhonov")
+def checked(network, options):
+    """The options for a network, with their defaults filled in.
 
-    def check_network(self, network):
-        """Raise TypeError or ValueError unless a network fits these options."""
-        instance_of(network, Network, "network").require_parameters()
-        if self.inverse == "right" and not isinstance(network, RevMLP):
-            raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
-                            f"inverse='moore-penrose' takes any network")
-        if not isinstance(self.block_weights, str):
-            object.__setattr__(self, "block_weights",
-                               _given_weights(self.block_weights, len(network.blocks)))
+    Raises
+    ------
+    TypeError, ValueError
+        Options that are unknown, out of range or do not go together; another network than a RevMLP
+        for the right inverse; a network without parameters.
+    """
+    instance_of(options, Options, "options")
+    for name, known in (("inverse", INVERSES), ("pseudo_inverse", FORMS),
+                        ("curvature", CURVATURES), ("decomposition", DECOMPOSITIONS)):
+        one_of(known, getattr(options, name), name)
+    _check_recomputing(options)
+    boolean(options.measure_residual, "measure_residual")
+    strength, weights, rng = _strength(options), _weights(options), generator(options.rng)
+    if options.inverse == "moore-penrose":
+        _check_kernel(options)
+    instance_of(network, Network, "network").require_parameters()
+    if options.inverse == "right" and not isinstance(network, RevMLP):
+        raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
+                        f"inverse='moore-penrose' takes any network")
+    if not isinstance(weights, str):
+        weights = _given_weights(weights, len(network.blocks))
+    return replace(options, strength=strength, block_weights=weights, rng=rng)
+
+
+def _check_recomputing(options):
+    positive_number(options.drift_tolerance, "drift_tolerance")
+    recompute = boolean(options.recompute, "recompute")
+    if not recompute and options.drift_tolerance != Options.drift_tolerance:
+        raise ValueError(f"drift_tolerance={options.drift_tolerance} is about inputs that are "
+                         "recomputed: it needs recompute=True")
+
+
+def _strength(options):
+    """The strength of the regularisation: the default of its form, unless it is given."""
+    form, strength = options.pseudo_inverse, options.strength
+    if strength is None:
+        return FORMS[form]
+    if form == "exact":
+        raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
+    positive_number(strength, "strength")
+    if form == "truncate" and strength > 1:
+        raise ValueError("strength must be at most 1 for pseudo_inverse='truncate', got "
+                         f"{strength}: nothing would be left")
+    return strength
+
+
+def _weights(options):
+    """The name of the weights of the blocks, or the array that was given."""
+    weights = options.block_weights
+    if isinstance(weights, str):
+        one_of(WEIGHTS, weights, "block_weights")
+        return weights
+    if real_array(weights, "block_weights").ndim != 1:
+        raise ValueError("block_weights must be a name or one number for each block, got "
+                         f"{weights!r}")
+    return weights
 
 
 def _given_weights(weights, count):
@@ -89,3 +99,15 @@ def _given_weights(weights, count):
         raise ValueError(f"block_weights must have the sum 1, got {c.sum()}: with another sum the "
                          f"blocks together are no right inverse")
     return c
+
+
+def _check_kernel(options):
+    """Refuse what belongs to the right inverse."""
+    for name in ("block_weights", "decomposition", "recompute"):
+        default = getattr(Options, name)
+        if not np.array_equal(getattr(options, name), default):
+            raise ValueError(f"{name} belongs to inverse='right'; with 'moore-penrose' it must "
+                             f"stay {default!r}")
+    if options.pseudo_inverse == "noise":
+        raise ValueError("pseudo_inverse='noise' belongs to inverse='right'; 'moore-penrose' "
+                         "takes exact, truncate, damp and tikhonov")

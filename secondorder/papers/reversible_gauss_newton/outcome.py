@@ -32,7 +32,7 @@ class Update(NamedTuple):
     full_rank : int, what it would be if all samples were independent.
     ranks : (L, 2) integers of all half-coupled layers; None for the kernel.
     weights : (L,), c_l; None for the kernel.
-    defect : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not
+    residual : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not
     measured.
     drift : how far the inverse network missed the input, relative to the largest |x_l|; 0 if it was
     not used.
@@ -45,7 +45,7 @@ class Update(NamedTuple):
     full_rank: int
     ranks: np.ndarray | None = None
     weights: np.ndarray | None = None
-    defect: float = np.nan
+    residual: float = np.nan
     drift: float = 0.0
     missed: float = 0.0
     undecided: int = 0
@@ -56,61 +56,61 @@ def residual(saved, network, direction, eps):
     return network.chain.tangent(saved, None, direction) + eps
 
 
-def relative_size(off, eps):
-    """|off| / |eps|; 0 where eps is 0."""
+def relative_size(rest, eps):
+    """|rest| / |eps|; 0 where eps is 0."""
     size = np.linalg.norm(eps)
-    return float(np.linalg.norm(off) / size) if size else 0.0
+    return float(np.linalg.norm(rest) / size) if size else 0.0
 
 
-def warnings_of(found, form):
-    """(category, sentence) of each thing that an exact step should not have, in a list."""
-    if form == "damp" and found.undecided:
-        return [(PrecisionWarning, undecided_message(found))]
+def warnings_of(step, form):
+    """[(category, sentence), ...] of what an exact step should not have."""
+    if form == "damp" and step.undecided:
+        return [(PrecisionWarning, undecided_message(step))]
     if form != "exact":
         return []
-    if found.rank < found.full_rank:
-        return [(RankWarning, rank_message(found))]
+    if step.rank < step.full_rank:
+        return [(RankWarning, rank_message(step))]
     # half of the digits are allowed, and one more for the way through the network
-    limit = 10 * allowed(found.direction.dtype)
-    missed = np.fmax(found.defect, found.missed)
-    return [] if missed <= limit else [(PrecisionWarning, precision_message(found, missed, limit))]
+    limit = 10 * allowed(step.direction.dtype)
+    missed = np.fmax(step.residual, step.missed)
+    return [] if missed <= limit else [(PrecisionWarning, precision_message(step, missed, limit))]
 
 
-def warn(found, form, stacklevel, told=()):
-    """Give the warnings of a step, but those of the categories `told`.
+def warn(step, form, stacklevel, given=()):
+    """Give the warnings of a step, but those of the categories `given` before.
 
     Returns
     -------
     set
-        The categories that were told by now.
+        All categories that were given.
     """
-    new = [pair for pair in warnings_of(found, form) if pair[0] not in told]
+    new = [pair for pair in warnings_of(step, form) if pair[0] not in given]
     for category, message in new:
         warnings.warn(message, category, stacklevel=stacklevel + 1)
-    return {*told, *(category for category, _ in new)}
+    return {*given, *(category for category, _ in new)}
 
 
-def rank_message(found):
+def rank_message(step):
     """One sentence on what is not independent."""
-    if found.ranks is None:
-        return (f"the Jacobian has rank {found.rank} of {found.full_rank}: its rows are not "
+    if step.ranks is None:
+        return (f"the Jacobian has rank {step.rank} of {step.full_rank}: its rows are not "
                 f"independent, and the step removes the part of the error that they reach")
-    short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(found.ranks)
-             for name, rank in zip(("first", "second"), pair) if 0 <= rank < found.full_rank]
-    return (f"the features of {found.full_rank} samples are not independent (rank in "
+    short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(step.ranks)
+             for name, rank in zip(("first", "second"), pair) if 0 <= rank < step.full_rank]
+    return (f"the features of {step.full_rank} samples are not independent (rank in "
             f"{'; '.join(short)}): the step is no exact right inverse there")
 
 
-def undecided_message(found):
+def undecided_message(step):
     """One sentence on singular values that a damped inverse leaves out."""
-    return (f"{found.undecided} singular values cannot be told from zero in "
-            f"{found.direction.dtype}; pseudo_inverse='damp' would give them the largest weight of "
+    return (f"{step.undecided} singular values cannot be told from zero in "
+            f"{step.direction.dtype}; pseudo_inverse='damp' would give them the largest weight of "
             f"all, and leaves them out; 'tikhonov' and 'truncate' do not depend on them")
 
 
-def precision_message(found, missed, limit):
+def precision_message(step, missed, limit):
     """One sentence on a residual that is too large."""
-    dtype = found.direction.dtype
+    dtype = step.direction.dtype
     wider = "dtype='float64' or " if dtype == np.float32 else ""
     return (f"the step misses {missed:.2g} of the error, more than {limit:.2g}, which {dtype} "
             f"allows: the Jacobian is too badly conditioned for an exact inverse; take {wider}"

@@ -12,8 +12,7 @@ from .coupling import HALVES, Coupling, CouplingBlock
 
 
 class RevMLP(Network):
-    """A reversible network, [reversible-gauss-newton] Eqs. (14)-(15), with a fixed linear readout f
-    = R x_L.
+    """A reversible network, Eqs. (14)-(15), with a fixed linear readout: f = R x_L
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ class RevMLP(Network):
         d', the width of the fixed expansion V; None leaves it out.
     activation : str or ActivationFunction
     first_activation : str or ActivationFunction, optional
-        Of the first block; default: the same. (The paper's figures were made with "identity", its
+        Of the first block; default: the same. (The paper's figures were drawn with "identity", its
         text says ReLU.)
     outputs : int, optional
         C; without it the outputs are x_L itself, or as many as a given matrix `readout` has rows.
@@ -80,13 +79,13 @@ class RevMLP(Network):
         self.inputs, self.width = int(d), int(d) + int(d) % 2
         kinds = [activation if first_activation is None
                  else first_activation] + [activation] * (int(blocks) - 1)
-        made = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind), _drawn_v,
-                         rng) for kind in kinds for moves in HALVES]
+        halves = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind),
+                           _drawn_v, rng) for kind in kinds for moves in HALVES]
         R = _readout_matrix(readout, outputs, self.width, rng)
         end = [] if R is None else [_fixed(R)]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
-        self._begin, self._end = len(pad), len(pad) + len(made)
-        super().__init__([*pad, *made, *end], dtype=dtype)
+        self._begin, self._end = len(pad), len(pad) + len(halves)
+        super().__init__([*pad, *halves, *end], dtype=dtype)
 
     def saved_arguments(self):
         """What the constructor takes, for :mod:`~secondorder.nets.saving`; the readout is among
@@ -149,7 +148,7 @@ class RevMLP(Network):
         with np.errstate(over="ignore", invalid="ignore"):
             for half in self.couplings[::-1]:
                 y = half.inverse(y)
-        return _finite(y[:, :self.inputs], "the inputs found from x_L")
+        return _finite(y[:, :self.inputs], "the inputs of x_L")
 
     def _check_features(self, x_L):
         x_L = real_array(x_L, "x_L")

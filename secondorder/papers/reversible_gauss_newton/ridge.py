@@ -12,7 +12,7 @@ class Ridge(Loss):
     """loss(p, target) + (strength / 2) |p|^2, sample by sample.
 
     With `SoftmaxCrossEntropy` this is the strictly convex loss for which the generalised
-    Gauss-Newton step [reversible-gauss-newton] (7), (19) is defined: the Hessian is diag(q) - q q^T
+    Gauss-Newton step of Eqs. (7) and (19) is defined: the Hessian is diag(q) - q q^T
     + strength I.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The right inverse of the Jacobian, dense: Eqs. (40)-(42), (47), (54), (55), (60)-(63), and Eqs.
+"""The right inverse of the Jacobian, dense, Eqs. (40)-(42), (47), (54), (55), (60)-(63), and Eqs.
 (16)-(17) as printed.
 """
 
@@ -11,22 +11,26 @@ from .jacobians import back_from_the_end, cross_derivative, kronecker
 
 
 def triangular_right_inverse(A_plus, B, C_plus):
-    """[reversible-gauss-newton] Eqs. (41), (60): [[A+, 0], [-C+ B A+, C+]], a right inverse of [[A,
-    0], [B, C]] if A A+ = I and C C+ = I."""
+    """A right inverse of [[A, 0], [B, C]] if A A+ = I and C C+ = I, Eqs. (41) and (60):
+
+        [[A+, 0], [-C+ B A+, C+]]
+    """
     return np.block([[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))],
                      [-C_plus @ B @ A_plus, C_plus]])
 
 
 def kronecker_pseudo_inverse(S, half):
-    """[reversible-gauss-newton] Eqs. (61), (63): the pseudo-inverse of S^T kron I is S^{T+} kron I.
+    """The pseudo-inverse of S^T kron I, Eqs. (61) and (63):
+
+        (S^T kron I)+ = S^{T+} kron I
     """
     return np.kron(np.linalg.pinv(S.T), np.eye(half))
 
 
 def own_right_inverse(state):
-    """[reversible-gauss-newton] Eq. (60) with (61)-(63): a right inverse of `own_jacobian`.
+    """A right inverse of `own_jacobian`, Eq. (60) with (61)-(63):
 
-    [[A+, 0], [-C+ B A+, C+]] with A+ = S1^{T+} kron I and C+ = S2^{T+} kron I
+        [[A+, 0], [-C+ B A+, C+]]  with  A+ = S1^{T+} kron I,  C+ = S2^{T+} kron I
     """
     half = len(state.W1)
     return triangular_right_inverse(kronecker_pseudo_inverse(state.S1, half),
@@ -34,33 +38,50 @@ def own_right_inverse(state):
                                     kronecker_pseudo_inverse(state.S2, half))
 
 
-def layer_right_inverses(found):
-    """[reversible-gauss-newton] Eq. (42): a right inverse of J_l for every block; columns in half
-    order.
+def layer_right_inverses(block_states):
+    """A right inverse of J_l for every block, columns in half order, Eq. (42):
 
-    J_l^-| = [[A+, 0], [-C+ B A+, C+]] d x_l / d x_L
+        J_l^-| = [[A+, 0], [-C+ B A+, C+]] d x_l / d x_L
     """
-    return [own_right_inverse(state) @ back for state, back in zip(found, back_from_the_end(found))]
+    return [own_right_inverse(state) @ back
+            for state, back in zip(block_states, back_from_the_end(block_states))]
 
 
-def stacked_right_inverse(found, weights=None):
-    """[reversible-gauss-newton] Eq. (55): the right inverses of the J_l below each other, times 1/L
-    or other weights of sum 1.
+def stacked_right_inverse(block_states, weights=None):
+    """The right inverses of all J_l below each other, Eq. (55), or with other weights of sum 1:
+
+        J^-| = (1 / L) (J_1^-|; ...; J_L^-|)
     """
-    parts = layer_right_inverses(found)
+    parts = layer_right_inverses(block_states)
     weights = np.full(len(parts), 1 / len(parts)) if weights is None else weights
     return np.concatenate([c * part for c, part in zip(weights, parts)])
 
 
 def projection_of_columns(S, half):
-    """[reversible-gauss-newton] Eq. (47), corrected: [S+ S]^T kron I, (h n, h n); the identity if S
-    has independent columns.
+    """The blocks on the diagonal of Eq. (47), corrected, (h n, h n):
+
+        [S+ S]^T kron I
+
+    It is the identity if S has independent columns.
     """
     return np.kron((np.linalg.pinv(S) @ S).T, np.eye(half))
 
 
+def projection_as_printed(S, half):
+    """The blocks on the diagonal of Eqs. (47) and (54) as printed, (h d', h d'):
+
+    [S S+]^T kron I
+
+    It has the size of the features, where a block with the size of the samples stands.
+    """
+    return np.kron((S @ np.linalg.pinv(S)).T, np.eye(half))
+
+
 def remainder(state):
-    """[reversible-gauss-newton] Eq. (54), corrected: Lambda = B A+ - ([S2+ S2]^T kron I) B A+."""
+    """The block below the diagonal, Eq. (54), corrected:
+
+        Lambda = B A+ - ([S2+ S2]^T kron I) B A+
+    """
     half = len(state.W1)
     BA_plus = cross_derivative(state) @ kronecker_pseudo_inverse(state.S1, half)
     return BA_plus - projection_of_columns(state.S2, half) @ BA_plus
@@ -74,47 +95,51 @@ class Deltas(NamedTuple):
 
 
 def first_delta(e1, S1):
-    """[reversible-gauss-newton] Eqs. (16), (56): Delta^(1)_l = R{(d x^(1)_l / d x_L) eps} S1+, from
-    the braces as a matrix.
+    """Eqs. (16) and (56), from the braces as a matrix e1 = R{(d x^(1)_l / d x_L) eps}:
+
+        Delta^(1)_l = e1 S1+
     """
     return e1 @ np.linalg.pinv(S1)
 
 
 def second_delta(e2, state, delta1):
-    """[reversible-gauss-newton] Eqs. (17), (57): R{e2 - B vec(Delta^(1)_l)} S2+; Delta^(1)_l does
-    not contain alpha / L.
+    """Eqs. (17) and (57), with e2 = R{(d x^(2)_l / d x_L) eps}:
+
+        Delta^(2)_l = R{vec(e2) - B vec(Delta^(1)_l)} S2+
+
+    Delta^(1)_l does not contain alpha / L.
     """
     half, samples = e2.shape
     bracket = vec(e2) - cross_derivative(state) @ vec(delta1)
     return unvec(bracket, half, samples) @ np.linalg.pinv(state.S2)
 
 
-def deltas(found, eps):
-    """Delta^(1)_l and Delta^(2)_l of every block for eps (d n,) in half order,
-    [reversible-gauss-newton] Eqs. (16)-(17).
-    """
-    made = []
-    for state, back in zip(found, back_from_the_end(found)):
+def deltas(block_states, eps):
+    """Delta^(1)_l and Delta^(2)_l of every block, Eqs. (16)-(17), for eps (d n,) in half order."""
+    pairs = []
+    for state, back in zip(block_states, back_from_the_end(block_states)):
         half, samples = state.X1.shape
         e1, e2 = np.split(back @ eps, 2)
         first = first_delta(unvec(e1, half, samples), state.S1)
-        made.append(Deltas(first, second_delta(unvec(e2, half, samples), state, first)))
-    return made
+        pairs.append(Deltas(first, second_delta(unvec(e2, half, samples), state, first)))
+    return pairs
 
 
-def update(found, eps, weights=None):
-    """The change of (vec W^(1)_1, vec W^(2)_1, ...) at alpha = 1, [reversible-gauss-newton] Eqs.
-    (16)-(17).
+def update(block_states, eps, weights=None):
+    """The change of (vec W^(1)_1, vec W^(2)_1, ...) at alpha = 1, Eqs. (16)-(17):
+
+        -(1 / L) (vec Delta^(1)_l; vec Delta^(2)_l), block by block
     """
-    made = deltas(found, eps)
-    weights = np.full(len(made), 1 / len(made)) if weights is None else weights
+    pairs = deltas(block_states, eps)
+    weights = np.full(len(pairs), 1 / len(pairs)) if weights is None else weights
     return -np.concatenate(
-        [c * np.concatenate([vec(d.first), vec(d.second)]) for c, d in zip(weights, made)])
+        [c * np.concatenate([vec(d.first), vec(d.second)]) for c, d in zip(weights, pairs)])
 
 
 def penrose_product(state):
-    """[reversible-gauss-newton] Eq. (64): [[A+ A, 0], [C+ B - C+ B A+ A, C+ C]], the right inverse
-    (60) times [[A, 0], [B, C]].
+    """The right inverse (60) times [[A, 0], [B, C]], Eq. (64):
+
+        [[A+ A, 0], [C+ B - C+ B A+ A, C+ C]]
     """
     half = len(state.W1)
     A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)

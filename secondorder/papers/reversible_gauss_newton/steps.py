@@ -6,15 +6,14 @@ import numpy as np
 
 
 def gradient_step(J, eps):
-    """[reversible-gauss-newton] Eq. (2): -J^T eps, for the sum of the losses."""
+    """Eq. (2), for the sum of the losses: d = -J^T eps"""
     return -J.T @ eps
 
 
 def gauss_newton(J, eps):
-    """[reversible-gauss-newton] Eq. (5): the step of least norm among those that bring J d closest
-    to -eps.
+    """Eq. (5): the step of least norm among those that bring J d closest to -eps.
 
-    d = -J+ eps
+        d = -J+ eps
 
     Parameters
     ----------
@@ -26,32 +25,35 @@ def gauss_newton(J, eps):
 
 
 def hessian_view(J, gradient):
-    """[reversible-gauss-newton] Eq. (6): -(J^T J)+ gradient, with the gradient J^T eps of the sum
-    of the losses.
+    """Eq. (6), with the gradient J^T eps of the sum of the losses:
+
+        d = -(J^T J)+ gradient
     """
     return -_pinv_of_product(J.T @ J, J) @ gradient
 
 
 def generalised(J, H, gradient):
-    """[reversible-gauss-newton] Eq. (7): -(J^T H J)+ gradient, with H the Hessian of the loss in
-    the outputs (n d_y, n d_y).
+    """Eq. (7), with H the Hessian of the loss in the outputs (n d_y, n d_y):
+
+        d = -(J^T H J)+ gradient
     """
     return -_pinv_of_product(J.T @ H @ J, J) @ gradient
 
 
 def right_inverse_step(J_right, eps):
-    """[reversible-gauss-newton] Eq. (8): d = -J_right eps, with any right inverse of J."""
+    """Eq. (8), with any right inverse of J: d = -J^-| eps"""
     return -J_right @ eps
 
 
 def functional_generalised(J, H, eps):
-    """[reversible-gauss-newton] Eq. (19): -J+ H^{-1} eps."""
+    """Eq. (19): d = -J+ H^{-1} eps"""
     return -np.linalg.pinv(J) @ np.linalg.solve(H, eps)
 
 
 def cross_entropy_newton(p, y):
-    """H+ eps of the softmax cross-entropy in closed form, (n, c): mean_k(y_k / p_k) - y / p, with p
-    the softmax.
+    """H+ eps of the softmax cross-entropy in closed form (n, c), with p the softmax:
+
+        mean_k(y_k / p_k) - y / p
 
     The Hessian diag(p) - p p^T is singular along the ones vector, so that its inverse does not
     exist; eps = p - y lies in its range.
@@ -63,7 +65,7 @@ def cross_entropy_newton(p, y):
 def _pinv_of_product(M, J):
     """Pseudo-inverse of a symmetric M of rank at most len(J); what is beyond is rounding."""
     values, vectors = np.linalg.eigh(M)
-    kept = np.abs(values) > len(M) * np.finfo(values.dtype).eps * np.abs(values).max()
-    kept[np.argsort(np.abs(values))[: max(0, len(values) - len(J))]] = False
-    vectors = vectors[:, kept]
-    return (vectors / values[kept]) @ vectors.T
+    large = np.abs(values) > len(M) * np.finfo(values.dtype).eps * np.abs(values).max()
+    large[np.argsort(np.abs(values))[: max(0, len(values) - len(J))]] = False
+    vectors = vectors[:, large]
+    return (vectors / values[large]) @ vectors.T

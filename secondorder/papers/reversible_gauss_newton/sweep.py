@@ -7,24 +7,24 @@ through the inverse network gives those of all blocks. With T(u) = W s'(Z) * (V 
     e2_{l-1} = e2_l - T2(e1_l)          e1_{l-1} = e1_l - T1(e2_{l-1})
 
     Delta1_l = e1_l S1+                                       Eq. (16)
-    Delta2_l = (e2_l - T2(u)) S2+,  u = Delta1_l S1           Eq. (17), as B vec(Delta1) = T2(Delta1
-    S1)
+    Delta2_l = (e2_l - T2(u)) S2+,  u = Delta1_l S1           Eq. (17)
 
-and where S1 has independent columns u = e1_l, so that the bracket is e2_{l-1}.
+as B vec(Delta1) = T2(Delta1 S1). Where S1 has independent columns u = e1_l, so that the bracket is
+e2_{l-1}.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .in_place import halves_of
 from .features import fit
-
-WEIGHTS = ("uniform", "shortest", "last", "full-rank")
+from .in_place import halves_of
+from .options import Options
+from .outcome import Update
 
 
 class Sweep(NamedTuple):
-    """What :func:`sweep` finds.
+    """The result of :func:`sweep`.
 
     direction : (P,), -c_l Delta_l of all blocks, in the order of ``network.theta``.
     ranks : (L, 2) integers, of S1 and S2 of every block; -1 where a block was left out.
@@ -43,10 +43,33 @@ class Sweep(NamedTuple):
     start: np.ndarray
     largest: float
 
+    def update(self, samples, drift=0.0):
+        """`Update` from it."""
+        rank = int(self.ranks[self.ranks >= 0].min())
+        return Update(self.direction, rank, samples, self.ranks, self.weights, drift=drift,
+                      missed=self.missed, undecided=self.undecided)
+
+
+def stored_step(evaluation, eps, options, out=None):
+    """`Update` of the right inverse from the activations that an evaluation saved."""
+    network = evaluation.network
+    states = stored(network.blocks, evaluation.saved[network._begin:network._end])
+    return sweep(network, states, eps, options, out, evaluation.passes).update(len(eps))
+
+
+def at_features(network, eps):
+    """The error in x_L (S, width): the least change of x_L that changes the outputs by eps.
+
+    f = R x_L:  eps R^{+T}
+    """
+    if network.readout is None:
+        return eps
+    return eps @ np.linalg.pinv(network.readout).T.astype(network.dtype)
+
 
 def stored(blocks, saved):
     """The saved tuples of both halves of every block, last block first, from a forward pass that
-    kept them.
+    saved them.
     """
     for l in reversed(range(len(blocks))):
         yield blocks[l], (saved[2 * l], saved[2 * l + 1])
@@ -58,11 +81,11 @@ def inverted(blocks, x_L):
     """
     y = x_L
     for block in blocks[::-1]:
-        kept = []
+        states = []
         for half in block[::-1]:
             y, saved = half.undone(y)
-            kept.append(saved)
-        yield block, kept[::-1]
+            states.append(saved)
+        yield block, states[::-1]
 
 
 def from_inputs(blocks, x):
@@ -73,23 +96,24 @@ def from_inputs(blocks, x):
         for half in block:
             x = half.forward(x)[0]
     for block in blocks[::-1]:
-        x, kept = inputs.pop(), []
+        x, states = inputs.pop(), []
         for half in block:
             x, saved = half.forward(x)
-            kept.append(saved)
-        yield block, kept
+            states.append(saved)
+        yield block, states
 
 
-def block_update(block, saved, e, form, passes=None):
-    """Delta1 and Delta2 of one block as two `Fit`, and the error below it.
+def block_update(block, saved, e, options, passes=None):
+    """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), and the error below it.
+
+    Delta1 = e1 S1+,  Delta2 = (e2 - T2(Delta1 S1)) S2+
 
     Parameters
     ----------
     saved : pair of CouplingSaved
     e : (S, width) array
         e_l.
-    form : dict
-        Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
+    options : Options
     passes : pair, optional
         What runs the inverse tangents: the in-place twins of both halves. Default: the halves.
 
@@ -100,23 +124,24 @@ def block_update(block, saved, e, form, passes=None):
     """
     lower, upper = block
     down, up = passes or block
-    first = fit(_features(saved[0]), e[:, lower.moved], ones=lower.trained.bias is not None, **form)
+    first = _fit(lower, saved[0], e[:, lower.moved], options)
     below = up.inverse_tangent(saved[1], e)
     bracket = below[:, upper.moved]
     if not first.complete:
         literal = np.array(e)
         literal[:, lower.moved] = first.reached
         bracket = upper.inverse_tangent(saved[1], literal)[:, upper.moved]
-    second = fit(_features(saved[1]), bracket, ones=upper.trained.bias is not None, **form)
+    second = _fit(upper, saved[1], bracket, options)
     return first, second, lambda: down.inverse_tangent(saved[0], below)
 
 
-def _features(saved):
-    """S^T (S, d') of a half-coupled layer."""
-    return saved.inner[-1].input
+def _fit(half, saved, targets, options):
+    """`Fit` of the features S^T (S, d') of a half-coupled layer to targets (S, d/2)."""
+    return fit(saved.inner[-1].input, targets, options.pseudo_inverse, options.strength,
+               half.trained.bias is not None, options.decomposition, options.rng)
 
 
-def sweep(network, states, E, weights="uniform", form=None, out=None, passes=None):
+def sweep(network, states, eps, options=Options(), out=None, passes=None):
     """The whole update.
 
     Parameters
@@ -124,14 +149,12 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, passes=Non
     network : RevMLP
     states : iterator
         From :func:`stored` or :func:`inverted`.
-    E : (S, width) array
-        e_L: the error in x_L that is to be removed, for the SUM of the losses.
-    weights : str or (L,) array
-        c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2; "last" block only;
-        "full-rank": equal for the blocks where both matrices of features have independent columns,
-        none for the others (uniform if there is none).
-    form : dict, optional
-        Keywords of :func:`~secondorder.papers.reversible_gauss_newton.features.fit`.
+    eps : (S, C) array
+        The error in the outputs that is to be removed, for the SUM of the losses.
+    options : Options
+        Of the pseudo-inverses; and ``block_weights``, c_l: "uniform" 1 / L; "shortest" proportional
+        to 1 / |Delta_l|^2; "last" block only; "full-rank": equal for the blocks where both matrices
+        of features have independent columns, none for the others (uniform if there is none).
     out : (P,) array, optional
         Where the direction goes.
     passes : ChainInPlace, optional
@@ -141,7 +164,7 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, passes=Non
     -------
     Sweep
     """
-    blocks, given, form = network.blocks, not isinstance(weights, str), form or {}
+    blocks, weights = network.blocks, options.block_weights
     direction = np.empty(network.size, dtype=network.dtype) if out is None else out
     direction[:] = 0
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
@@ -150,13 +173,13 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, passes=Non
     twins = halves_of(network, passes)
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
-    e, largest, missed, undecided = E, 0.0, 0.0, 0
+    e, largest, missed, undecided = at_features(network, eps), 0.0, 0.0, 0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
-        first, second, below = block_update(block, saved, e, form, twins[2 * l:2 * l + 2])
+        first, second, below = block_update(block, saved, e, options, twins[2 * l:2 * l + 2])
         part = direction[places[l]]
         _write(part, first, second)
         ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)
-        full[l] = min(first.independent, second.independent) == len(E)
+        full[l] = min(first.independent, second.independent) == len(e)
         missed = max(missed, first.missed, second.missed)
         undecided = max(undecided, first.undecided, second.undecided)
         largest = max(largest, float(np.abs(saved[1].output).max()))
@@ -164,7 +187,7 @@ def sweep(network, states, E, weights="uniform", form=None, out=None, passes=Non
         if l == lowest:
             break
         e = below()
-    c = np.asarray(weights, dtype=float) if given else _weights(weights, sizes, full)
+    c = _weights(weights, sizes, full) if isinstance(weights, str) else np.asarray(weights, float)
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
     return Sweep(direction, ranks, c, missed, undecided, start, largest)
@@ -180,8 +203,8 @@ def _lowest(weights, count):
 def _write(part, first, second):
     """Both updates into their places: weight, then bias, of the first half, then of the second."""
     start = 0
-    for found in (first, second):
-        for piece in (found.weight, found.bias):
+    for delta in (first, second):
+        for piece in (delta.weight, delta.bias):
             if piece is not None:
                 part[start:start + piece.size] = piece.ravel()
                 start += piece.size
@@ -200,8 +223,9 @@ def _weights(kind, sizes, full):
 
 
 def shortest(squared_lengths):
-    """c_l proportional to 1 / |Delta_l|^2: the least sum of c_l^2 |Delta_l|^2 among all c with sum
-    1.
+    """The weights of the shortest step: the least sum of c_l^2 |Delta_l|^2 among all c of sum 1.
+
+    c_l = |Delta_l|^{-2} / sum_k |Delta_k|^{-2}
     """
     c = 1 / squared_lengths
     return c / c.sum()

@@ -8,9 +8,10 @@ import pytest
 
 import secondorder as so
 from harness.reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
-from secondorder.papers.reversible_gauss_newton import (Options, RankWarning, RevMLP, Ridge,
-                                                        direction, update)
+from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, Ridge, direction
 from secondorder.papers.reversible_gauss_newton import columns, jacobians, right_inverse, steps
+from secondorder.papers.reversible_gauss_newton.directions import update
+from secondorder.papers.reversible_gauss_newton.options import Options
 from secondorder.papers.reversible_gauss_newton.running import drift
 from secondorder.papers.reversible_gauss_newton.sweep import sweep
 
@@ -54,7 +55,7 @@ def test_right_inverse_is_the_average_of_dense_pseudo_inverses(shape, activation
     blockwise = max(limit(J[:, a.start:b.stop]) for a, b in pieces(net))
     close(found.direction, expected, blockwise)
     assert np.abs(J @ found.direction + eps).max() <= blockwise * np.abs(eps).max()
-    assert found.rank == found.full_rank == samples and found.defect <= blockwise
+    assert found.rank == found.full_rank == samples and found.residual <= blockwise
 
 
 @pytest.mark.parametrize("activation", ("tanh", "relu"))
@@ -142,8 +143,8 @@ def test_more_samples_than_features_is_least_squares(bias, rng):
     close(found[pieces(net)[0][0]], -(np.concatenate([first[:3].T.ravel(), *first[3:]])), 1e-10)
     report = update(net, SQUARED, x, y, Options())
     assert report.rank == 3 + bias and report.full_rank == 9
-    assert np.isclose(report.defect, np.linalg.norm(J @ found + e.ravel()) / np.linalg.norm(e))
-    assert report.defect > 0.01
+    assert np.isclose(report.residual, np.linalg.norm(J @ found + e.ravel()) / np.linalg.norm(e))
+    assert report.residual > 0.01
     close(direction_quietly(net, x, y, decomposition="svd"), found, 1e-9)
 
 
@@ -163,10 +164,10 @@ def test_a_linear_first_block_is_detected_and_weights_avoid_it(rng):
             and "block 2" not in str(warned[0].message))
     report = update(net, SOFTMAX, x, y, Options())
     np.testing.assert_array_equal(report.ranks, [[4, 4], [8, 8], [8, 8]])  # half of 6, and the bias
-    assert report.defect > 1e-3
+    assert report.residual > 1e-3
     better = update(net, SOFTMAX, x, y, Options(block_weights="full-rank"))
     np.testing.assert_allclose(better.weights, [0, 0.5, 0.5])
-    assert better.defect < 1e-8
+    assert better.residual < 1e-8
 
 
 @pytest.mark.parametrize("dtype", ("float64", "float32"))
@@ -366,7 +367,7 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
     assert repaired.drift == drifted.drift > 1e-4
     np.testing.assert_array_equal(stored.direction, repaired.direction)
     assert np.abs(drifted.direction - stored.direction).max() > 0
-    assert np.isclose(repaired.defect, stored.defect, rtol=1e-3)
+    assert np.isclose(repaired.residual, stored.residual, rtol=1e-3)
 
 
 def test_the_sweep_knows_the_largest_entry_of_either_sign(rng):

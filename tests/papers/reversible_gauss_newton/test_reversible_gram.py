@@ -39,10 +39,10 @@ def test_what_is_kept_and_how_far_it_reaches(form):
     found = gram.gram_inverse(np.diag([0.04, 1.0, 0.0, 1e-4]), form, 0.1, 1e-7)
     f = {"truncate": [1, 25], "damp": [1 / 1.1, 1 / 0.06, 1 / 0.0011], "tikhonov": [1 / 1.1, 10]}
     assert (found.rank, found.independent, found.rcond) == ({"truncate": 2}.get(form, 3), 3, 0)
-    np.testing.assert_allclose(found.kept, 1 / max(f[form]) if form != "tikhonov" else 0.1001,
+    np.testing.assert_allclose(found.applied, 1 / max(f[form]) if form != "tikhonov" else 0.1001,
                                rtol=1e-12)
     exact = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), floor=1e-7)
-    assert exact.rcond == exact.kept == pytest.approx(0.01)
+    assert exact.rcond == exact.applied == pytest.approx(0.01)
 
 
 def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
@@ -58,8 +58,8 @@ def test_what_counts_as_zero_in_a_gram_matrix():
     """The 1-norm is its largest column; pivots are compared like eigenvalues, with floor^2."""
     assert gram.gram_inverse(np.diag([1e-20, 1.0]), floor=1e-7).rank == 1
     for smallest, rank in ((1e-5, 3), (1e-9, 2)):
-        found = gram._pivoted(np.diag([1.0, smallest, 0.5]), floor=1e-4)
-        assert (found.rank, found.independent, found.kept) == (rank, rank, 1e-8)
+        found = gram.pivoted_inverse(np.diag([1.0, smallest, 0.5]), floor=1e-4)
+        assert (found.rank, found.independent, found.applied) == (rank, rank, 1e-8)
     values = np.array([0.9e-5, 1.1e-5, 1e-4]) ** 2
     np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
 

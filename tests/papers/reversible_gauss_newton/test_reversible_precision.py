@@ -10,9 +10,11 @@ import pytest
 
 import secondorder as so
 from harness.reversible_cases import jacobian
-from secondorder.papers.reversible_gauss_newton import (Options, PrecisionWarning, RankWarning,
-                                                        RevMLP, columns, direction, features,
-                                                        jacobians, moore_penrose, outcome, update)
+from secondorder.papers.reversible_gauss_newton import (PrecisionWarning, RankWarning, RevMLP,
+                                                        columns, direction, features, jacobians,
+                                                        moore_penrose, outcome)
+from secondorder.papers.reversible_gauss_newton.directions import update
+from secondorder.papers.reversible_gauss_newton.options import Options
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 FORMS = {"exact": 0, "truncate": 1e-2, "damp": 1e-2, "tikhonov": 1e-4}
@@ -228,8 +230,9 @@ def test_a_large_residual_is_told():
     x, y = rng.normal(size=(6, 8)), rng.integers(0, 3, 6)
     net = deep("float32")
     report = update(net, SOFTMAX, x, y, Options())
-    assert report.rank == report.full_rank and report.defect > 3.5e-3
-    with pytest.warns(PrecisionWarning, match=f"misses {report.defect:.2g} of the error.*float64"):
+    assert report.rank == report.full_rank and report.residual > 3.5e-3
+    with pytest.warns(PrecisionWarning,
+                      match=f"misses {report.residual:.2g} of the error.*float64"):
         direction(net, SOFTMAX, x, y)
     with pytest.warns(PrecisionWarning, match="too badly conditioned"):
         optimizer = so.GaussNewton(net, SOFTMAX, 1e-6)
@@ -243,7 +246,7 @@ def test_a_large_residual_is_told():
 def test_the_limit_of_a_residual_is_half_of_the_digits_and_one():
     for dtype, limit in (("float32", 3.4527e-3), ("float64", 1.4901e-7)):
         made = outcome.Update(np.zeros(1, dtype), 3, 3)
-        for name in ("defect", "missed"):
+        for name in ("residual", "missed"):
             assert not outcome.warnings_of(made._replace(**{name: 0.999 * limit}), "exact")
             told = outcome.warnings_of(made._replace(**{name: 1.001 * limit}), "exact")
             assert [category for category, _ in told] == [PrecisionWarning]

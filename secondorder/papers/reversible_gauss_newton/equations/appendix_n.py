@@ -3,8 +3,9 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, equation
-from .. import PAPER, appendix_n, jacobians, right_inverse
+from .. import PAPER, entries, jacobians, right_inverse
 from . import cases, reference
+from .conditions import INDEPENDENT
 
 
 def half(state):
@@ -12,27 +13,25 @@ def half(state):
     return len(state.W1)
 
 
-@equation(
-    PAPER, "58", "59",
-    statement="The layer's Jacobian once more, with the letters A, B and C.",
-    formula=r"\begin{gathered} J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
-            r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}A&0\\B&C\end{pmatrix} "
-            r"\\ =\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ \frac{\partial x_L}{\partial "
-            r"x_\ell^{(2)}}\Big)\begin{pmatrix}\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T"
-            r"\otimes "
-            r"I_{d/2}&0\\\frac{\partial x_\ell^{(2)}}{\partial "
-            r"w_\ell^{(1)}}&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} "
-            r"\end{gathered}",
-    kind="identity",
-    verdict="holds",
-    implements=(jacobians.own_jacobian, jacobians.kronecker),
-)
-def equation_58(rng):
+@equation(PAPER, "58", "59",
+          statement="The layer's Jacobian once more, with the letters A, B and C.",
+          formula=r"\begin{gathered} J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
+                  r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}A&0\\"
+                  r"B&C\end{pmatrix} \\ "
+                  r"=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ \frac{\partial "
+                  r"x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}"
+                  r"\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\"
+                  r"\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
+                  r"&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T"
+                  r"\otimes I_{d/2}\end{pmatrix} \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(jacobians.own_jacobian, jacobians.kronecker))
+def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
     claims = [Equal(f"block {l + 1}: (A 0; B C) against complex steps", jacobians.own_jacobian(
         state), reference.own_parameter_jacobian(at.net, at.x, l),
-                    1e-12) for l, state in enumerate(at.found)]
-    state = at.found[1]
+                    1e-12) for l, state in enumerate(at.states)]
+    state = at.states[1]
     loops = np.zeros((6, state.W1.size))
     for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
         loops[i + 2 * j, i + 2 * b] = state.S1[b, j]
@@ -40,23 +39,21 @@ def equation_58(rng):
             Case(S=state.S1)]
 
 
-@equation(
-    PAPER, "60", "61", "62", "63",
-    statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
-              "Kronecker products.",
-    formula=r"\begin{gathered} J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} "
-            r"\\ A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} \\ "
-            r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \\ "
-            r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} \end{gathered}",
-    kind="identity",
-    verdict="holds",
-    implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
-                right_inverse.triangular_right_inverse),
-)
-def equation_60(rng):
+@equation(PAPER, "60", "61", "62", "63",
+          statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
+                    "Kronecker products.",
+          formula=r"\begin{gathered} J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\"
+                  r"-C^+BA^+&C^+\end{pmatrix} \\ "
+                  r"A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} \\ "
+                  r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \\ "
+                  r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
+                      right_inverse.triangular_right_inverse))
+def equations_60_to_63(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             A, B, C = reference.triangle(at.net, at.x, l)
             A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), half(state)
             expected = np.vstack([np.hstack([A_plus, np.zeros(C_plus.shape)]),
@@ -70,49 +67,45 @@ def equation_60(rng):
     return [*claims, Case(A_plus=A_plus)]
 
 
-@equation(
-    PAPER, "64",
-    statement="The right inverse times the triangle; once B = B A+ A it is symmetric.",
-    formula=r"J_{\ell,1}^\dashv J_{\ell,1}=\begin{pmatrix}A^+A&0\\C^+B-C^+BA^+A&C^+C\end{pmatrix}",
-    kind="identity",
-    verdict="holds",
-    implements=(right_inverse.penrose_product,),
-)
+@equation(PAPER, "64",
+          statement="The right inverse times the triangle; once B = B A+ A it is symmetric.",
+          formula=r"J_{\ell,1}^\dashv J_{\ell,1}=\begin{pmatrix}A^+A&0\\"
+                  r"C^+B-C^+BA^+A&C^+C\end{pmatrix}",
+          kind="identity", verdict="holds",
+          implements=right_inverse.penrose_product)
 def equation_64(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
-            own, made = (reference.own_parameter_jacobian(at.net, at.x, l),
+        for l, state in enumerate(at.states):
+            own, product = (reference.own_parameter_jacobian(at.net, at.x, l),
                          right_inverse.penrose_product(state))
             A, B, C = reference.triangle(at.net, at.x, l)
             A_plus, C_plus = reference.pinv(A), reference.pinv(C)
             inverse = np.vstack([np.hstack([A_plus, np.zeros(C_plus.shape)]),
                                  np.hstack([-C_plus @ B @ A_plus, C_plus])])
-            claims += [Equal("the product, by singular values", made, inverse @ own, 1e-9,
+            claims += [Equal("the product, by singular values", product, inverse @ own, 1e-9,
                              case=f"{name}, block {l + 1}"),
-                       Equal("symmetric", made, made.T.copy(), 1e-9,
+                       Equal("symmetric", product, product.T.copy(), 1e-9,
                              case=f"{name}, block {l + 1}")]
-    return [*claims, Case(diagonal=np.diag(made))]
+    return [*claims, Case(diagonal=np.diag(product))]
 
 
-@equation(
-    PAPER, "65", "66",
-    statement="B entry by entry, with names for what the paper writes in full: S and S' as defined "
-              "here stand in (67)-(79) too.",
-    formula=r"\begin{gathered} B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}=\Big(\frac{\partial "
-            r"x_\ell^{(2)}}{\partial w_\ell^{(1)}}\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \\ "
-            r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} \\ "
-            r"S=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}),\quad "
-            r"S'=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}=W_\ell^{(2)} "
-            r"\end{gathered}",
-    kind="identity",
-    verdict="holds",
-    implements=(jacobians.cross_derivative, appendix_n.entries_of_b),
-)
-def equation_65(rng):
+@equation(PAPER, "65", "66",
+          statement="B entry by entry, with names for what the paper writes in full: S and S' as "
+                    "defined here stand in (67)-(79) too.",
+          formula=r"\begin{gathered} B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}"
+                  r"=\Big(\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
+                  r"\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \\ "
+                  r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} \\ "
+                  r"S=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}),\quad S'"
+                  r"=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}"
+                  r"=W_\ell^{(2)} \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(jacobians.cross_derivative, entries.entries_of_b))
+def equations_65_and_66(rng):
     at = cases.small(rng)
     claims = []
-    for l, state in enumerate(at.found):
+    for l, state in enumerate(at.states):
         loops = np.zeros((6, state.W1.size))
         for i, j, a, b in np.ndindex(2, 3, 2, state.W1.shape[1]):
             total = sum(state.W2[i, k] * state.V1[k, a] * (
@@ -120,34 +113,30 @@ def equation_65(rng):
             loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
         claims += [
             Equal(f"block {l + 1}: by loops", jacobians.cross_derivative(state), loops, 1e-12),
-            Equal(f"block {l + 1}: as d x2 / d w1 by complex steps", appendix_n.entries_of_b(state),
+            Equal(f"block {l + 1}: as d x2 / d w1 by complex steps", entries.entries_of_b(state),
                   reference.own_parameter_jacobian(at.net, at.x, l)[6:, : state.W1.size], 1e-11)]
     return [*claims, Case(B=loops)]
 
 
-@equation(
-    PAPER, "67", "68", "69", "70", "71", "72",
-    statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
-    formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} \\ "
-            r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}\,(A^+)_{i_2+\frac "
-            r"d2(j_2-1),\,i_4+\frac d2(j_4-1)} \\ =\sum_{i_2,j_2}B_{i_1+\frac "
-            r"d2(j_1-1),\,i_2+\frac d2(j_2-1)}\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \\ "
-            r"=\sum_{j_2,k}(S^T)_{j_1,j_2}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
-            r"(S^{T+})_{j_2,j_4} "
-            r"\\ "
-            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\cdot\sum_{j_2}\{"
-            r"(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} "
-            r"\\ "
-            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}\,(S^TS^{T+})_{j_1,j_4} "
-            r"\end{gathered}",
-    kind="proof-step",
-    verdict="holds",
-    implements=(appendix_n.product_with_pseudo_inverse,),
-)
-def equation_72(rng):
+@equation(PAPER, "67", "68", "69", "70", "71", "72",
+          statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
+          formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} \\ "
+                  r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
+                  r"\,(A^+)_{i_2+\frac d2(j_2-1),\,i_4+\frac d2(j_4-1)} \\ "
+                  r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
+                  r"\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \\ "
+                  r"=\sum_{j_2,k}(S^T)_{j_1,j_2}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}"
+                  r"S'_{k,j_1}(S^{T+})_{j_2,j_4} \\ "
+                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
+                  r"\cdot\sum_{j_2}\{(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} \\ "
+                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
+                  r"\,(S^TS^{T+})_{j_1,j_4} \end{gathered}",
+          kind="proof-step", verdict="holds",
+          implements=entries.product_with_pseudo_inverse)
+def equations_67_to_72(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             A, B, _ = reference.triangle(at.net, at.x, l)
             expected = B @ reference.pinv(A)
             T_plus, (samples, h) = reference.pinv(state.S1.T), state.X1.T.shape
@@ -156,39 +145,35 @@ def equation_72(rng):
                                        .transpose(0, 1, 3, 2), T_plus),
                      "(70)": np.einsum("jp,ija,pm->jiam", state.S1.T, inner, T_plus),
                      "(71)": np.einsum("ija,jm->jiam", inner, state.S1.T @ T_plus)}
-            for line, entries in lines.items():  # [j1, i1, i4, j4], as rows and columns
-                claims.append(Equal(line, entries.transpose(0, 1, 3, 2).reshape(len(B), -1),
+            for line, terms in lines.items():  # [j1, i1, i4, j4], as rows and columns
+                claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
                                     expected, 1e-9, case=f"{name}, block {l + 1}"))
-            claims.append(Equal("(72)", appendix_n.product_with_pseudo_inverse(state), expected,
+            claims.append(Equal("(72)", entries.product_with_pseudo_inverse(state), expected,
                                 1e-9, case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus=expected)]
 
 
-@equation(
-    PAPER, "73", "74", "75", "76", "77", "78", "79",
-    statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
-    formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} \\ "
-            r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}A_{i_4+\frac "
-            r"d2(j_4-1),\,i_3+\frac d2(j_3-1)} \\ =\sum_{i_4,j_4}(BA^+)_{i_1+\frac "
-            r"d2(j_1-1),\,i_4+\frac d2(j_4-1)}(S^T)_{j_4,j_3}\,\mathbb I(i_4=i_3) \\ "
-            r"=\sum_{j_4,k}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+}"
-            r")_{j_1,j_4}(S^T)_{j_4,j_3} "
-            r"\\ "
-            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot\sum_{j_4}\{"
-            r"(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} "
-            r"\\ "
-            r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\cdot(S^TS^{T+}"
-            r"S^T)_{j_1,j_3} "
-            r"\\ =\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\,(S^T)_{j_1,j_3} "
-            r"\end{gathered}",
-    kind="proof-step",
-    verdict="holds",
-    implements=(appendix_n.product_back,),
-)
-def equation_78(rng):
+@equation(PAPER, "73", "74", "75", "76", "77", "78", "79",
+          statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
+          formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} \\ "
+                  r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}"
+                  r"A_{i_4+\frac d2(j_4-1),\,i_3+\frac d2(j_3-1)} \\ "
+                  r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}(S^T)"
+                  r"_{j_4,j_3}\,\mathbb I(i_4=i_3) \\ "
+                  r"=\sum_{j_4,k}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
+                  r"\cdot(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3} \\ "
+                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
+                  r"\cdot\sum_{j_4}\{(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} \\ "
+                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
+                  r"\cdot(S^TS^{T+}S^T)_{j_1,j_3} \\ "
+                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\,(S^T)_{j_1,j_3} "
+                  r"\end{gathered}",
+          kind="proof-step", verdict="holds",
+          implements=entries.product_back)
+def equations_73_to_79(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             A, B, _ = reference.triangle(at.net, at.x, l)
             BA_plus, (samples, h) = B @ reference.pinv(A), state.X1.T.shape
             expected, T = BA_plus @ A, state.S1.T
@@ -197,29 +182,26 @@ def equation_78(rng):
             lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
                      "(76)": np.einsum("ija,jm,mb->jiab", inner, T @ reference.pinv(T), T),
                      "(79)": np.einsum("ija,jb->jiab", inner, T)}
-            for line, entries in lines.items():
-                claims.append(Equal(line, entries.transpose(0, 1, 3, 2).reshape(len(B), -1),
+            for line, terms in lines.items():
+                claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
                                     expected, 1e-9, case=f"{name}, block {l + 1}"))
-            claims.append(Equal("(78)", appendix_n.product_back(state), expected, 1e-9,
+            claims.append(Equal("(78)", entries.product_back(state), expected, 1e-9,
                                 case=f"{name}, block {l + 1}"))
     return [*claims, Case(BA_plus_A=expected)]
 
 
-@equation(
-    PAPER, "80",
-    statement="B A+ A = B, whatever the ranks: B factors through A.",
-    formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
-    kind="identity",
-    verdict="holds",
-    implements=(appendix_n.product_back, jacobians.kronecker, jacobians.sample_blocks),
-)
+@equation(PAPER, "80",
+          statement="B A+ A = B, whatever the ranks: B factors through A.",
+          formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
+          kind="identity", verdict="holds",
+          implements=(entries.product_back, jacobians.kronecker, jacobians.sample_blocks))
 def equation_80(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             _, B, _ = reference.triangle(at.net, at.x, l)
             D = jacobians.sample_blocks(state.W2, state.slope2, state.V1)
-            claims += [Equal("B A+ A", appendix_n.product_back(state), B, 1e-9,
+            claims += [Equal("B A+ A", entries.product_back(state), B, 1e-9,
                              case=f"{name}, block {l + 1}"),
                        Equal("B = D A with D = d x2 / d x1",
                              D @ jacobians.kronecker(state.S1, half(state)), B, 1e-11,
@@ -227,23 +209,22 @@ def equation_80(rng):
     return [*claims, Case(B=B)]
 
 
-@equation(
-    PAPER, "appendix-n",
-    where="Appendix N; Appendix D, below Eq. (42)",
-    statement="The layer-wise right inverse is the Moore-Penrose inverse of the layer's Jacobian.",
-    formula=r"J_{\ell,1}^\dashv=J_{\ell,1}^+,\qquad J_\ell^\dashv=J_\ell^+",
-    kind="claim",
-    verdict="conditional",
-    condition=(cases.INDEPENDENT, "The outputs are x_L itself. (A readout with fewer outputs "
-               "leaves directions of x_L free, which the layer-wise inverse holds fixed.)"),
-    implements=(right_inverse.own_right_inverse, right_inverse.layer_right_inverses),
-)
-def of_moore_and_penrose(rng):
+@equation(PAPER, "appendix-n",
+          where="Appendix N; Appendix D, below Eq. (42)",
+          statement="The layer-wise right inverse is the Moore-Penrose inverse of the layer's "
+                    "Jacobian.",
+          formula=r"J_{\ell,1}^\dashv=J_{\ell,1}^+,\qquad J_\ell^\dashv=J_\ell^+",
+          kind="claim", verdict="conditional",
+          condition=(INDEPENDENT,
+                     "The outputs are x_L itself. (A readout with fewer outputs leaves directions "
+                     "of x_L free, which the layer-wise inverse holds fixed.)"),
+          implements=(right_inverse.own_right_inverse, right_inverse.layer_right_inverses))
+def appendix_n(rng):
     claims = []
     for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
-        for l, (state, inverse) in enumerate(zip(at.found,
-                                                 right_inverse.layer_right_inverses(at.found))):
+        for l, (state, inverse) in enumerate(zip(at.states,
+                                                 right_inverse.layer_right_inverses(at.states))):
             own, J = (reference.own_parameter_jacobian(at.net, at.x, l),
                       reference.parameter_jacobian(at.net, at.x, [l]))
             claims.append(wrap(Equal("the layer alone", right_inverse.own_right_inverse(state),
@@ -255,7 +236,7 @@ def of_moore_and_penrose(rng):
     sample = np.kron(np.eye(
         3), R)[:, [s * 4 + which * 2 + i for which in (0, 1) for s in range(3) for i in (0, 1)]]
     J, inverse = (reference.parameter_jacobian(at.net, at.x, [0]),
-                  right_inverse.layer_right_inverses(at.found)[0])
+                  right_inverse.layer_right_inverses(at.states)[0])
     read = inverse @ sample.T
     return [*claims, Equal("a readout: still a right inverse", sample @ J @ read, np.eye(6), 1e-8),
             Counterexample(Equal("a readout: but not the Moore-Penrose inverse", read,

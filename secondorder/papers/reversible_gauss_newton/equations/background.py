@@ -2,68 +2,61 @@
 
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Property, Rate, equation
+from ....ledger import Case, Counterexample, Equal, Property, Rate, Stated, equation
 from ....nets import SoftmaxCrossEntropy
 from .. import PAPER, directions, flows, jacobians, steps
 from ..columns import to_theta
 from ..options import Options
 from . import cases, reference
+from .conditions import INDEPENDENT, SURJECTIVE
 
 
-@equation(
-    PAPER, "1",
-    statement="The loss is the sum over the samples, a function of all outputs; eps is its "
-              "gradient.",
-    formula=r"\mathcal L(\theta)=\sum_{i=1}^n \ell\big(y_i,f(x_i,\theta)\big)=\tilde{\mathcal L}("
-            r"\mathbf f(\theta))",
-    kind="definition",
-    verdict="holds",
-    implements=(directions.errors,),
-)
+@equation(PAPER, "1",
+          statement="The loss is the sum over the samples, a function of all outputs; eps is its "
+                    "gradient.",
+          formula=r"\mathcal L(\theta)=\sum_{i=1}^n \ell\big(y_i,f(x_i,\theta)\big)"
+                  r"=\tilde{\mathcal L}(\mathbf f(\theta))",
+          kind="definition", verdict="holds",
+          implements=directions.errors)
 def equation_1(rng):
     net, x, y, loss = cases.classes(rng)
     f = net(x)
     eps = directions.errors(loss, f, y, "identity")
-    slope = np.zeros_like(f)
+    gradient = np.zeros_like(f)
     for place in np.ndindex(f.shape):  # of the sum, written out
         moved = f.astype(complex)
         moved[place] += 1j * reference.STEP
         total = sum(np.log(np.exp(row).sum()) - (row * t).sum() for row, t in zip(moved, y))
-        slope[place] = total.imag / reference.STEP
+        gradient[place] = total.imag / reference.STEP
     at = net.evaluate(loss, x, y)
-    return [Equal("eps against a complex step of the sum", eps, slope, 1e-13),
+    return [Equal("eps against a complex step of the sum", eps, gradient, 1e-13),
             Equal("the package's mean, times n, is the sum", len(x) * at.loss,
                   sum(np.log(np.exp(row).sum()) - (row * t).sum() for row, t in zip(f, y)), 1e-13),
             Case(f=f, y=y, eps=eps)]
 
 
-@equation(
-    PAPER, "2",
-    statement="A gradient step moves the parameters along minus the gradient of the sum of the "
-              "losses, J^T eps.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,\nabla_\theta\mathcal L",
-    kind="algorithm",
-    verdict="holds",
-    implements=(steps.gradient_step,),
-)
+@equation(PAPER, "2",
+          statement="A gradient step moves the parameters along minus the gradient of the sum of "
+                    "the losses, J^T eps.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,\nabla_\theta\mathcal L",
+          kind="algorithm", verdict="holds",
+          implements=steps.gradient_step)
 def equation_2(rng):
     at = cases.small(rng)
-    J = jacobians.jacobian(at.found)
+    J = jacobians.jacobian(at.states)
     mean = at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y).gradient
     return [Equal("n times back-propagation of the mean",
                   to_theta(steps.gradient_step(J, at.eps), at.net), -len(at.x) * mean, 1e-12),
             Case(eps=at.eps, J=J)]
 
 
-@equation(
-    PAPER, "3",
-    statement="Gradient flow on the outputs themselves: exponential for the squared error, like "
-              "1/t for a softmax.",
-    formula=r"\frac{d\mathbf f}{dt}=-\nabla_{\mathbf f}\tilde{\mathcal L}\big|_{\mathbf f(t)}",
-    kind="definition",
-    verdict="holds",
-    implements=(flows.gradient_flow, flows.euler),
-)
+@equation(PAPER, "3",
+          statement="Gradient flow on the outputs themselves: exponential for the squared error, "
+                    "like 1/t for a softmax.",
+          formula=r"\frac{d\mathbf f}{dt}=-\nabla_{\mathbf f}\tilde{\mathcal L}"
+                  r"\big|_{\mathbf f(t)}",
+          kind="definition", verdict="holds",
+          implements=(flows.gradient_flow, flows.euler))
 def equation_3(rng):
     start, y = rng.normal(size=(2, 6))
     rates = np.array([0.1, 0.05, 0.025, 0.0125])
@@ -83,17 +76,13 @@ def equation_3(rng):
             Case(rates=rates, gaps=gaps, times=times, losses=losses)]
 
 
-@equation(
-    PAPER, "4",
-    statement="The parameters follow the outputs' gradient flow if J times their rate is minus "
-              "eps.",
-    formula=r"\frac{\partial\mathbf f}{\partial\theta}\frac{d\theta}{dt}=-\nabla_{\mathbf f}"
-            r"\tilde{\mathcal L}\big|_{\mathbf f(\theta(t))}",
-    kind="definition",
-    verdict="conditional",
-    condition=cases.SURJECTIVE,
-    implements=(steps.gauss_newton, directions.update_at),
-)
+@equation(PAPER, "4",
+          statement="The parameters follow the outputs' gradient flow if J times their rate is "
+                    "minus eps.",
+          formula=r"\frac{\partial\mathbf f}{\partial\theta}\frac{d\theta}{dt}"
+                  r"=-\nabla_{\mathbf f}\tilde{\mathcal L}\big|_{\mathbf f(\theta(t))}",
+          kind="definition", verdict="conditional", condition=SURJECTIVE,
+          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")))
 def equation_4(rng):
     at, outside = cases.small(rng), cases.dependent(rng, blocks=1)
     claims = []
@@ -101,20 +90,18 @@ def equation_4(rng):
         J = reference.parameter_jacobian(case.net, case.x)
         claims.append(wrap(Equal("J times the step of (5)", J @ steps.gauss_newton(J, case.eps),
                                  -case.eps, 1e-8)))
-    found = directions.update_at(at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y), Options())
-    moved = (to_theta(reference.parameter_jacobian(at.net, at.x).T, at.net).T @ found.direction)
+    step = directions.update_at(at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y), Options())
+    moved = (to_theta(reference.parameter_jacobian(at.net, at.x).T, at.net).T @ step.direction)
     return [*claims, Equal("J times the fast step", moved, -at.eps, 1e-8),
-            Case(eps=at.eps, direction=found.direction)]
+            Case(eps=at.eps, direction=step.direction)]
 
 
-@equation(
-    PAPER, "5",
-    statement="The Gauss-Newton step in function space: the Moore-Penrose inverse of J times eps.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+\,\nabla_{\mathbf f}\tilde{\mathcal L}",
-    kind="algorithm",
-    verdict="holds",
-    implements=(steps.gauss_newton, directions.update_at),
-)
+@equation(PAPER, "5",
+          statement="The Gauss-Newton step in function space: the Moore-Penrose inverse of J "
+                    "times eps.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+\,\nabla_{\mathbf f}\tilde{\mathcal L}",
+          kind="algorithm", verdict="holds",
+          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")))
 def equation_5(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
@@ -134,14 +121,12 @@ def equation_5(rng):
             Case(eps=at.eps, step=step)]
 
 
-@equation(
-    PAPER, "6",
-    statement="The same step from the Gauss-Newton matrix and the gradient; no rank is needed.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^TJ)^+\,\nabla_\theta\mathcal L",
-    kind="identity",
-    verdict="holds",
-    implements=(steps.hessian_view,),
-)
+@equation(PAPER, "6",
+          statement="The same step from the Gauss-Newton matrix and the gradient; no rank is "
+                    "needed.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^TJ)^+\,\nabla_\theta\mathcal L",
+          kind="identity", verdict="holds",
+          implements=steps.hessian_view)
 def equation_6(rng):
     claims = []
     for name, J in (("surjective", rng.normal(size=(6, 14))),
@@ -152,15 +137,12 @@ def equation_6(rng):
     return [*claims, Case(J=J, eps=eps)]
 
 
-@equation(
-    PAPER, "7",
-    statement="The generalised step weighs the outputs by the Hessian of the loss; it also exists "
-              "where that is singular.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^THJ)^+\,\nabla_\theta\mathcal L",
-    kind="definition",
-    verdict="holds",
-    implements=(steps.generalised,),
-)
+@equation(PAPER, "7",
+          statement="The generalised step weighs the outputs by the Hessian of the loss; it also "
+                    "exists where that is singular.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^THJ)^+\,\nabla_\theta\mathcal L",
+          kind="definition", verdict="holds",
+          implements=steps.generalised)
 def equation_7(rng):
     f, y = rng.normal(size=(3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
     J = rng.normal(size=(12, 20))
@@ -181,24 +163,19 @@ def equation_7(rng):
             Case(H=blocks, eps=eps, step=step)]
 
 
-@equation(
-    PAPER, "assumption-4.1",
-    where="Section 4, Assumption 4.1",
-    statement="J is surjective where the features of one block are independent: that block's J_l "
-              "alone reaches every output.",
-    formula=r"\mathrm{rank}\,J(\theta) = n d_y",
-    kind="claim",
-    ours=True,
-    verdict="conditional",
-    condition=cases.INDEPENDENT,
-    implements=(jacobians.own_jacobian, jacobians.above),
-)
-def assumption_41(rng):
+@equation(PAPER, "assumption-4.1",
+          where="Section 4, Assumption 4.1",
+          statement="J is surjective where the features of one block are independent: that "
+                    "block's J_l alone reaches every output.",
+          formula=r"\mathrm{rank}\,J(\theta) = n d_y",
+          kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
+          implements=(jacobians.own_jacobian, jacobians.above))
+def assumption_4_1(rng):
     claims = []
     for name, at, wrap in (("independent features", cases.small(rng), lambda claim: claim),
                            ("two features for three samples", cases.dependent(rng),
                             Counterexample)):
-        last = jacobians.above(at.found)[0] @ jacobians.own_jacobian(at.found[0])
+        last = jacobians.above(at.states)[0] @ jacobians.own_jacobian(at.states[0])
         smallest = np.linalg.svd(reference.parameter_jacobian(at.net, at.x, [0]), compute_uv=False)
         claims += [Equal("J_1 against complex steps", last,
                          reference.parameter_jacobian(at.net, at.x, [0]), 1e-12, case=name)]
@@ -209,31 +186,27 @@ def assumption_41(rng):
     return [*claims, Case(singular_values=smallest)]
 
 
-@equation(
-    PAPER, "assumption-4.2",
-    where="Section 4, Assumption 4.2",
-    statement="At random initial weights J is surjective for a smooth activation, d' >= n and "
-              "samples with different halves.",
-    formula=r"\mathrm{rank}\,J(\theta_0) = n d_y",
-    kind="claim",
-    ours=True,
-    verdict="conditional",
-    condition="The activation is smooth and not linear, d' >= n, and no two samples agree in a "
-              "half. (A ReLU may fail: units that are all on or off make features that are not "
-              "independent; a linear block always fails for n > d/2.)",
-    implements=(jacobians.states,),
-)
-def assumption_42(rng):
+@equation(PAPER, "assumption-4.2",
+          where="Section 4, Assumption 4.2",
+          statement="At random initial weights J is surjective for a smooth activation, d' >= n "
+                    "and samples with different halves.",
+          formula=r"\mathrm{rank}\,J(\theta_0) = n d_y",
+          kind="claim", verdict="conditional", ours=True,
+          condition="The activation is smooth and not linear, d' >= n, and no two samples agree "
+                    "in a half. (A ReLU may fail: units that are all on or off make features that "
+                    "are not independent; a linear block always fails for n > d/2.)",
+          implements=jacobians.states)
+def assumption_4_2(rng):
     ranks = [cases.rank_of(jacobians.jacobian(cases.small(rng, blocks=2, bottleneck=10,
-                                                          samples=4).found)) for _ in range(5)]
+                                                          samples=4).states)) for _ in range(5)]
     linear = cases.small(rng, blocks=1, bottleneck=10, samples=4, activation="identity")
     smooth = cases.small(rng, blocks=2, samples=4)
     columns = reference.forward(smooth.net, smooth.x)
     return [
         Equal("ranks of five draws against n d", np.array(ranks, float), np.full(5, 16.0), 1e-3),
         Equal("states hold the outputs",
-              np.vstack([smooth.found[-1].X1, smooth.found[-1].X2]), columns, 1e-12),
+              np.vstack([smooth.states[-1].X1, smooth.states[-1].X2]), columns, 1e-12),
         Counterexample(Equal("a linear block",
-                             float(cases.rank_of(jacobians.jacobian(linear.found))), 16.0, 1e-3)),
-        Property("a linear block's features have rank d/2", cases.rank_of(linear.found[0].S1), 2),
+                             float(cases.rank_of(jacobians.jacobian(linear.states))), 16.0, 1e-3)),
+        Property("a linear block's features have rank d/2", cases.rank_of(linear.states[0].S1), 2),
         Case(ranks=ranks)]

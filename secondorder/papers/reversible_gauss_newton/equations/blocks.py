@@ -4,27 +4,24 @@ and what a step costs.
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, Stated, equation
 from ....ledger.counted import counted
 from .. import PAPER, columns, features, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
 from . import cases, reference, whole_networks
+from .conditions import INDEPENDENT
 
 
-@equation(
-    PAPER, "u-vectorisation",
-    where="Section 4, notation",
-    statement="The vectorisation of a matrix: the formula runs down the columns, units fastest, "
-              "where the text calls it row-wise.",
-    formula=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(row-wise)}",
-    corrected=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(column by column)}",
-    kind="definition",
-    verdict="erratum",
-    weight="misprint",
-    implements=(columns.vec, columns.unvec),
-)
-def vectorisation(rng):
+@equation(PAPER, "u-vectorisation",
+          where="Section 4, notation",
+          statement="The vectorisation of a matrix: the formula runs down the columns, units "
+                    "fastest, where the text calls it row-wise.",
+          formula=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(row-wise)}",
+          corrected=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(column by column)}",
+          kind="definition", verdict="erratum", weight="misprint",
+          implements=(columns.vec, columns.vec_as_printed, columns.unvec))
+def u_vectorisation(rng):
     X = rng.normal(size=(4, 3))
     by_formula = np.empty(12)
     for i, j in np.ndindex(X.shape):
@@ -34,51 +31,50 @@ def vectorisation(rng):
             Equal("and back", columns.unvec(by_formula, 4, 3), X, 1e-15),
             Equal("vec(A X B) against (B^T kron A) vec(X)", columns.vec(A @ X @ B),
                   np.kron(B.T, A) @ by_formula, 1e-13),
-            Printed(Equal("row by row", np.concatenate(list(X)), by_formula, 1e-6)),
+            Equal("row by row, as the words have it", columns.vec_as_printed(X),
+                  np.concatenate(list(X)), 1e-15),
+            Printed(Equal("row by row", columns.vec_as_printed(X), by_formula, 1e-6)),
             Case(X=X)]
 
 
-@equation(
-    PAPER, "u-stacking",
-    where="Section 3, below Eq. (1), and Section 4",
-    statement="The order of all outputs in one vector: Section 3 has samples fastest, and f = x_L "
-              "of Section 4, on which all Kronecker products rest, has units fastest.",
-    formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
-    corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
-    kind="definition",
-    verdict="erratum",
-    weight="misprint",
-    implements=(jacobians.jacobian, columns.half_order),
-)
-def stacking(rng):
+@equation(PAPER, "u-stacking",
+          where="Section 3, below Eq. (1), and Section 4",
+          statement="The order of all outputs in one vector: Section 3 has samples fastest, and f "
+                    "= x_L of Section 4, on which all Kronecker products rest, has units fastest.",
+          formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
+          corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
+          kind="definition", verdict="erratum", weight="misprint",
+          implements=(columns.stacked, columns.stacked_as_printed, jacobians.jacobian,
+                      columns.half_order))
+def u_stacking(rng):
     at = cases.small(rng)
     f, J = at.net(at.x), reference.parameter_jacobian(at.net, at.x)
-    printed, corrected = np.empty(12), np.empty(12)
+    by_print, by_formula = np.empty(12), np.empty(12)
     for i, j in np.ndindex(3, 4):
-        printed[i + 3 * j], corrected[j + 4 * i] = f[i, j], f[i, j]
+        by_print[i + 3 * j], by_formula[j + 4 * i] = f[i, j], f[i, j]
     x_L = columns.vec(reference.forward(at.net, at.x))
     half = columns.half_order(4, 3)
-    return [Equal("units fastest: x_L", corrected, x_L, 1e-12),
+    return [Equal("units fastest, place by place", columns.stacked(f), by_formula, 1e-15),
+            Equal("units fastest: x_L", columns.stacked(f), x_L, 1e-12),
+            Equal("samples fastest, place by place", columns.stacked_as_printed(f), by_print,
+                  1e-15),
             Equal("rows of J in halves: those of x_L",
-                  jacobians.jacobian(at.found), J, 1e-11),
+                  jacobians.jacobian(at.states), J, 1e-11),
             Equal("x_L in halves", x_L[half], reference.halves(*np.split(
                 reference.forward(at.net, at.x), 2)), 1e-12),
-            Printed(Equal("samples fastest against x_L", printed, x_L, 1e-6)),
+            Printed(Equal("samples fastest against x_L", columns.stacked_as_printed(f), x_L, 1e-6)),
             Case(f=f)]
 
 
-@equation(
-    PAPER, "12",
-    statement="J stands in column blocks, one for the parameters of each layer.",
-    formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}=(J_1,\dots,"
-            r"J_L)",
-    kind="identity",
-    verdict="holds",
-    implements=(jacobians.jacobian, jacobians.layer_jacobians),
-)
+@equation(PAPER, "12",
+          statement="J stands in column blocks, one for the parameters of each layer.",
+          formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}"
+                  r"=(J_1,\dots,J_L)",
+          kind="identity", verdict="holds",
+          implements=(jacobians.jacobian, jacobians.layer_jacobians))
 def equation_12(rng):
     at, claims = cases.small(rng), []
-    J = jacobians.jacobian(at.found)
+    J = jacobians.jacobian(at.states)
     for name, other in cases.without_biases(rng):
         direction = rng.normal(size=other.net.size)
         moved = jacobians.jacobian(jacobians.states(other.net, other.x)) @ columns.from_theta(
@@ -90,21 +86,18 @@ def equation_12(rng):
             *claims, Case(J=J)]
 
 
-@equation(
-    PAPER, "13",
-    statement="A layer's Jacobian is that of the network above it times that of the layer in its "
-              "own parameters.",
-    formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
-            r"\,\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}",
-    kind="identity",
-    verdict="holds",
-    implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block),
-)
+@equation(PAPER, "13",
+          statement="A layer's Jacobian is that of the network above it times that of the layer "
+                    "in its own parameters.",
+          formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
+                  r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
+          kind="identity", verdict="holds",
+          implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block))
 def equation_13(rng):
     at = cases.small(rng)
-    outer = jacobians.above(at.found)
+    outer = jacobians.above(at.states)
     claims = []
-    for l, state in enumerate(at.found):
+    for l, state in enumerate(at.states):
         own = jacobians.own_jacobian(state)
         claims += [Equal(f"d x_L / d x_{l + 1}",
                          outer[l], reference.features_jacobian(at.net, at.x, l), 1e-12),
@@ -115,30 +108,24 @@ def equation_13(rng):
     return [*claims, Case(outer=outer[0], own=own)]
 
 
-@equation(
-    PAPER, "14",
-    statement="The first half moves by a function of the second; the step can be undone.",
-    formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
-            r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
-    kind="definition",
-    verdict="holds",
-    implements=(jacobians.first_half, Coupling.forward, Coupling.inverse),
-)
+@equation(PAPER, "14",
+          statement="The first half moves by a function of the second; the step can be undone.",
+          formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
+                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
+          kind="definition", verdict="holds",
+          implements=(jacobians.first_half, Coupling.forward, Coupling.inverse))
 def equation_14(rng):
     return one_half(rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1,
                                                                             state.S1))
 
 
-@equation(
-    PAPER, "15",
-    statement="Then the second half moves by a function of the new first half; that can be "
-              "undone, too.",
-    formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma\big(V_{\ell}^{(1)}X_{\ell}^{(1)}"
-            r"\big)",
-    kind="definition",
-    verdict="holds",
-    implements=(jacobians.second_half, Coupling.forward, Coupling.inverse),
-)
+@equation(PAPER, "15",
+          statement="Then the second half moves by a function of the new first half; that can be "
+                    "undone, too.",
+          formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma"
+                  r"\big(V_{\ell}^{(1)}X_{\ell}^{(1)}\big)",
+          kind="definition", verdict="holds",
+          implements=(jacobians.second_half, Coupling.forward, Coupling.inverse))
 def equation_15(rng):
     return one_half(rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2,
                                                                               state.S2))
@@ -161,7 +148,7 @@ def one_half(rng, moves, literal):
                          case=name),
                    Equal("all blocks undone", other.net.inverse(X_L), other.x, 1e-10, case=name)]
     return [*claims, Equal("the block undone", at.net.blocks[1].inverse(after.T), below.T, 1e-12),
-            Equal("literal form, by loops", literal(below, at.found[1]), new, 1e-12),
+            Equal("literal form, by loops", literal(below, at.states[1]), new, 1e-12),
             Equal("layer, by loops", half.forward(given.T)[0], done.T, 1e-12),
             Equal("its inverse", half.inverse(done.T), given.T, 1e-12),
             Equal("32 blocks there and back", *there_and_back(rng), 1e-10),
@@ -175,30 +162,25 @@ def there_and_back(rng):
     return net.inverse(net.features(x)), x
 
 
-@equation(
-    PAPER, "proposition-4.4",
-    where="Section 4, Proposition 4.4",
-    statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
-    formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
-    kind="claim",
-    verdict="conditional",
-    ours=True,
-    condition=cases.INDEPENDENT,
-    implements=(right_inverse.update, sweep.block_update),
-)
-def proposition_44(rng):
+@equation(PAPER, "proposition-4.4",
+          where="Section 4, Proposition 4.4",
+          statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
+          formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
+          kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
+          implements=(right_inverse.update, Stated(sweep.block_update, "0", "1")))
+def proposition_4_4(rng):
     claims = []
     for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
         J = reference.parameter_jacobian(at.net, at.x)
         fast = cases.fast_direction(at)
         claims += [wrap(Equal("J times the literal update",
-                              J @ right_inverse.update(at.found, at.eps), -at.eps, 1e-8,
+                              J @ right_inverse.update(at.states, at.eps), -at.eps, 1e-8,
                               case=name)),
                    wrap(Equal("J times the fast update", to_theta(J.T, at.net).T @ fast, -at.eps,
                               1e-8, case=name))]
     for name, other in cases.unusual(rng):
-        J, L = reference.parameter_jacobian(other.net, other.x), len(other.found)
+        J, L = reference.parameter_jacobian(other.net, other.x), len(other.states)
         fast = cases.fast_direction(other)
         blocks = [-reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
                   @ other.eps / L for l in range(L)]
@@ -212,74 +194,69 @@ def proposition_44(rng):
             claims.append(Equal("J times the fast update, by a complex step",
                                 whole_networks.moved_outputs(other.net, other.x, fast), -other.eps,
                                 1e-7, case=name))
-    return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.found])]
+    return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.states])]
 
 
-@equation(
-    PAPER, "16", "56",
-    statement="The first matrix of a block moves by the error of its half, brought back through "
-              "the inverse network, times the pseudo-inverse of the features.",
-    formula=r"\begin{gathered} "
-            r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac "
-            r"d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf "
-            r"x_L}\epsilon\Big\}\,\sigma\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_"
-            r"\ell^{(1)}} "
-            r"\\ W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\tfrac{\alpha}{L}\Delta_\ell^{(1)},\qquad "
-            r"\Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial\mathbf "
-            r"x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}{\sigma_{\ell-1}^{(2)}}^+ "
-            r"\end{gathered}",
-    kind="algorithm",
-    verdict="holds",
-    implements=(right_inverse.first_delta, jacobians.back_from_the_end,
-                jacobians.back_through_block),
-)
-def equation_16(rng):
+@equation(PAPER, "16", "56",
+          statement="The first matrix of a block moves by the error of its half, brought back "
+                    "through the inverse network, times the pseudo-inverse of the features.",
+          formula=r"\begin{gathered} W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)"
+                  r"-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
+                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
+                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}} \\ "
+                  r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\tfrac{\alpha}{L}\Delta_\ell^{(1)},"
+                  r"\qquad \Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
+                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon"
+                  r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \end{gathered}",
+          kind="algorithm", verdict="holds",
+          implements=(right_inverse.first_delta, jacobians.back_from_the_end,
+                      jacobians.back_through_block))
+def equations_16_and_56(rng):
     at = cases.small(rng)
     claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
-    for l, back in enumerate(jacobians.back_from_the_end(at.found)):
+    for l, back in enumerate(jacobians.back_from_the_end(at.states)):
         tangent = reference.inverse_jacobian(at.net, at.x, l)
         e1 = (tangent @ at.eps)[:6].reshape(3, 2).T
-        delta = e1 @ reference.pinv(at.found[l].S1)
+        delta = e1 @ reference.pinv(at.states[l].S1)
         claims += [Equal(f"d x_{l + 1} / d x_L", back, tangent, 1e-11),
                    Equal(f"Delta1 of block {l + 1}", right_inverse.first_delta(
-                       (back @ at.eps)[:6].reshape(3, 2).T, at.found[l].S1), delta, 1e-9),
+                       (back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1), delta, 1e-9),
                    Equal(f"fast path, block {l + 1}", fast[l][0], -delta / 3, 1e-8)]
-    return [*claims, Case(e1=e1, S1=at.found[-1].S1, delta=delta)]
+    return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
 
 
-@equation(
-    PAPER, "17", "57",
-    statement="The second matrix moves likewise, after the part of the error that Delta1 removes "
-              "already; Delta1 stands there without alpha / L.",
-    formula=r"\begin{gathered} W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\frac{\alpha}{L}\,\mathcal "
-            r"R^{(\frac d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"x_L}\epsilon-\Big(\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"w_\ell^{(1)}}\Big)\,{\mathcal R^{(\frac "
-            r"d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ "
-            r"\\ W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\tfrac{\alpha}{L}\mathcal R^{(\frac "
-            r"d2,n)}\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"x_L}\epsilon-\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"w_\ell^{(1)}}{\mathcal R^{(\frac "
-            r"d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}{\sigma_\ell^{(1)}}^+ \end{gathered}",
-    kind="algorithm",
-    verdict="holds",
-    implements=(right_inverse.second_delta, sweep.block_update, jacobians.cross_derivative),
-)
-def equation_17(rng):
+@equation(PAPER, "17", "57",
+          statement="The second matrix moves likewise, after the part of the error that Delta1 "
+                    "removes already; Delta1 stands there without alpha / L.",
+          formula=r"\begin{gathered} W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)"
+                  r"-\frac{\alpha}{L}\,\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
+                  r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
+                  r"-\Big(\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
+                  r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
+                  r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ \\ "
+                  r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\tfrac{\alpha}{L}\mathcal R^{(\frac d2,n)}"
+                  r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
+                  r"-\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
+                  r"\mathbf w_\ell^{(1)}}{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}"
+                  r"\Big\}{\sigma_\ell^{(1)}}^+ \end{gathered}",
+          kind="algorithm", verdict="holds",
+          implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
+                      jacobians.cross_derivative))
+def equations_17_and_57(rng):
     at = cases.small(rng)
     claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
     truncated = cases.blocks_of(at,
                                 cases.fast_direction(at, pseudo_inverse="truncate", strength=0.3))
-    for l, state in enumerate(at.found):
+    for l, state in enumerate(at.states):
         e1, e2 = (part.reshape(3, 2).T for part in np.split(
             reference.inverse_jacobian(at.net, at.x, l) @ at.eps, 2))
         own = reference.own_parameter_jacobian(at.net, at.x, l)
-        for name, plus, made in (("", reference.pinv, fast),
+        for name, plus, pair in (("", reference.pinv, fast),
                                  (", truncated at 0.3", reference.keep_large, truncated)):
             first = e1 @ plus(state.S1)
             bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
             delta = bracket @ plus(state.S2)
-            claims.append(Equal(f"fast path, block {l + 1}{name}", made[l][1], -delta / 3, 1e-8))
+            claims.append(Equal(f"fast path, block {l + 1}{name}", pair[l][1], -delta / 3, 1e-8))
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
                 claims.append(Equal(f"Delta2 of block {l + 1}", literal, delta, 1e-9))
@@ -298,18 +275,15 @@ def equation_17(rng):
     return [*claims, Case(e2=e2, delta=delta)]
 
 
-@equation(
-    PAPER, "cost",
-    where="Section 4, complexity",
-    statement="A step takes the products of a gradient, and for every half-coupled layer a Gram "
-              "matrix and its factorisation: O(L n d^2 + L n^2 d).",
-    formula=r"O(L n d^2 + L n^2 d)",
-    kind="claim",
-    verdict="conditional",
-    condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + n^2 d' + "
-              "n^3)).",
-    implements=(features.fit, sweep.sweep),
-)
+@equation(PAPER, "cost",
+          where="Section 4, complexity",
+          statement="A step takes the products of a gradient, and for every half-coupled layer a "
+                    "Gram matrix and its factorisation: O(L n d^2 + L n^2 d).",
+          formula=r"O(L n d^2 + L n^2 d)",
+          kind="claim", verdict="conditional",
+          condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + "
+                    "n^2 d' + n^3)).",
+          implements=(Stated(features.fit, "weight"), Stated(sweep.sweep, "direction")))
 def cost(rng):
     sizes = np.array([8, 16, 32])
     grown = [float(multiply_adds(rng, d, d, 4, 2)) for d in sizes]
@@ -361,7 +335,7 @@ def multiply_adds(rng, d, bottleneck, n, blocks):
         for layer in (half.fixed, half.trained):
             dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log))
     outputs, saved = net.chain.forward(x)
-    for kept in saved:  # the layers write into arrays of their own, which do not count
-        kept.inner[-1] = kept.inner[-1]._replace(input=counted(kept.inner[-1].input, log))
+    for one in saved:  # the layers write into arrays of their own, which do not count
+        one.inner[-1] = one.inner[-1]._replace(input=counted(one.inner[-1].input, log))
     sweep.sweep(net, sweep.stored(net.blocks, saved), outputs - y)
     return sum(log)

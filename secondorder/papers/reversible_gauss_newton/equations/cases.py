@@ -1,10 +1,9 @@
-"""Random small cases, and the conditions that several displays share."""
+"""Random small cases for the checks; what they are compared with stands in ``reference``."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger import Condition
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
                       SquaredError, mlp)
 from .. import directions, jacobians, right_inverse, steps
@@ -12,12 +11,6 @@ from ..columns import half_order, to_theta
 from ..revmlp import RevMLP
 from ..options import Options
 from . import reference, whole_networks
-
-INDEPENDENT = Condition("independent features", "In every half-coupled layer the features sigma(V "
-                        "X) of the samples have linearly independent columns, which needs d' >= n.")
-SURJECTIVE = Condition("surjective Jacobian", "J has linearly independent rows (Assumption 4.1).")
-IDENTITY_HESSIAN = Condition("identity Hessian", "The Hessian of the loss in the outputs is I: "
-                             "half the squared error, to which section 4 restricts its results.")
 
 
 class Small(NamedTuple):
@@ -28,7 +21,7 @@ class Small(NamedTuple):
     net: RevMLP
     x: np.ndarray
     y: np.ndarray
-    found: list
+    states: list
     eps: np.ndarray
 
 
@@ -67,7 +60,7 @@ def unusual(rng, names=tuple(UNUSUAL)):
     for name in names:
         while True:
             at = small(rng, **UNUSUAL[name])
-            if max(np.linalg.cond(S) for state in at.found for S in (state.S1, state.S2)) < 1e3:
+            if max(np.linalg.cond(S) for state in at.states for S in (state.S1, state.S2)) < 1e3:
                 break
         yield name, at
 
@@ -176,8 +169,8 @@ def is_independent(at):
     """Whether the features of the samples are independent in every half: there are as many
     directions as samples.
     """
-    return all(rank_of(S) == len(at.x) for found in whole_networks.deltas(at.net, at.x, at.eps)
-               for S in found[2:])
+    return all(rank_of(S) == len(at.x) for pair in whole_networks.deltas(at.net, at.x, at.eps)
+               for S in pair[2:])
 
 
 def of_any_rank(rng):
@@ -202,11 +195,11 @@ def smooth_path(rng, bottleneck=24):
     x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
                         [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
     net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
-    found = jacobians.states(net, x)
-    if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) > 3:
+    states = jacobians.states(net, x)
+    if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) > 3:
         return smooth_path(rng, bottleneck)
     y = net(x) + 0.3 * rng.normal(size=(2, 4))
-    return Small(net, x, y, found, (net(x) - y).ravel()[half_order(4, 2)])
+    return Small(net, x, y, states, (net(x) - y).ravel()[half_order(4, 2)])
 
 
 def lower_rank(rng):
@@ -217,11 +210,11 @@ def lower_rank(rng):
     """
     while True:
         net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
-        found = jacobians.states(net, x)
-        if max(np.linalg.cond(S) for state in found for S in (state.S1, state.S2)) < 2.5:
+        states = jacobians.states(net, x)
+        if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) < 2.5:
             break
     y = net(x) + 0.1 * rng.normal(size=(3, 4))
-    return Small(net, x, y, found, (net(x) - y).ravel()[half_order(4, 3)])
+    return Small(net, x, y, states, (net(x) - y).ravel()[half_order(4, 3)])
 
 
 def classes(rng, samples=3, **options):
@@ -254,12 +247,12 @@ def trajectories(at, eps_of, rate, kinds):
     for kind in kinds:
         net = at.net.copy()
         for _ in range(round(1 / rate)):
-            found = jacobians.states(net, at.x)
+            states = jacobians.states(net, at.x)
             eps = eps_of(net(at.x)).ravel()[half_order(net.width, len(at.x))]
             if kind == "moore-penrose":
-                step = steps.gauss_newton(jacobians.jacobian(found), eps)
+                step = steps.gauss_newton(jacobians.jacobian(states), eps)
             else:
-                step = steps.right_inverse_step(right_inverse.stacked_right_inverse(found, kind),
+                step = steps.right_inverse_step(right_inverse.stacked_right_inverse(states, kind),
                                                 eps)
             net.theta = net.theta + rate * to_theta(step, net)
         ends.append(eps_of(net(at.x)).ravel())
@@ -268,11 +261,11 @@ def trajectories(at, eps_of, rate, kinds):
 
 def gaps(at, eps_of, rates, kinds):
     """Largest distance in eps between the ends of any two trajectories, for every rate."""
-    found = []
+    largest = []
     for rate in rates:
         ends = trajectories(at, eps_of, rate, kinds)
-        found.append(max(np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]))
-    return found
+        largest.append(max(np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]))
+    return largest
 
 
 def fast_direction(at, single=False, **options):

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Equal, equation
+from ....ledger import AtMost, Case, Equal, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
 from .. import PAPER, diagnostics, directions, features, gram, jacobians, kernel, sweep
 from ..columns import half_order, to_theta
@@ -17,23 +17,20 @@ from ..outcome import RankWarning
 from . import cases, reference, whole_networks
 
 
-@equation(
-    PAPER, "extension-sweep",
-    where="beyond the paper",
-    statement="With independent features the bracket of (17) is the error one block lower, so "
-              "that one inverse sweep gives both matrices.",
-    formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}=e_{\ell-1}^{(2)}S_2^+",
-    kind="identity",
-    verdict="holds",
-    ours=True,
-    implements=(sweep.block_update, Coupling.inverse_tangent),
-)
+@equation(PAPER, "extension-sweep",
+          where="beyond the paper",
+          statement="With independent features the bracket of (17) is the error one block lower, "
+                    "so that one inverse sweep gives both matrices.",
+          formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}"
+                  r"=e_{\ell-1}^{(2)}S_2^+",
+          kind="identity", verdict="holds", ours=True,
+          implements=(Stated(sweep.block_update, "0", "1"), Coupling.inverse_tangent))
 def extension_sweep(rng):
     at = cases.small(rng)
     fast, claims = cases.blocks_of(at, cases.fast_direction(at)), []
     recomputed = directions.update(at.net, SquaredError(), at.x, at.y,
                                    Options(recompute=True)).direction
-    for l, state in enumerate(at.found):
+    for l, state in enumerate(at.states):
         below = reference.inverse_jacobian(at.net, at.x, l - 1)
         e1 = (reference.inverse_jacobian(at.net, at.x, l) @ at.eps)[:6].reshape(3, 2).T
         e2 = (below @ at.eps)[6:].reshape(3, 2).T
@@ -76,8 +73,8 @@ def ranks_of(at):
 
 def literal_ranks(at):
     """The same from the singular values of S."""
-    return np.array([[cases.rank_of(S) for S in found[2:]]
-                     for found in whole_networks.deltas(at.net, at.x, at.eps)], dtype=float)
+    return np.array([[cases.rank_of(S) for S in pair[2:]]
+                     for pair in whole_networks.deltas(at.net, at.x, at.eps)], dtype=float)
 
 
 def two_steps(at, name):
@@ -95,16 +92,13 @@ def two_steps(at, name):
     return Equal("two steps of the method", net.theta, literal.theta, 1e-6, case=name)
 
 
-@equation(
-    PAPER, "extension-gram",
-    where="beyond the paper",
-    statement="T S+ is applied through S^T S or S S^T, regularised or not, and never formed.",
-    formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
-    kind="identity",
-    verdict="holds",
-    ours=True,
-    implements=(features.fit, gram.filtered, gram.gram_matrix),
-)
+@equation(PAPER, "extension-gram",
+          where="beyond the paper",
+          statement="T S+ is applied through S^T S or S S^T, regularised or not, and never formed.",
+          formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
+          kind="identity", verdict="holds", ours=True,
+          implements=(Stated(features.fit, "weight", "reached", "bias"), gram.filtered,
+                      gram.gram_matrix))
 def extension_gram(rng):
     claims = []
     for name, shape in (("n < d'", (5, 9)), ("n > d'", (9, 4))):
@@ -117,10 +111,10 @@ def extension_gram(rng):
         for form, f in forms.items():
             expected = (E.T @ U) * f @ Vt
             for way in ("gram", "svd"):
-                found = features.fit(F, E, form, None if form == "exact" else 0.5,
+                result = features.fit(F, E, form, None if form == "exact" else 0.5,
                                      decomposition=way)
-                claims.append(Equal(f"{name}, {form}, {way}", found.weight, expected, 1e-9))
-                claims.append(Equal("what is reached", found.reached, F @ expected.T, 1e-9,
+                claims.append(Equal(f"{name}, {form}, {way}", result.weight, expected, 1e-9))
+                claims.append(Equal("what is reached", result.reached, F @ expected.T, 1e-9,
                                     case=f"{name}, {form}, {way}"))
     wide, E = rng.normal(size=(4, 5000)), rng.normal(size=(4, 2))  # more than one part of columns
     loops = sum(np.outer(column, column) for column in wide.T)
@@ -131,45 +125,47 @@ def extension_gram(rng):
                      loops + 1, 1e-12),
                Equal("5000 features: weights", features.fit(wide, E).weight,
                      E.T @ reference.pinv(wide.T), 1e-9)]
+    tall, E = rng.normal(size=(7, 3)), rng.normal(size=(7, 4))  # S^T S of rank 3
+    by_pivots = gram.pivoted_inverse(tall @ tall.T, 1e-6)
+    claims += [Equal("dependent samples, by pivots: S+", tall.T @ by_pivots.solve(E),
+                     reference.pinv(tall) @ E, 1e-10),
+               Equal("and its rank", float(by_pivots.rank), 3.0, 1e-12)]
     F, E = rng.normal(size=(5, 9)), rng.normal(size=(5, 3))
-    found = features.fit(F, E, ones=True)
+    fit = features.fit(F, E, ones=True)
     with_ones = E.T @ reference.pinv(np.hstack([F, np.ones((5, 1))]).T)
-    return [*claims, Equal("with a row of ones: weights", found.weight, with_ones[:, :-1], 1e-9),
-            Equal("with a row of ones: bias", found.bias, with_ones[:, -1], 1e-9), Case(F=F, s=s)]
+    return [*claims, Equal("with a row of ones: weights", fit.weight, with_ones[:, :-1], 1e-9),
+            Equal("with a row of ones: bias", fit.bias, with_ones[:, -1], 1e-9), Case(F=F, s=s)]
 
 
-@equation(
-    PAPER, "extension-moore-penrose",
-    where="beyond the paper; Section 6 leaves it open",
-    statement="The Moore-Penrose step of any network comes from J J^T, built layer by layer "
-              "without J.",
-    formula=r"-J^+\epsilon=-J^T(JJ^T)^{-1}\epsilon,\qquad (JJ^T)_{(c,s),(c',t)}="
-            r"\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
-    kind="identity",
-    verdict="holds",
-    ours=True,
-    implements=(kernel.tangent_kernel, kernel.khatri_rao, directions.update_at),
-)
+@equation(PAPER, "extension-moore-penrose",
+          where="beyond the paper; Section 6 leaves it open",
+          statement="The Moore-Penrose step of any network comes from J J^T, built layer by layer "
+                    "without J.",
+          formula=r"-J^+\epsilon=-J^T(JJ^T)^{-1}\epsilon,\qquad (JJ^T)_{(c,s),(c',t)}"
+                  r"=\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
+          kind="identity", verdict="holds", ours=True,
+          implements=(kernel.tangent_kernel, kernel.khatri_rao,
+                      Stated(directions.update_at, "direction")))
 def extension_moore_penrose(rng):
     claims, loss = [], SoftmaxCrossEntropy()
     at = cases.small(rng)
-    found = directions.update_at(at.net.evaluate(SquaredError(), at.x, at.y),
+    step = directions.update_at(at.net.evaluate(SquaredError(), at.x, at.y),
                                  Options(inverse="moore-penrose"))
     J = reference.parameter_jacobian(at.net, at.x)
-    claims.append(Equal("reversible network", found.direction,
+    claims.append(Equal("reversible network", step.direction,
                         to_theta(-reference.pinv(J) @ at.eps, at.net), 1e-8))
     net, x, y = mlp([3, 5, 3], rng=rng), rng.normal(size=(3, 3)), np.eye(3)[[2, 0, 1]]
-    made = net.evaluate(loss, x, y)
+    evaluation = net.evaluate(loss, x, y)
     J = jacobian_by_differences(net, x)
-    K = kernel.tangent_kernel(net, made.saved, 3, 3).transpose(1, 0, 3, 2).reshape(9, 9)
-    eps = reference.softmax_errors(made.outputs, y).ravel()
+    K = kernel.tangent_kernel(net, evaluation.saved, 3, 3).transpose(1, 0, 3, 2).reshape(9, 9)
+    eps = reference.softmax_errors(evaluation.outputs, y).ravel()
     options = [Options(inverse="moore-penrose", pseudo_inverse=form, strength=s)
                for form, s in (("exact", None), ("tikhonov", 0.2), ("truncate", 0.5))]
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     for option, f in zip(options, (1 / s, s / (s**2 + 0.2 * s[0] ** 2),
                                    np.where(s >= 0.5 * s[0], 1 / s, 0))):
         claims.append(Equal(f"tanh network, {option.pseudo_inverse}", directions.update_at(
-            made, option).direction, -Vt.T @ (f * (U.T @ eps)), 1e-6))
+            evaluation, option).direction, -Vt.T @ (f * (U.T @ eps)), 1e-6))
     for k, (name, make) in enumerate(cases.NETWORKS.items()):
         for samples in (11, 1 + k % 2):
             claims += of_kernel(rng, make(rng), samples, f"{name}, {samples} samples")
@@ -212,18 +208,15 @@ def jacobian_by_differences(net, x, step=1e-5):
     return np.array(columns).T
 
 
-@equation(
-    PAPER, "extension-block-weights",
-    where="beyond the paper",
-    statement="Any weights of the blocks with sum 1 give a right inverse; the shortest step "
-              "weighs a block by one over the square of its own length.",
-    formula=r"J^\dashv=\begin{pmatrix}c_1J_1^\dashv\\\vdots\\c_LJ_L^\dashv\end{pmatrix},\ "
-            r"\sum_\ell c_\ell=1,\qquad c_\ell\propto\|\Delta_\ell\|^{-2}",
-    kind="optimality",
-    verdict="holds",
-    ours=True,
-    implements=(sweep.shortest, sweep.sweep),
-)
+@equation(PAPER, "extension-block-weights",
+          where="beyond the paper",
+          statement="Any weights of the blocks with sum 1 give a right inverse; the shortest step "
+                    "weighs a block by one over the square of its own length.",
+          formula=r"J^\dashv=\begin{pmatrix}c_1J_1^\dashv\\\vdots\\"
+                  r"c_LJ_L^\dashv\end{pmatrix},\ \sum_\ell c_\ell=1,\qquad c_\ell"
+                  r"\propto\|\Delta_\ell\|^{-2}",
+          kind="optimality", verdict="holds", ours=True,
+          implements=(sweep.shortest, Stated(sweep.sweep, "direction")))
 def extension_block_weights(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
@@ -241,10 +234,10 @@ def extension_block_weights(rng):
                           ("last", np.array([0.0, 0, 1])),
                           ("shortest", least),
                           ("uniform", np.full(3, 1 / 3))):
-        made = cases.fast_direction(at, block_weights=given if name == "given" else name)
+        step = cases.fast_direction(at, block_weights=given if name == "given" else name)
         expected = np.concatenate([c * block for c, block in zip(weights, blocks)])
-        claims += [Equal("the step", made, to_theta(expected, at.net), 1e-7, case=name),
-                   Equal("J times it", to_theta(J.T, at.net).T @ made, -at.eps, 1e-7, case=name)]
+        claims += [Equal("the step", step, to_theta(expected, at.net), 1e-7, case=name),
+                   Equal("J times it", to_theta(J.T, at.net).T @ step, -at.eps, 1e-7, case=name)]
     for half in ("first", "second"):
         at_half, expected = one_half_dependent(rng, half)
         claims.append(
@@ -258,8 +251,8 @@ def extension_block_weights(rng):
         weights = {"shortest": sweep.shortest(np.array([part @ part for part in parts])),
                    "last": np.eye(len(parts))[-1], "given": rng.dirichlet(np.ones(len(parts)))}
         for kind, c in weights.items():
-            made = cases.fast_direction(other, block_weights=c if kind == "given" else kind)
-            claims.append(Equal(f"{kind}: by complex steps", made,
+            step = cases.fast_direction(other, block_weights=c if kind == "given" else kind)
+            claims.append(Equal(f"{kind}: by complex steps", step,
                                 -np.concatenate([w * part for w, part in zip(c, parts)]), 1e-8,
                                 case=name))
     drawn = rng.dirichlet(np.ones(3), size=30)
@@ -278,9 +271,9 @@ def one_half_dependent(rng, half):
     at = cases.small(rng)
     layer = getattr(at.net.blocks[1], half).fixed
     layer.weight = np.ones((len(layer.weight), 1)) * layer.weight[:1]
-    found = jacobians.states(at.net, at.x)
+    states = jacobians.states(at.net, at.x)
     eps = (at.net(at.x) - at.y).ravel()[half_order(4, 3)]
-    at = at._replace(found=found, eps=eps)
+    at = at._replace(states=states, eps=eps)
     steps = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) @ eps
              for l in range(3)]
     return at, to_theta(np.concatenate([steps[0] / 2, 0 * steps[1], steps[2] / 2]), at.net)

@@ -5,19 +5,15 @@ import numpy as np
 from ....ledger import Case, Counterexample, Equal, Printed, Property, Rate, equation
 from .. import PAPER, flows, steps
 from . import cases, reference
+from .conditions import STRICT
 
-STRICT = "J is surjective and the loss strictly convex, H > 0."
 
-
-@equation(
-    PAPER, "18",
-    statement="Newton's flow in function space makes eps decay like e^{-t}, for every strictly "
-              "convex loss.",
-    formula=r"\frac{d\mathbf f}{dt}=-H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-    kind="definition",
-    verdict="holds",
-    implements=(flows.newton_flow,),
-)
+@equation(PAPER, "18",
+          statement="Newton's flow in function space makes eps decay like e^{-t}, for every "
+                    "strictly convex loss.",
+          formula=r"\frac{d\mathbf f}{dt}=-H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
+          kind="definition", verdict="holds",
+          implements=flows.newton_flow)
 def equation_18(rng):
     y, start = np.eye(4)[rng.integers(0, 4, 2)], rng.normal(size=(2, 4))
 
@@ -37,15 +33,11 @@ def equation_18(rng):
             Case(rates=rates, gaps=gaps)]
 
 
-@equation(
-    PAPER, "19",
-    statement="The generalised step is J+ times H^{-1} eps.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-    kind="identity",
-    verdict="conditional",
-    condition=STRICT,
-    implements=(steps.functional_generalised, steps.generalised),
-)
+@equation(PAPER, "19",
+          statement="The generalised step is J+ times H^{-1} eps.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
+          kind="identity", verdict="conditional", condition=STRICT,
+          implements=(steps.functional_generalised, steps.generalised))
 def equation_19(rng):
     J, H, eps = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6), rng.normal(size=6)
     L = np.linalg.cholesky(H)  # (7) through J^T H J = (L^T J)^T (L^T J), on which (6) is known
@@ -60,16 +52,12 @@ def equation_19(rng):
             Case(J=J, H=H, eps=eps)]
 
 
-@equation(
-    PAPER, "appendix-a",
-    where="Appendix A, the last lines",
-    statement="The two forms of the generalised step agree because the pseudo-inverse of J^T H J "
-              "is J+ H^{-1} J^{T+}.",
-    formula=r"(J^THJ)^+=J^+H^{-1}{J^T}^+,\qquad {J^T}^+J^T=I",
-    kind="proof-step",
-    verdict="conditional",
-    condition=STRICT,
-)
+@equation(PAPER, "appendix-a",
+          where="Appendix A, the last lines",
+          statement="The two forms of the generalised step agree because the pseudo-inverse of "
+                    "J^T H J is J+ H^{-1} J^{T+}.",
+          formula=r"(J^THJ)^+=J^+H^{-1}{J^T}^+,\qquad {J^T}^+J^T=I",
+          kind="proof-step", verdict="conditional", condition=STRICT)
 def appendix_a(rng):
     def sides(J, H):
         return reference.pinv(J.T @ H @ J), np.linalg.pinv(J) @ np.linalg.solve(H,
@@ -86,14 +74,11 @@ def appendix_a(rng):
         Case(J=J, H=H)]
 
 
-@equation(
-    PAPER, "20",
-    statement="The chain rule: eps changes by H J times the change of the parameters.",
-    formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
-    kind="identity",
-    verdict="holds",
-    implements=(flows.error_rate,),
-)
+@equation(PAPER, "20",
+          statement="The chain rule: eps changes by H J times the change of the parameters.",
+          formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
+          kind="identity", verdict="holds",
+          implements=flows.error_rate)
 def equation_20(rng):
     net, x, y, _ = cases.classes(rng)
     J = rows_unit_first(net, x)
@@ -114,19 +99,21 @@ def rows_unit_first(net, x):
     return reference.parameter_jacobian(net, x)[place]
 
 
-@equation(
-    PAPER, "21", "22",
-    statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A eps.",
-    formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal "
-            r"L=-\alpha(J^THJ)^+J^T\epsilon \\ \frac{d\epsilon}{dt}=-\alpha "
-            r"HJ(J^THJ)^+J^T\epsilon=-\alpha A\epsilon \end{gathered}",
-    kind="identity",
-    verdict="holds",
-    implements=(flows.generalised_flow, flows.projection),
-)
-def equation_22(rng):
+@equation(PAPER, "21", "22",
+          statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A "
+                    "eps.",
+          formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal L"
+                  r"=-\alpha(J^THJ)^+J^T\epsilon \\ "
+                  r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
+                  r"=-\alpha A\epsilon \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(flows.generalised_flow, flows.projection))
+def equations_21_and_22(rng):
     claims = []
+    spread = np.geomspace(1, 0.02, 6)[:, None]
     for name, J in (("surjective", cases.surjective_matrix(rng)),
+                    ("surjective, rows of very different lengths",
+                     spread * cases.surjective_matrix(rng)),
                     ("24 x 7", rng.normal(size=(24, 7)))):
         H, eps = cases.positive_matrix(rng, len(J)), rng.normal(size=len(J))
         L = np.linalg.cholesky(H)
@@ -137,18 +124,14 @@ def equation_22(rng):
     return [*claims, Case(J=J, H=H, eps=eps)]
 
 
-@equation(
-    PAPER, "appendix-b",
-    where="Appendix B, below Eq. (22)",
-    statement="A is a projection, orthogonal in the inner product a^T H^{-1} b, and the identity "
-              "for surjective J and H > 0.",
-    formula=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH\epsilon",
-    corrected=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH^{-1}\epsilon",
-    kind="claim",
-    verdict="erratum",
-    weight="substance",
-    implements=(flows.projection,),
-)
+@equation(PAPER, "appendix-b",
+          where="Appendix B, below Eq. (22)",
+          statement="A is a projection, orthogonal in the inner product a^T H^{-1} b, and the "
+                    "identity for surjective J and H > 0.",
+          formula=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH\epsilon",
+          corrected=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH^{-1}\epsilon",
+          kind="claim", verdict="erratum", weight="substance",
+          implements=flows.projection)
 def appendix_b(rng):
     J, H = rng.normal(size=(24, 7)), cases.positive_matrix(rng, 24)
     A = flows.projection(H, J)

@@ -6,8 +6,7 @@ from ....ledger import Case, Counterexample, Equal, PrintedShape, Property, equa
 from .. import PAPER, jacobians, right_inverse
 from ..columns import half_order
 from . import cases, reference
-
-HALF_ORDER = "Rows of x_l stand in half order, (vec X^(1); vec X^(2)), in both factors."
+from .conditions import HALF_ORDER, INDEPENDENT
 
 
 def plain_order(M, width=4, samples=3):
@@ -17,35 +16,32 @@ def plain_order(M, width=4, samples=3):
     return back
 
 
-@equation(
-    PAPER, "33", "34", "35", "36", "37", "38", "39",
-    statement="A layer's Jacobian in halves: that of the network above, times a lower triangle of "
-              "Kronecker products.",
-    formula=r"\begin{gathered} J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf "
-            r"x_\ell}\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}=\frac{\partial\mathbf "
-            r"x_L}{\partial(\mathbf x_\ell^{(1)},\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf "
-            r"x_\ell^{(1)},\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf "
-            r"w_\ell^{(2)})} \\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf "
-            r"x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf "
-            r"x_\ell^{(2)}}\Big)\begin{pmatrix}\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes "
-            r"I_{d/2}&0\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"w_\ell^{(1)}}&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \\ "
-            r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf "
-            r"x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf "
-            r"x_\ell^{(2)}}\Big)\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
-            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf "
-            r"w_\ell^{(1)}}&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \end{gathered}",
-    kind="identity",
-    verdict="conditional",
-    unnumbered=("34", "35", "37", "38"),
-    condition=HALF_ORDER,
-    implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
-                jacobians.sample_blocks),
-)
-def equation_33(rng):
+@equation(PAPER, "33", "34", "35", "36", "37", "38", "39",
+          statement="A layer's Jacobian in halves: that of the network above, times a lower "
+                    "triangle of Kronecker products.",
+          formula=r"\begin{gathered} J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
+                  r"\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}"
+                  r"=\frac{\partial\mathbf x_L}{\partial(\mathbf x_\ell^{(1)},"
+                  r"\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf x_\ell^{(1)},"
+                  r"\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf w_\ell^{(2)})} "
+                  r"\\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
+                  r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}"
+                  r"\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\ "
+                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
+                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \\ "
+                  r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
+                  r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
+                  r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
+                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
+                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \end{gathered}",
+          kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
+          condition=HALF_ORDER,
+          implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
+                      jacobians.sample_blocks))
+def equations_33_to_39(rng):
     at = cases.small(rng)
     claims = []
-    for l, (J, state) in enumerate(zip(jacobians.layer_jacobians(at.found), at.found)):
+    for l, (J, state) in enumerate(zip(jacobians.layer_jacobians(at.states), at.states)):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
         size = state.W1.size
         claims += [
@@ -63,17 +59,14 @@ def equation_33(rng):
             Case(J=J)]
 
 
-@equation(
-    PAPER, "40", "41",
-    statement="A lower triangle of blocks, and a right inverse of it.",
-    formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \\ "
-            r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \end{gathered}",
-    kind="identity",
-    verdict="conditional",
-    condition="A A+ = I and C C+ = I: both have full row rank.",
-    implements=(right_inverse.triangular_right_inverse,),
-)
-def equation_40(rng):
+@equation(PAPER, "40", "41",
+          statement="A lower triangle of blocks, and a right inverse of it.",
+          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \\ "
+                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \end{gathered}",
+          kind="identity", verdict="conditional",
+          condition="A A+ = I and C C+ = I: both have full row rank.",
+          implements=right_inverse.triangular_right_inverse)
+def equations_40_and_41(rng):
     claims = []
     for name, columns, wrap in (("full row rank", 7, lambda claim: claim),
                                 ("A of rank 2", 2, Counterexample)):
@@ -89,56 +82,48 @@ def equation_40(rng):
     return [*claims, Case(A=A, B=B, C=C)]
 
 
-@equation(
-    PAPER, "42",
-    statement="The right inverse of a layer's Jacobian: that of the triangle, times the Jacobian "
-              "of the inverse network.",
-    formula=r"J_\ell^\dashv=\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^{T+}\otimes "
-            r"I_{d/2}&0\\-[{\sigma_\ell^{(1)}}^{T+}\otimes "
-            r"I_{d/2}]\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
-            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}]&{\sigma_\ell^{(1)}}^{T+}\otimes "
-            r"I_{d/2}\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial"
-            r"\mathbf x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
-    kind="identity",
-    verdict="conditional",
-    condition=cases.INDEPENDENT,
-    implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse),
-)
+@equation(PAPER, "42",
+          statement="The right inverse of a layer's Jacobian: that of the triangle, times the "
+                    "Jacobian of the inverse network.",
+          formula=r"J_\ell^\dashv=\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}&0\\"
+                  r"-[{\sigma_\ell^{(1)}}^{T+}\otimes I_{d/2}]\frac{\partial"
+                  r"\mathbf x_\ell^{(2)}}{\partial"
+                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}]"
+                  r"&{\sigma_\ell^{(1)}}^{T+}\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}"
+                  r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
+                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
+          kind="identity", verdict="conditional", condition=INDEPENDENT,
+          implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse))
 def equation_42(rng):
     claims = []
     for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
-        for l, inverse in enumerate(right_inverse.layer_right_inverses(at.found)):
+        for l, inverse in enumerate(right_inverse.layer_right_inverses(at.states)):
             J = reference.parameter_jacobian(at.net, at.x, [l])
             claims.append(
                 wrap(Equal(f"{name}: J_{l + 1} times it against I", J @ inverse, np.eye(12), 1e-8)))
     return [*claims, Case(inverse=inverse)]
 
 
-
-
-@equation(
-    PAPER, "43", "44", "45", "46", "47",
-    statement="J_l times its right inverse has the projections S+ S on its diagonal.",
-    formula=r"J_\ell J_\ell^\dashv=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
-            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}["
-            r"\sigma_{\ell-1}^{(2)}{\sigma_{\ell-1}^{(2)}}^+]^T\otimes I_{d/2}&0\\\Lambda&["
-            r"\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}"
-            r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
-            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
-    corrected=r"\begin{pmatrix}[{\sigma_{\ell-1}^{(2)}}^+\sigma_{\ell-1}^{(2)}]^T\otimes "
-              r"I_{d/2}&0\\\Lambda&[{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T\otimes "
-              r"I_{d/2}\end{pmatrix}",
-    kind="proof-step",
-    verdict="erratum",
-    weight="misprint",
-    unnumbered=("43", "44", "45", "46"),
-    implements=(right_inverse.projection_of_columns, right_inverse.remainder),
-)
-def equation_47(rng):
+@equation(PAPER, "43", "44", "45", "46", "47",
+          statement="J_l times its right inverse has the projections S+ S on its diagonal.",
+          formula=r"J_\ell J_\ell^\dashv=\Big(\frac{\partial\mathbf x_L}{\partial"
+                  r"\mathbf x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}"
+                  r"\Big)\begin{pmatrix}[\sigma_{\ell-1}^{(2)}{\sigma_{\ell-1}^{(2)}}^+]^T"
+                  r"\otimes I_{d/2}&0\\\Lambda&[\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T"
+                  r"\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}\frac{\partial"
+                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
+                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
+          corrected=r"\begin{pmatrix}[{\sigma_{\ell-1}^{(2)}}^+\sigma_{\ell-1}^{(2)}]^T"
+                    r"\otimes I_{d/2}&0\\\Lambda&[{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T"
+                    r"\otimes I_{d/2}\end{pmatrix}",
+          kind="proof-step", verdict="erratum", weight="misprint",
+          unnumbered=("43", "44", "45", "46"),
+          implements=(right_inverse.projection_of_columns, right_inverse.remainder))
+def equations_43_to_47(rng):
     claims = []
     for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             own, h, m = (reference.own_parameter_jacobian(at.net, at.x, l), len(state.X1),
                          state.X1.size)
             product = own @ right_inverse.own_right_inverse(state)
@@ -150,32 +135,29 @@ def equation_47(rng):
                              case=f"{name}, block {l + 1}"),
                        Equal("Lambda", right_inverse.remainder(state), product[m:, :m], 1e-9,
                              scale=own, case=f"{name}, block {l + 1}")]
-    S = cases.small(rng).found[0].S1
-    shape = np.kron((S @ np.linalg.pinv(S)).T, np.eye(2)).shape
+    S = cases.small(rng).states[0].S1
+    shape = right_inverse.projection_as_printed(S, 2).shape
     return [*claims, PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
                                   shape, (6, 6)), Property("S S+ is a projection of rank n, not I",
                                                            cases.rank_of(S @ np.linalg.pinv(S)), 3),
             Case(S=S, product=product)]
 
 
-@equation(
-    PAPER, "48", "49", "50", "51", "52",
-    statement="With independent features the diagonal blocks are I and Lambda is 0.",
-    formula=r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
-            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}I&0\\0&I"
-            r"\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf "
-            r"x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
-    kind="proof-step",
-    verdict="conditional",
-    unnumbered=("48", "49", "50", "51"),
-    condition=cases.INDEPENDENT,
-    implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse),
-)
-def equation_52(rng):
+@equation(PAPER, "48", "49", "50", "51", "52",
+          statement="With independent features the diagonal blocks are I and Lambda is 0.",
+          formula=r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
+                  r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}I&0\\"
+                  r"0&I\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial"
+                  r"\mathbf x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
+                  r"\end{pmatrix}",
+          kind="proof-step", verdict="conditional", unnumbered=("48", "49", "50", "51"),
+          condition=INDEPENDENT,
+          implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse))
+def equations_48_to_52(rng):
     claims = []
     for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
                            ("two features, three samples", cases.dependent(rng), Counterexample)):
-        for l, state in enumerate(at.found):
+        for l, state in enumerate(at.states):
             own = reference.own_parameter_jacobian(at.net, at.x, l)
             claims += [
                 wrap(Equal("S1+ S1", right_inverse.projection_of_columns(state.S1, 2), np.eye(6),
@@ -185,24 +167,21 @@ def equation_52(rng):
     return [*claims, Case(S1=state.S1)]
 
 
-@equation(
-    PAPER, "53",
-    statement="The network above a block and its inverse cancel.",
-    formula=r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}}"
-            r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}+"
-            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}"
-            r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}="
-            r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
-            r"\frac{\partial\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
-    kind="identity",
-    verdict="holds",
-    implements=(jacobians.above, jacobians.back_from_the_end),
-)
+@equation(PAPER, "53",
+          statement="The network above a block and its inverse cancel.",
+          formula=r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}}\frac{\partial"
+                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}"
+                  r"+\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\frac{\partial"
+                  r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
+                  r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\frac{\partial"
+                  r"\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
+          kind="identity", verdict="holds",
+          implements=(jacobians.above, jacobians.back_from_the_end))
 def equation_53(rng):
     at = cases.small(rng)
     claims = []
-    for l, (outer, back) in enumerate(zip(jacobians.above(at.found),
-                                          jacobians.back_from_the_end(at.found))):
+    for l, (outer, back) in enumerate(zip(jacobians.above(at.states),
+                                          jacobians.back_from_the_end(at.states))):
         first = reference.features_jacobian(at.net, at.x, l)
         claims += [Equal(f"block {l + 1}: complex steps above times the room's inverse",
                          first @ back, np.eye(12), 1e-10),
@@ -212,59 +191,52 @@ def equation_53(rng):
     return [*claims, Case(outer=first, back=back)]
 
 
-@equation(
-    PAPER, "54",
-    statement="The block below the diagonal vanishes where the second features are independent.",
-    formula=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
-            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]-\big([\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+"
-            r"]^T\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
-            r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
-    corrected=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
-              r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]-\big([{\sigma_\ell^{(1)}}^+"
-              r"\sigma_\ell^{(1)}]^T\otimes "
-              r"I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}[{"
-              r"\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
-    kind="proof-step",
-    verdict="erratum",
-    weight="misprint",
-    condition=cases.INDEPENDENT,
-    implements=(right_inverse.remainder,),
-)
+@equation(PAPER, "54",
+          statement="The block below the diagonal vanishes where the second features are "
+                    "independent.",
+          formula=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
+                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]"
+                  r"-\big([\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T"
+                  r"\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
+                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
+          corrected=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
+                    r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]"
+                    r"-\big([{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T"
+                    r"\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
+                    r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
+          kind="proof-step", verdict="erratum", weight="misprint", condition=INDEPENDENT,
+          implements=right_inverse.remainder)
 def equation_54(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
     claims = []
-    for l, state in enumerate(at.found):
+    for l, state in enumerate(at.states):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
         BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
         claims.append(Equal(f"block {l + 1}: Lambda, on the scale of B A+",
                             right_inverse.remainder(state), np.zeros((6, 6)), 1e-9, scale=BA))
-    for l, state in enumerate(outside.found):  # not zero there: a control
+    for l, state in enumerate(outside.states):  # not zero there: a control
         own = reference.own_parameter_jacobian(outside.net, outside.x, l)
         BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
-        kept = np.linalg.qr(state.S2.T)[0]
+        basis = np.linalg.qr(state.S2.T)[0]
         claims.append(Equal(f"two features, block {l + 1}: what S2+ S2 leaves of B A+",
                             right_inverse.remainder(state),
-                            BA - np.kron(kept @ kept.T, np.eye(2)) @ BA, 1e-9, scale=BA))
-    S2 = at.found[0].S2
-    shape = np.kron((S2 @ np.linalg.pinv(S2)).T, np.eye(2)).shape
+                            BA - np.kron(basis @ basis.T, np.eye(2)) @ BA, 1e-9, scale=BA))
+    S2 = at.states[0].S2
+    shape = right_inverse.projection_as_printed(S2, 2).shape
     return [*claims, PrintedShape("[S2 S2+]^T kron I against the rows of B A+", (shape[1],), (6,)),
             Case(BA_plus=BA, S2=S2)]
 
 
-@equation(
-    PAPER, "55",
-    statement="Stacked and divided by L the layers' right inverses are one of the whole Jacobian; "
-              "it is not the Moore-Penrose one.",
-    formula=r"J^\dashv=\frac1L\begin{pmatrix}J_1^\dashv\\\vdots\\J_L^\dashv\end{pmatrix}",
-    kind="identity",
-    verdict="conditional",
-    condition=cases.INDEPENDENT,
-    implements=(right_inverse.stacked_right_inverse, right_inverse.update),
-)
+@equation(PAPER, "55",
+          statement="Stacked and divided by L the layers' right inverses are one of the whole "
+                    "Jacobian; it is not the Moore-Penrose one.",
+          formula=r"J^\dashv=\frac1L\begin{pmatrix}J_1^\dashv\\\vdots\\J_L^\dashv\end{pmatrix}",
+          kind="identity", verdict="conditional", condition=INDEPENDENT,
+          implements=(right_inverse.stacked_right_inverse, right_inverse.update))
 def equation_55(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
     J, single = reference.parameter_jacobian(at.net, at.x), cases.small(rng, blocks=1)
-    inverse = right_inverse.stacked_right_inverse(at.found)
+    inverse = right_inverse.stacked_right_inverse(at.states)
     weights = rng.normal(size=3)
     weights /= weights.sum()
     blocks = [reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) for l in range(3)]
@@ -272,32 +244,32 @@ def equation_55(rng):
     claims = []
     for name, other in cases.unusual(rng):
         dense, size = reference.parameter_jacobian(other.net, other.x), len(other.eps)
-        made = right_inverse.stacked_right_inverse(other.found)
+        stacked = right_inverse.stacked_right_inverse(other.states)
         own = [reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
-               for l in range(len(other.found))]
+               for l in range(len(other.states))]
         c = rng.normal(size=len(own))
         c /= c.sum()
-        claims += [Equal("unusual networks and batches: J times it", dense @ made, np.eye(size),
+        claims += [Equal("unusual networks and batches: J times it", dense @ stacked, np.eye(size),
                          1e-7, case=name),
-                   Equal("unusual: block by block", made, np.concatenate(own) / len(own), 1e-6,
+                   Equal("unusual: block by block", stacked, np.concatenate(own) / len(own), 1e-6,
                          case=name),
                    Equal("unusual: with weights that are given",
-                         right_inverse.stacked_right_inverse(other.found, c),
+                         right_inverse.stacked_right_inverse(other.states, c),
                          np.concatenate([w * one for w, one in zip(c, own)]), 1e-6, case=name),
                    Equal("unusual: the literal update with weights that are given",
-                         right_inverse.update(other.found, other.eps, c),
+                         right_inverse.update(other.states, other.eps, c),
                          -np.concatenate([w * one @ other.eps for w, one in zip(c, own)]), 1e-6,
                          case=name)]
     return [*claims, Equal("J times it", J @ inverse, np.eye(12), 1e-8),
             Equal("block by block", inverse, np.concatenate(blocks) / 3, 1e-8),
             Equal("other weights with sum 1",
-                  J @ right_inverse.stacked_right_inverse(at.found, weights), np.eye(12), 1e-7),
+                  J @ right_inverse.stacked_right_inverse(at.states, weights), np.eye(12), 1e-7),
             Equal("L = 1: the Moore-Penrose inverse",
-                  right_inverse.stacked_right_inverse(single.found),
+                  right_inverse.stacked_right_inverse(single.states),
                   reference.pinv(reference.parameter_jacobian(single.net, single.x)), 1e-8),
             Property("L = 3: it differs from the Moore-Penrose inverse by more than a tenth",
                      bool(difference > 0.1)),
             Counterexample(Equal("two features, three samples", reference.parameter_jacobian(
-                outside.net, outside.x) @ right_inverse.stacked_right_inverse(outside.found),
+                outside.net, outside.x) @ right_inverse.stacked_right_inverse(outside.states),
                                  np.eye(12), 1e-2)),
             Case(weights=weights, difference=difference)]

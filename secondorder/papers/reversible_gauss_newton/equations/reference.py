@@ -1,4 +1,4 @@
-"""What the checks compare with, made without the room's formulas: loops over samples, complex
+"""What the checks compare with, without the room's formulas: loops over samples, complex
 steps, singular values.
 """
 
@@ -154,8 +154,8 @@ def _jacobian(function, X):
 def pinv(M):
     """Moore-Penrose inverse from the singular value decomposition."""
     U, s, Vt = np.linalg.svd(M, full_matrices=False)
-    kept = s > 1e-10 * s[0]
-    return (Vt[kept].T / s[kept]) @ U[:, kept].T
+    large = s > 1e-10 * s[0]
+    return (Vt[large].T / s[large]) @ U[:, large].T
 
 
 def softmax_errors(f, y):
@@ -194,5 +194,5 @@ def along(net, x, y, w):
 def keep_large(S, least=0.3):
     """Pseudo-inverse without singular values below `least` times the largest."""
     U, s, Vt = np.linalg.svd(S, full_matrices=False)
-    kept = s >= least * s[0]
-    return (Vt[kept].T / s[kept]) @ U[:, kept].T
+    large = s >= least * s[0]
+    return (Vt[large].T / s[large]) @ U[:, large].T

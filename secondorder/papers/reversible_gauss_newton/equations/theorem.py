@@ -8,49 +8,46 @@ from .. import PAPER, flows, jacobians, right_inverse, steps
 from ..columns import half_order
 from ..ridge import Ridge
 from . import cases, reference
+from .conditions import IDENTITY_HESSIAN, SURJECTIVE
 
 RATES = np.array([0.2, 0.1, 0.05, 0.025])
 
 
-@equation(
-    PAPER, "8",
-    statement="A step with any right inverse of J brings the outputs, to first order, where (5) "
-              "brings them.",
-    formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
-    kind="algorithm",
-    verdict="holds",
-    implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse),
-)
+@equation(PAPER, "8",
+          statement="A step with any right inverse of J brings the outputs, to first order, where "
+                    "(5) brings them.",
+          formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
+          kind="algorithm", verdict="holds",
+          implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse))
 def equation_8(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
-    inverses = {"average (55)": right_inverse.stacked_right_inverse(at.found),
-                "last block only": right_inverse.stacked_right_inverse(at.found, [0, 0, 1]),
+    inverses = {"average (55)": right_inverse.stacked_right_inverse(at.states),
+                "last block only": right_inverse.stacked_right_inverse(at.states, [0, 0, 1]),
                 "Moore-Penrose": reference.pinv(J)}
     inverses["mixture of two"] = 3 * inverses["average (55)"] - 2 * inverses["Moore-Penrose"]
     claims = [Equal("J times the step", J @ steps.right_inverse_step(inverse, at.eps), -at.eps,
                     1e-8, case=name) for name, inverse in inverses.items()]
     for name, other in cases.unusual(rng):
         J = reference.parameter_jacobian(other.net, other.x)
-        inverse = right_inverse.stacked_right_inverse(other.found)
+        inverse = right_inverse.stacked_right_inverse(other.states)
         claims.append(Equal("J times the step", J @ steps.right_inverse_step(inverse, other.eps),
                             -other.eps, 1e-7, case=name))
     return [*claims, Case(eps=at.eps)]
 
 
-@equation(
-    PAPER, "theorem-4.3", "9",
-    statement="At a fixed time the errors of iterations with two right inverses differ by "
-              "O(alpha).",
-    formula=r"\big\|\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(1)}))-"
-            r"\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(2)}))\big\|\le O(\alpha)",
-    kind="claim",
-    verdict="conditional",
-    condition=(cases.SURJECTIVE, "The activation is smooth (the proof differentiates the fields), "
-               "and the time is fixed."),
-    implements=(steps.gauss_newton, steps.right_inverse_step),
-)
-def theorem_43(rng):
+@equation(PAPER, "theorem-4.3", "9",
+          statement="At a fixed time the errors of iterations with two right inverses differ by "
+                    "O(alpha).",
+          formula=r"\big\|\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(1)}))"
+                  r"-\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(2)}))\big\|"
+                  r"\le O(\alpha)",
+          kind="claim", verdict="conditional",
+          condition=(SURJECTIVE,
+                     "The activation is smooth (the proof differentiates the fields), and the "
+                     "time is fixed."),
+          implements=(steps.gauss_newton, steps.right_inverse_step))
+def theorem_4_3(rng):
     kinds = [None, [0, 1], "moore-penrose"]
     at = cases.smooth_path(rng)
     zeros, one_hot = np.zeros((2, 4)), np.eye(4)[[0, 2]]
@@ -62,28 +59,28 @@ def theorem_43(rng):
     outside, broken = settled_lower_rank(rng, kinds)
     ends = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
     start = (at.net(at.x) - at.y).ravel()
-    claims = [Rate("gap at T = 1", RATES, found, order=1, tolerance=0.25, case=name)
-              for name, found in measured.items()]
+    claims = [Rate("gap at T = 1", RATES, gap, order=1, tolerance=0.25, case=name)
+              for name, gap in measured.items()]
     claims += [Equal(f"squared error, alpha = 0.0125, {kind}: eps against e^{{-1}} eps(0)",
                      end, np.exp(-1) * start,
                      0.05) for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
     size = float(np.linalg.norm(outside.eps))
-    for name, found, scale, wrap in (("squared error", measured["squared error"],
+    for name, gap, scale, wrap in (("squared error", measured["squared error"],
                                       float(np.linalg.norm(at.eps)), lambda claim: claim),
                                      ("J of a lower rank", broken, size, Counterexample)):
-        limit = 2 * found[-1] - found[-2]  # the first order in the rate cancels
+        limit = 2 * gap[-1] - gap[-2]  # the first order in the rate cancels
         claims.append(
             wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3, scale=scale, case=name)))
     claims.append(Equal("J of a lower rank: the gap has a limit, at the last two rates",
                         *broken[-2:], 0.05))
-    J, found = reference.parameter_jacobian(at.net, at.x), jacobians.states(at.net, at.x)
+    J, states = reference.parameter_jacobian(at.net, at.x), jacobians.states(at.net, at.x)
     for name, step in (
         ("Moore-Penrose", steps.gauss_newton(J, at.eps)),
-        ("average", steps.right_inverse_step(right_inverse.stacked_right_inverse(found), at.eps))):
+        ("average", steps.right_inverse_step(right_inverse.stacked_right_inverse(states), at.eps))):
         claims.append(Equal("the first step moves the outputs by -alpha eps", J @ step, -at.eps,
                             1e-8, case=name))
     return [*claims,
-            Case(alpha=RATES, **{name.replace(" ", "_"): found for name, found in measured.items()},
+            Case(alpha=RATES, **{name.replace(" ", "_"): gap for name, gap in measured.items()},
                  lower_rank=broken)]
 
 
@@ -99,17 +96,14 @@ def settled_lower_rank(rng, kinds):
     raise RuntimeError("no case of a lower rank whose iterations stay bounded")
 
 
-@equation(
-    PAPER, "10",
-    statement="eps is the gradient of the loss in the outputs; where the loss is strictly convex "
-              "only one f has eps = 0.",
-    formula=r"\epsilon(\theta):=\nabla_{\mathbf f}\tilde{\mathcal L}(\theta)",
-    kind="definition",
-    verdict="conditional",
-    condition="Uniqueness needs strict convexity: a softmax does not see a constant added to all "
-              "outputs, and has no minimum.",
-    implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient),
-)
+@equation(PAPER, "10",
+          statement="eps is the gradient of the loss in the outputs; where the loss is strictly "
+                    "convex only one f has eps = 0.",
+          formula=r"\epsilon(\theta):=\nabla_{\mathbf f}\tilde{\mathcal L}(\theta)",
+          kind="definition", verdict="conditional",
+          condition="Uniqueness needs strict convexity: a softmax does not see a constant added "
+                    "to all outputs, and has no minimum.",
+          implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient))
 def equation_10(rng):
     f, g = rng.normal(size=(2, 3, 4))
     y = np.eye(4)[rng.integers(0, 4, 3)]
@@ -134,27 +128,25 @@ def equation_10(rng):
             Case(f=f, y=y)]
 
 
-@equation(
-    PAPER, "11",
-    statement="eps decays at its own rate: along (8) for the squared error, along the generalised "
-              "step for every strictly convex loss (and for a softmax).",
-    formula=r"\frac{d\epsilon}{dt}=-\epsilon(t)\quad\text{for trajectories induced by GGN or (8)}",
-    kind="claim",
-    verdict="conditional",
-    condition=(cases.SURJECTIVE, cases.IDENTITY_HESSIAN, "(The latter for (8) only: for other "
-               "losses the rate along it is -H eps.)"),
-    implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
-                flows.error_rate),
-)
+@equation(PAPER, "11",
+          statement="eps decays at its own rate: along (8) for the squared error, along the "
+                    "generalised step for every strictly convex loss (and for a softmax).",
+          formula=r"\frac{d\epsilon}{dt}=-\epsilon(t)\quad\text{for trajectories induced by GGN "
+                  r"or (8)}",
+          kind="claim", verdict="conditional",
+          condition=(SURJECTIVE, IDENTITY_HESSIAN,
+                     "(The latter for (8) only: for other losses the rate along it is -H eps.)"),
+          implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
+                      flows.error_rate))
 def equation_11(rng):
     net, x, y, _ = cases.classes(rng)
-    found, half = jacobians.states(net, x), half_order(4, 3)
+    states, half = jacobians.states(net, x), half_order(4, 3)
     J = np.empty((12, net.size))
-    J[half] = jacobians.jacobian(found)
+    J[half] = jacobians.jacobian(states)
     f = net(x)
     H, eps = reference.softmax_hessian(f), reference.softmax_errors(f, y).ravel()
     inverse = np.empty((net.size, 12))
-    inverse[:, half] = right_inverse.stacked_right_inverse(found)
+    inverse[:, half] = right_inverse.stacked_right_inverse(states)
     rates = {}
     for name, step in (("right inverse", steps.right_inverse_step(inverse, eps)),
                        ("GGN", steps.generalised(J, H, J.T @ eps))):
@@ -162,8 +154,9 @@ def equation_11(rng):
     p = eps.reshape(3, 4) + y
     newton = steps.cross_entropy_newton(p, y)
     squared = cases.small(rng)
-    rate = flows.error_rate(np.eye(12), jacobians.jacobian(squared.found), steps.right_inverse_step(
-        right_inverse.stacked_right_inverse(squared.found), squared.eps))
+    step = steps.right_inverse_step(right_inverse.stacked_right_inverse(squared.states),
+                                    squared.eps)
+    rate = flows.error_rate(np.eye(12), jacobians.jacobian(squared.states), step)
     return [
         Equal("right inverse, softmax: rate of eps, by a complex step",
               rates["right inverse"], -H @ eps, 1e-7),

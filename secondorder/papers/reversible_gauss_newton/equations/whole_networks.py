@@ -14,7 +14,7 @@ def matrices(net, theta=None):
     """[([W1 b1], [W2 b2], V1, V2, sigma), ...] of every block, read from a flat vector of
     parameters: weight row by row, then the bias, of the first half, then of the second.
     """
-    theta, start, found = net.theta if theta is None else theta, 0, []
+    theta, start, blocks = net.theta if theta is None else theta, 0, []
     half = net.width // 2
     for block in net.blocks:
         trained = []
@@ -28,8 +28,8 @@ def matrices(net, theta=None):
             trained.append(W)
         V1, V2 = (np.eye(half) if V is None else np.array(V, dtype=float)
                   for V in (block.Vb, block.Va))
-        found.append((*trained, V1, V2, SIGMA[block.first.layers[-2].function.name]))
-    return found
+        blocks.append((*trained, V1, V2, SIGMA[block.first.layers[-2].function.name]))
+    return blocks
 
 
 def features(W, V, sigma, X):
@@ -111,21 +111,21 @@ def deltas(net, x, eps, plus=pinv):
         passes.append((below, S1, S2))
     E = np.split(in_features(net, eps), 2)
     X1, X2 = (X + 1j * STEP * e for X, e in zip((X1, X2), E))
-    found = []
+    pairs = []
     for block, (below, S1, S2) in zip(blocks[::-1], passes[::-1]):
         e1, e2 = X1.imag / STEP, X2.imag / STEP
         first = e1 @ plus(S1)
         _, second, *_ = block_forward((block[0] + 1j * STEP * first, *block[1:]), *below)
-        found.append((first, (e2 - second.imag / STEP) @ plus(S2), S1, S2))
+        pairs.append((first, (e2 - second.imag / STEP) @ plus(S2), S1, S2))
         X1, X2 = block_inverse(block, X1, X2)
-    return found[::-1]
+    return pairs[::-1]
 
 
 def update(net, x, eps, plus=pinv, weights=None):
     """-c_l Delta_l of all blocks (P,), in the order of ``net.theta``; c_l = 1 / L unless given."""
-    found = deltas(net, x, eps, plus)
-    weights = np.full(len(found), 1 / len(found)) if weights is None else weights
-    return -np.concatenate([c * flat(pair, net) for c, pair in zip(weights, found)])
+    pairs = deltas(net, x, eps, plus)
+    weights = np.full(len(pairs), 1 / len(pairs)) if weights is None else weights
+    return -np.concatenate([c * flat(pair, net) for c, pair in zip(weights, pairs)])
 
 
 def flat(pair, net):
@@ -152,9 +152,9 @@ def pseudo_inverse(pseudo_inverse="exact", strength=None):
 
 def conditions(net, x):
     """Condition numbers of the features of every half: of those singular values that are not 0."""
-    found = []
+    numbers = []
     for _, _, S1, S2 in deltas(net, x, np.zeros((len(x), *net.output_shape))):
         for S in (S1, S2):
             s = np.linalg.svd(S, compute_uv=False)
-            found.append(s[0] / s[s > 1e-9 * s[0]][-1])
-    return np.array(found)
+            numbers.append(s[0] / s[s > 1e-9 * s[0]][-1])
+    return np.array(numbers)

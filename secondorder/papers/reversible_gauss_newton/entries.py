@@ -1,6 +1,4 @@
-"""Appendix N entry by entry: B, B A+ and B A+ A, Eqs. (65)-(80), as (h n, ...) matrices with h =
-d/2.
-"""
+"""Appendix N entry by entry, Eqs. (65)-(80): B, B A+ and B A+ A as (h n, ...) matrices, h = d/2."""
 
 import numpy as np
 
@@ -8,8 +6,9 @@ from .jacobians import cross_derivative
 
 
 def product_with_pseudo_inverse(state):
-    """[reversible-gauss-newton] Eq. (72): (B A+)[i1 + h j1, i4 + h j4] = sum_k W2[i1, k] V1[k, i4]
-    slope2[k, j1] (S^T S^{T+})[j1, j4].
+    """Eq. (72), with S' the slopes of the second features:
+
+        (B A+)[i1 + h j1, i4 + h j4] = sum_k W2[i1, k] V1[k, i4] S'[k, j1] (S^T S^{T+})[j1, j4]
     """
     T = state.S1.T @ np.linalg.pinv(state.S1.T)
     entries = np.einsum("ik,ka,kj,jm->jima", state.W2, state.V1, state.slope2, T)
@@ -17,8 +16,9 @@ def product_with_pseudo_inverse(state):
 
 
 def product_back(state):
-    """[reversible-gauss-newton] Eq. (78): (B A+ A)[i1 + h j1, i3 + h j3] = sum_k W2[i1, k] V1[k,
-    i3] slope2[k, j1] (S^T S^{T+} S^T)[j1, j3].
+    """Eq. (78), with S' the slopes of the second features and T = S^T S^{T+} S^T:
+
+        (B A+ A)[i1 + h j1, i3 + h j3] = sum_k W2[i1, k] V1[k, i3] S'[k, j1] T[j1, j3]
 
     As S^T S^{T+} S^T = S^T it is B again, Eqs. (79)-(80).
     """
@@ -28,13 +28,11 @@ def product_back(state):
 
 
 def entries_of_b(state):
-    """[reversible-gauss-newton] Eqs. (65), (66), (79), (80): B itself; see
-    :func:`jacobians.cross_derivative`.
-    """
+    """B itself, Eqs. (65), (66), (79) and (80); see :func:`jacobians.cross_derivative`."""
     return cross_derivative(state)
 
 
 def _as_matrix(entries):
-    """[j, i, column sample or feature, a] -> rows i + h j, columns a + h (.)."""
+    """[j, i, sample or feature, a] -> rows i + h j, columns a + h (.)."""
     rows, half, columns, _ = entries.shape
     return entries.reshape(rows * half, columns * entries.shape[3])
