@@ -16,7 +16,7 @@ import secondorder as so
 from secondorder import studies
 from secondorder.studies import images
 
-from .. import linear_cka, ntk, kernel_similarity, weight_change
+from ..diagnostics import kernel_similarity, linear_cka, ntk, weight_change
 from ..outcome import RankWarning
 from ..revmlp import RevMLP
 
