@@ -12,7 +12,7 @@ import secondorder as so
 from harness.reversible_cases import jacobian
 from secondorder.papers.reversible_gauss_newton import (PrecisionWarning, RankWarning, RevMLP,
                                                         columns, direction, features, jacobians,
-                                                        moore_penrose, outcome)
+                                                        moore_penrose, outcome, sweep)
 from secondorder.papers.reversible_gauss_newton.directions import update
 from secondorder.papers.reversible_gauss_newton.options import Options
 
@@ -316,3 +316,19 @@ def test_refinement_finds_what_is_left():
     nothing = moore_penrose.Update(np.zeros(net.size), 6, 6)
     found = moore_penrose.refined(net, saved, inverse, eps, nothing).direction
     np.testing.assert_allclose(found, -np.linalg.pinv(J) @ eps.ravel(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_the_worst_fit_of_any_half_is_reported(place, monkeypatch):
+    """Fits come last block first, first half before second; one of the four is worse."""
+    rng, calls = np.random.default_rng(1), []
+
+    def fit(*args):
+        calls.append(features.fit(*args))
+        return calls[-1]._replace(missed=0.5, undecided=2) if len(calls) == place + 1 else calls[-1]
+
+    monkeypatch.setattr(sweep, "fit", fit)
+    net = RevMLP(4, 2, 6, activation="tanh", rng=0)
+    x, y = rng.normal(size=(2, 3, 4))
+    report = update(net, SQUARED, x, y, Options(measure_residual=False))
+    assert len(calls) == 4 and (report.missed, report.undecided) == (0.5, 2)
