@@ -12,6 +12,8 @@ w_i^(k),j           ``w[k]`` (d_k, d_k-1)       weights of hidden layer k; upper
 u_i^j               ``u`` (C, d_n)              weights of the output, p = u v^(n)
 v^(k)               ``v[k]`` (d_k,)             output of layer k; v^(0) = x; ``v_bar`` has a 1
                                                 behind it for the bias
+A, A', A''          ``slope[k]`` and            the activation's derivatives at z^(k); in saved
+                    ``second_derivative[k]``    tuples A'' is called ``curvature``
 gamma, beta         ``gamma``, ``beta``         slopes on a diagonal; Jacobian of one layer
 alpha^(k,l)         ``alpha`` (d_k, d_l)        Jacobian of v^(k) in v^(l)
 eta^(k,l)           ``eta`` (d_k, d_l)          Jacobian of v^(k) in layer l's pre-activation
@@ -26,11 +28,12 @@ sigma, tau          ``strides``                 vertical and horizontal stride o
 What the paper derives holds sample by sample; averages over a batch stand outside all products.
 
 Reading order. The paper's objects: ``quantities`` (10)-(26), (67), (69)-(70); ``first_derivatives``
-(1)-(2), (18), (24)-(28); ``relu`` (3)-(7), (29)-(36); ``curved`` (66)-(80); ``convolution``
-(44)-(57); ``recurrence`` (58)-(65); ``printed`` (what is misprinted, kept for its errata). Whole
-Hessians: ``factors`` (all blocks from the eta, and the Hessian of one sample that is never formed).
-The fast path: ``curvature`` ((38)-(39) in one tangent, at about the cost of a gradient),
-``diagonal`` (Table 2), ``steps`` (9), (37), (40)-(41). The method: ``optimizer``. Every number is a
+(1)-(2), (18), (24)-(28), (38); ``relu`` (3)-(7), (11), (17), (29)-(36); ``curved`` (66)-(80);
+``convolution`` (44)-(57); ``recurrence`` (58)-(65). What is misprinted stands beside the correct
+form and is called ``..._as_printed``. Whole Hessians: ``factors`` (all blocks from the eta, and the
+Hessian of one sample that is never formed). The fast path: ``rules`` (what the method must know of
+a layer), ``curvature`` ((38)-(39) in one tangent, at about the cost of a gradient), ``diagonal``
+(Table 2), ``steps`` (9), (37), (40)-(41). The method: ``options``, ``optimizer``. Every number is a
 check in ``equations``.
 """
 

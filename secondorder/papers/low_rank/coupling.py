@@ -1,5 +1,5 @@
-"""Slopes and curvatures of single layers along a direction, the products between layers, and the
-step that weighs them.
+"""Directional derivatives and curvatures of single layers along a direction, the products between
+layers, and the step that weighs them.
 
 Every layer's piece of the direction is followed on its own: z'_k is the tangent of a pre-activation
 that comes from layer k alone, sum_k z'_k the whole one. Their number grows as they go up, the cost
@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...exact.curvature import hessian_vector_product_at
-from ...nets import Activation, Linear
-from .quantities import hidden_layers, objective_derivatives
+from .quantities import objective_derivatives
+from .rules import fully_connected, hidden_layers
 
 TINY = np.finfo(np.float64).tiny
 
@@ -31,8 +31,8 @@ class Terms(NamedTuple):
 
 
 def block_products(evaluation, direction):
-    """Slopes g_k . grad F (K,) and the `Terms` of g_k^T H g_r, for the pieces g_k of a direction in
-    all affine layers.
+    """g_k . grad F (K,) and the `Terms` of g_k^T H g_r, for the pieces g_k of a direction in all
+    affine layers.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def block_products(evaluation, direction):
     layers, places = hidden_layers(evaluation)
     count, wide = len(layers), np.float64
     f_p, f_pp = objective_derivatives(evaluation, places[-1])
-    weights, bends = np.zeros((count, count)), np.zeros((count, count))
+    weights, activations = np.zeros((count, count)), np.zeros((count, count))
     tangents = np.zeros((0, *layers[0].input.shape), dtype=direction.dtype)
     for k, (layer, place) in enumerate(zip(layers, places)):
         own = np.zeros_like(layer.z)
@@ -60,12 +60,13 @@ def block_products(evaluation, direction):
         tangents = np.concatenate([tangents @ layer.linear.weight.T, own[None]])
         if k < count - 1 and layer.slope is not None:
             bar = evaluation.deltas[places[k + 1] - 1]
-            bends[:k + 1, :k + 1] += _pairs(tangents * (bar * layer.curvature), tangents)
+            second_order = tangents * (bar * layer.second_derivative)
+            activations[:k + 1, :k + 1] += _pairs(second_order, tangents)
             tangents = tangents * layer.slope
-    slopes = np.einsum("si,ksi->k", f_p, tangents, dtype=wide)
+    a = np.einsum("si,ksi->k", f_p, tangents, dtype=wide)
     outputs = _pairs(np.einsum("sij,ksj->ksi", f_pp, tangents), tangents)
     s = evaluation.samples
-    return slopes / s, Terms(outputs / s, (weights + weights.T) / s, bends / s)
+    return a / s, Terms(outputs / s, (weights + weights.T) / s, activations / s)
 
 
 def _pairs(left, right):
@@ -75,8 +76,8 @@ def _pairs(left, right):
 
 
 def layer_products(evaluation, direction, l2=0.0):
-    """Slopes (K,) and curvatures (K, K) of the pieces of a direction in the layers that have
-    parameters.
+    """Directional derivatives (K,) and curvatures (K, K) of the pieces of a direction in the layers
+    that have parameters.
 
     Chains of `Linear` and `Activation` layers by `block_products`, all others by one Hessian-vector
     product a layer.
@@ -95,21 +96,22 @@ def layer_products(evaluation, direction, l2=0.0):
     network = evaluation.network
     trained = [i for i, layer in enumerate(network.layers) if layer.size]
     slices = [network.slices[i] for i in trained]
-    squares = np.array([np.dot(*2 * (direction[w].astype(np.float64),)) for w in slices])
-    if all(type(layer) in (Linear, Activation) for layer in network.layers):
+    wide = direction.astype(np.float64)
+    squares = np.array([wide[w] @ wide[w] for w in slices])
+    if fully_connected(network):
         a, terms = block_products(evaluation, direction)
-        kept = [k for k, place in enumerate(hidden_layers(evaluation)[1]) if place in trained]
-        a, Q = a[kept], sum(terms)[np.ix_(kept, kept)]
+        rows = [k for k, place in enumerate(hidden_layers(evaluation)[1]) if place in trained]
+        a, Q = a[rows], sum(terms)[np.ix_(rows, rows)]
     else:
         a, Q = _by_products(evaluation, direction, slices)
     if l2:
-        a = a + l2 * np.array([np.dot(direction[w].astype(np.float64),
-                                      network.theta[w]) for w in slices])
+        a = a + l2 * np.array([wide[w] @ network.theta[w] for w in slices])
         Q = Q + l2 * np.diag(squares)
     return a, Q, np.sqrt(squares), slices
 
 
 def _by_products(evaluation, direction, slices):
+    """The same for any layers, by Hessian-vector products."""
     a = np.array([np.dot(evaluation.gradient[w].astype(np.float64), direction[w]) for w in slices])
     Q = np.empty((len(slices), len(slices)))
     for k, w in enumerate(slices):
@@ -141,15 +143,15 @@ def coupled_rates(a, Q, norms, sigma):
         return rates
     scale = norms[live]
     values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / scale / scale[:, None])
-    slope = vectors.T @ (a[live] / scale)
-    rates[live] = vectors @ _cubic_minimiser(values, slope, sigma) / scale
+    gradient = vectors.T @ (a[live] / scale)
+    rates[live] = vectors @ _cubic_minimiser(values, gradient, sigma) / scale
     return rates
 
 
-def _cubic_minimiser(values, slope, sigma):
-    """y in the eigenbasis: y_i = -slope_i / (values_i + (sigma/2) r) with r = |y|.
+def _cubic_minimiser(values, gradient, sigma):
+    """y in the eigenbasis: y_i = -gradient_i / (values_i + (sigma/2) r), r = |y|.
 
-    r = least + t, where least makes the smallest denominator 0; t is found on a logarithmic scale,
+    r = least + t, where least makes the smallest denominator 0; t is sought on a logarithmic scale,
     as it may be tiny beside r.
     """
     least = max(0.0, -2 * values[0] / sigma)
@@ -157,10 +159,10 @@ def _cubic_minimiser(values, slope, sigma):
 
     def solution(t):
         with np.errstate(divide="ignore", over="ignore"):
-            return np.where(slope == 0, 0.0, -slope / (gaps + sigma / 2 * t))
+            return np.where(gradient == 0, 0.0, -gradient / (gaps + sigma / 2 * t))
 
-    # every |slope_i| at once bounds t from above; |y| falls with t, r grows
-    high = np.sqrt(2 * _length(slope) / sigma) + TINY
+    # every |gradient_i| at once bounds t from above; |y| falls with t, r grows
+    high = np.sqrt(2 * _length(gradient) / sigma) + TINY
     low = max(high * 1e-100, TINY)
     if _length(solution(low)) < least:
         return _filled_up(solution(low), least)

@@ -10,23 +10,21 @@ v along g. Then
 so that the last line of (39) is 2 sum_k <delta^k, P^k v'^(k-1)>, the output's share in the second
 one 2 <f_p, O v'^(n)>, and all terms with f_pp together are p'^T f_pp p' with p' the derivative of
 the output. A curved activation adds <df/dv A''(z), z'^2>. What remains of a layer is its gradient
-times its second derivative along g: `second_tangent`.
+times its second derivative along g: `rules` has both for each class of layers.
 """
 
 import numpy as np
 
 from ...checks import check_l2, one_of
 from ...exact.curvature import check_vector, evaluate
-from ...nets import Activation, Linear
 from .coupling import block_products
-from .quantities import hidden_layers, objective_derivatives
-
-FORMS = ("exact", "printed")
+from .options import FORMS
+from .quantities import objective_derivatives
+from .rules import hidden_layers, inner, rule_along
 
 
 def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
-    """direction . gradient and direction^T H direction of the objective ([low-rank] Eqs.
-    (38)-(39)).
+    """Eq. (38)-(39): direction . gradient and direction^T H direction of the objective.
 
     Parameters
     ----------
@@ -56,86 +54,57 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
     """
     one_of(FORMS, form, "form")
     l2, direction = check_l2(l2), check_vector(network, direction, "direction")
-    found = directional_curvature_at(evaluate(network, loss, x, y), direction, form, l2)
-    if not np.isfinite(found).all():
-        raise FloatingPointError(f"slope and curvature along the direction are {found}, not finite")
-    return found
+    numbers = directional_curvature_at(evaluate(network, loss, x, y), direction, form, l2)
+    if not np.isfinite(numbers).all():
+        raise FloatingPointError("directional derivative and curvature along the direction are "
+                                 f"{numbers}, not finite")
+    return numbers
 
 
 def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
-    """g^T grad F, (38), and g^T H g, (39), at an evaluation, as :func:`directional_curvature`; the
-    numbers may be infinite or NaN.
+    """Eq. (38)-(39): g^T grad F and g^T H g at an evaluation, as :func:`directional_curvature`.
+
+    The numbers may be infinite or NaN.
     """
     evaluation.require_current()
-    slope, bend = (_exact(evaluation, direction) if form == "exact"
-                   else _printed(evaluation, direction))
+    a, h = (curvature_exact(evaluation, direction) if form == "exact"
+            else curvature_as_printed(evaluation, direction))
     if l2:
-        slope += l2 * inner(evaluation.network.theta, direction)
-        bend += l2 * inner(direction, direction)
-    return slope, bend
+        a += l2 * inner(evaluation.network.theta, direction)
+        h += l2 * inner(direction, direction)
+    return a, h
 
 
-def inner(a, b):
-    """Sum of the products of all entries, as a float; summed in float64, as the terms of a
-    curvature cancel.
-    """
-    if a.dtype == np.float64:
-        return float(np.vdot(a, b))
-    return float(np.einsum("i,i->", a.ravel(), b.ravel(), dtype=np.float64))
-
-
-def _exact(evaluation, direction):
-    """Corrected (38)-(39) by one tangent and the gradients that the evaluation holds."""
+def curvature_exact(evaluation, direction):
+    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds."""
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
-    tangent, bend = along(evaluation, direction)
-    bend += inner(tangent, loss.hessian_product(p, y, tangent))
-    return inner(evaluation.deltas[-1], tangent) / evaluation.samples, bend / evaluation.samples
+    tangent, second_order = along(evaluation, direction)
+    h = second_order + inner(tangent, loss.hessian_product(p, y, tangent))
+    return inner(evaluation.deltas[-1], tangent) / evaluation.samples, h / evaluation.samples
 
 
 def along(evaluation, direction):
     """The tangent of the outputs along the direction, and the sum over layers of <gradient in their
-    output, its second derivative>."""
+    output, its second derivative>.
+    """
     if evaluation.workspace is not None:
         from .in_place import along as in_place
 
         return in_place(evaluation, direction)
-    chain, bend, tangent = evaluation.network.chain, 0.0, None
+    chain, second_order, tangent = evaluation.network.chain, 0.0, None
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
-    for layer, kept, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
+    for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
         if tangent is not None or piece is not None:
-            through = RULES.get(type(layer), through_layer)
-            tangent, own = through(layer, kept, tangent, piece, bar)
-            bend += own
-    return tangent, bend
+            tangent, own = rule_along(layer).along(layer, saved, tangent, piece, bar)
+            second_order += own
+    return tangent, second_order
 
 
-def through_layer(layer, kept, tangent, piece, bar):
-    """Any layer: its output's tangent, and <bar, second derivative of its output> over samples."""
-    second = layer.second_tangent(kept, tangent, None, piece)
-    return layer.tangent(kept, tangent, piece), inner(bar, second)
+def curvature_as_printed(evaluation, direction):
+    """Eq. (38), and (39) as printed: its third line has no terms between different hidden layers.
 
-
-def through_linear(layer, kept, tangent, piece, bar):
-    """z' = W v' + P v and 2 <delta, P v'>, the last line of (39)."""
-    z_tangent = layer.tangent(kept, tangent, piece)
-    if piece is None or tangent is None:
-        return z_tangent, 0.0
-    P = layer.split(piece)[0]
-    return z_tangent, 2 * inner(bar, tangent @ P.T)
-
-
-def through_activation(layer, kept, tangent, piece, bar):
-    """v' = A'(z) z' and <df/dv A''(z), z'^2>; the latter is left out where A'' = 0."""
-    if getattr(layer.function, "piecewise_linear", False):
-        return kept.slope * tangent, 0.0
-    return kept.slope * tangent, inner(bar * kept.curvature * tangent, tangent)
-
-
-RULES = {Linear: through_linear, Activation: through_activation}
-
-
-def _printed(evaluation, direction):
-    """(38), and (39) without what its third line lacks: terms between different hidden layers."""
+    It knows no second derivative of an activation.
+    """
     slopes, terms = block_products(evaluation, direction)
     hidden = terms.outputs[:-1, :-1]
     return slopes.sum().item(), (terms.outputs.sum() - hidden.sum() + np.trace(hidden)
@@ -143,15 +112,15 @@ def _printed(evaluation, direction):
 
 
 def by_explicit_eta(evaluation, direction):
-    """g^T H g by (39) as it reads, its third line over all pairs of layers, with every eta formed,
-    for A'' = 0.
+    """Eq. (39), corrected: g^T H g as it reads, with every eta formed, for A'' = 0.
 
-    eta^(k,r) of all samples is made layer by layer, used and dropped: S d_k d_r numbers, and S d_k
-    d_k-1 d_r products for each of the n (n - 1) / 2 pairs. It is here to be compared with.
+    Its third line runs over all pairs of layers. eta^(k,r) of all samples is formed layer by layer,
+    used and dropped: S d_k d_r numbers, and S d_k d_k-1 d_r products for each of the n (n - 1) / 2
+    pairs. It is here to be compared with.
     """
     layers, places = hidden_layers(evaluation)
     f_pp = objective_derivatives(evaluation, places[-1])[1]
-    bend, outputs = 0.0, 0.0
+    h, outputs = 0.0, 0.0
     pieces = [layer.linear.split(direction[evaluation.network.slices[place]]) if layer.linear.size
               else None for layer, place in zip(layers, places)]
     for r, (layer, piece) in enumerate(zip(layers, pieces)):
@@ -163,14 +132,14 @@ def by_explicit_eta(evaluation, direction):
             for k in range(r + 1, len(layers)):
                 tangent = (eta @ moved[:, :, None])[:, :, 0]
                 if pieces[k] is not None:
-                    bend += 2 * inner(evaluation.deltas[places[k]], tangent @ pieces[k][0].T)
+                    h += 2 * inner(evaluation.deltas[places[k]], tangent @ pieces[k][0].T)
                 eta = layers[k].linear.weight @ eta
                 if k < len(layers) - 1 and layers[k].slope is not None:
                     eta = layers[k].slope[:, :, None] * eta
             moved = (eta @ moved[:, :, None])[:, :, 0]
         outputs = outputs + moved
-    bend += inner(outputs, (f_pp @ outputs[:, :, None])[:, :, 0])
-    return bend / evaluation.samples
+    h += inner(outputs, (f_pp @ outputs[:, :, None])[:, :, 0])
+    return h / evaluation.samples
 
 
 def _diagonals(layer):
@@ -180,8 +149,9 @@ def _diagonals(layer):
 
 
 def sample_curvatures_at(evaluation, l2=0.0):
-    """g_b . grad f_b, g_b^T H_b g_b and |g_b| for every sample's own direction g_b = -grad f_b,
-    three arrays (S,).
+    """For every sample's own direction g_b = -grad f_b, three arrays (S,).
+
+    g_b . grad f_b,   g_b^T H_b g_b,   |g_b|
 
     The piece of g_b in a layer is the outer product P = -delta v_bar^T, so that P v_bar = -delta
     |v_bar|^2 and <delta, P v'> = -|delta|^2 (v . v'): one product W v' a layer for the whole batch,
@@ -202,7 +172,7 @@ def sample_curvatures_at(evaluation, l2=0.0):
     """
     evaluation.require_current()
     layers, places = hidden_layers(evaluation)
-    squares, along_theta, bend, tangent = 0.0, 0.0, 0.0, None
+    squares, along_theta, h, tangent = 0.0, 0.0, 0.0, None
     for layer, place in zip(layers, places):
         delta, v = evaluation.deltas[place], layer.input
         size, has_bias = _rows(delta, delta), layer.linear.bias is not None
@@ -212,7 +182,7 @@ def sample_curvatures_at(evaluation, l2=0.0):
         z_tangent = np.zeros_like(layer.z) if moved is None else moved
         if trained:
             if moved is not None:
-                bend = bend - 2 * (size * _rows(v, tangent) + l2 * _rows(delta, moved))
+                h = h - 2 * (size * _rows(v, tangent) + l2 * _rows(delta, moved))
             z_tangent = z_tangent - delta * length[:, None].astype(delta.dtype) - l2 * layer.z
             squares, along_theta = squares + size * length, along_theta + _rows(delta, layer.z)
         if layer is layers[-1] and place == len(evaluation.saved) - 1:
@@ -220,14 +190,13 @@ def sample_curvatures_at(evaluation, l2=0.0):
             break
         bar = evaluation.deltas[_last_activation(layers, places, place, len(evaluation.saved))]
         if layer.slope is not None:
-            bend = bend + _rows(bar * layer.curvature, z_tangent**2)
+            h = h + _rows(bar * layer.second_derivative, z_tangent**2)
         tangent = z_tangent if layer.slope is None else layer.slope * z_tangent
-    bend = bend + _rows(
-        tangent, evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, tangent)
-    )
+    product = evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, tangent)
+    h = h + _rows(tangent, product)
     theta = evaluation.network.theta
     squares = squares + 2 * l2 * along_theta + l2**2 * inner(theta, theta)
-    return -squares, bend + l2 * squares, np.sqrt(squares)
+    return -squares, h + l2 * squares, np.sqrt(squares)
 
 
 def _last_activation(layers, places, place, end):

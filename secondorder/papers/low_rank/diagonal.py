@@ -9,8 +9,8 @@ C columns r_c like gradients and sum signed squares. Otherwise S_k itself is car
 import numpy as np
 
 from ...exact.diagonals import diagonal as exact_diagonal
-from ...nets import Activation, Linear
-from .quantities import extended, hidden_layers, objective_derivatives
+from .quantities import extended, objective_derivatives
+from .rules import fully_connected, hidden_layers
 from .steps import step_length
 
 
@@ -20,25 +20,26 @@ def hessian_diagonal_at(evaluation, l2=0.0):
     """
     evaluation.require_current()
     network = evaluation.network
-    if not all(type(layer) in (Linear, Activation) for layer in network.layers):
+    if not fully_connected(network):
         return exact_diagonal(network, evaluation.loss_function, evaluation.x, evaluation.y, l2=l2)
     layers, places = hidden_layers(evaluation)
     f_pp = objective_derivatives(evaluation, places[-1])[1]
-    straight = all(layer.slope is None or not layer.curvature.any() for layer in layers[:-1])
-    carried = (squared_columns(layers, f_pp) if straight else full_hessians(evaluation, layers,
-                                                                            places, f_pp))
-    diagonal = np.empty_like(evaluation.network.theta)
+    straight = all(layer.slope is None or not layer.second_derivative.any()
+                   for layer in layers[:-1])
+    carried = (squared_columns(layers, f_pp) if straight
+               else full_hessians(evaluation, layers, places, f_pp))
+    diagonal = np.empty_like(network.theta)
     for layer, place, S in zip(layers, places, carried):
         if layer.linear.size:
             block = weight_curvatures(S, extended(layer, layer.input)) / evaluation.samples
             width = layer.linear.in_features
-            diagonal[evaluation.network.slices[place]] = np.concatenate([block[:, :width].ravel(),
-                                                                         block[:, width:].ravel()])
+            diagonal[network.slices[place]] = np.concatenate([block[:, :width].ravel(),
+                                                              block[:, width:].ravel()])
     return diagonal + l2
 
 
 def weight_curvatures(S_diagonal, v_bar):
-    """[low-rank] Table 2, corrected: sum over samples of (S_k)_ii (v_j)^2, (d_k, m_k)."""
+    """Table 2, corrected: sum over samples of (S_k)_ii (v_j)^2, (d_k, m_k)."""
     return S_diagonal.T @ (v_bar * v_bar)
 
 
@@ -47,46 +48,45 @@ def squared_columns(layers, f_pp):
     activations.
     """
     values, vectors = np.linalg.eigh(f_pp)
-    # (C, S, d)
-    sign, columns = (np.sign(values),
-                     (vectors * np.sqrt(np.abs(values))[:, None, :]).transpose(2, 0, 1))
-    found = []
+    sign, roots = np.sign(values), np.sqrt(np.abs(values))
+    columns = (vectors * roots[:, None, :]).transpose(2, 0, 1)  # (C, S, d)
+    diagonals = []
     for layer, below in zip(layers[::-1], [*layers[-2::-1], None]):
-        found.append(np.einsum("sc,csi->si", sign, columns**2))
+        diagonals.append(np.einsum("sc,csi->si", sign, columns**2))
         if below is not None:
             columns = columns @ layer.linear.weight
             columns = columns if below.slope is None else columns * below.slope
-    return found[::-1]
+    return diagonals[::-1]
 
 
 def full_hessians(evaluation, layers, places, f_pp):
     """The same for any activation, from the pre-activation Hessians themselves."""
-    S, found = f_pp, [np.einsum("sii->si", f_pp)]
+    S, diagonals = f_pp, [np.einsum("sii->si", f_pp)]
     for k in reversed(range(len(layers) - 1)):
         W, below = layers[k + 1].linear.weight, layers[k]
         bar = evaluation.deltas[places[k + 1]] @ W
         S = pre_activation_hessian(S, W, bar, below)
-        found.append(np.einsum("sii->si", S))
-    return found[::-1]
+        diagonals.append(np.einsum("sii->si", S))
+    return diagonals[::-1]
 
 
 def pre_activation_hessian(S_above, W_above, bar, layer):
-    """S_k = G W^T S_k+1 W G + diag(A''(z) df/dv), (S, d, d), with G = diag(A'(z)) and `bar` =
-    df/dv.
+    """The Hessians (S, d, d) in the pre-activations of the layer below, `bar` = df/dv.
+
+    S_k = G W^T S_k+1 W G + diag(A''(z) df/dv) with G = diag(A'(z))
     """
     S = W_above.T @ S_above @ W_above
     if layer.slope is None:
         return S
     S = layer.slope[:, :, None] * S * layer.slope[:, None, :]
     index = np.arange(S.shape[1])
-    S[:, index, index] += bar * layer.curvature
+    S[:, index, index] += bar * layer.second_derivative
     return S
 
 
 def variable_rates(direction, gradient, diagonal, sigma):
-    """[low-rank] Table 2: the rate of every parameter, (P,), each from its own model along its own
-    entry of the direction.
+    """Table 2: the rate of every parameter, (P,), each from its own model along its own entry of
+    the direction.
     """
-    slope = direction.astype(np.float64) * gradient
-    return step_length(slope, diagonal * (direction.astype(np.float64) ** 2), np.abs(direction),
-                       sigma)
+    d = direction.astype(np.float64)
+    return step_length(d * gradient, diagonal * d**2, np.abs(d), sigma)

@@ -15,7 +15,8 @@ import numpy as np
 
 from ...checks import check_l2, require_bytes
 from ...exact.curvature import check_vector, evaluate
-from .quantities import extended, hidden_layers, objective_derivatives
+from .quantities import extended, objective_derivatives
+from .rules import hidden_layers
 
 PART = 2**22  # numbers in the factors that are held at a time
 
@@ -53,18 +54,18 @@ class Factors:
                 across[r, k] = layers[r].linear.weight @ eta
                 self.eta[r, k] = _with_rows(eta, self.v[r].shape[1])
         self.delta = [np.einsum("sck,sc->sk", across[last, k], f_p) for k in range(last + 1)]
-        self.core = {(r, k): self._core(across, f_pp, r, k) for k in range(last + 1)
-                     for r in range(k, last + 1)}
+        self.core = {(r, k): self._core(across, f_pp, r, k)
+                     for k in range(last + 1) for r in range(k, last + 1)}
 
     def _core(self, across, f_pp, r, k):
-        """M_rk: the output's Hessian and every bend between it and layer r."""
+        """M_rk: the output's Hessian, and B_q of every layer q from r on."""
         last = len(self.layers) - 1
         M = across[last, r].transpose(0, 2, 1) @ f_pp @ across[last, k]
         for q in range(r, last):
             if self.layers[q].slope is not None:
-                bend = self.layers[q].curvature * (self.delta[q + 1]
-                                                   @ self.layers[q + 1].linear.weight)
-                M += (across[q, r] * bend[:, :, None]).transpose(0, 2, 1) @ across[q, k]
+                bar = self.delta[q + 1] @ self.layers[q + 1].linear.weight
+                B = self.layers[q].second_derivative * bar
+                M += (across[q, r] * B[:, :, None]).transpose(0, 2, 1) @ across[q, k]
         return M
 
 
@@ -92,8 +93,7 @@ def flat_order(layer, width):
 
 
 def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
-    """[low-rank] Eqs. (78)-(80): exact Hessian of the objective, (P, P), assembled from the eta
-    factors.
+    """Eq. (78)-(80): exact Hessian of the objective, (P, P), assembled from the eta factors.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ def _add_blocks(H, network, places, factors):
         v_r, v_k = factors.v[r], factors.v[k]
         block = outer_sum(M, v_r[:, :, None] * v_k[:, None, :]).transpose(0, 2, 1, 3)
         if r > k:
-            bent = outer_sum(factors.delta[r][:, :, None] * v_k[:, None, :], factors.eta[r, k])
-            block = block + bent.transpose(0, 2, 3, 1)
+            second = outer_sum(factors.delta[r][:, :, None] * v_k[:, None, :], factors.eta[r, k])
+            block = block + second.transpose(0, 2, 3, 1)
         shape = block.shape
         rows, columns = (flat_order(factors.layers[i], factors.v[i].shape[1]) for i in (r, k))
         flat = block.reshape(shape[0] * shape[1], -1)[np.ix_(rows, columns)]
@@ -296,9 +296,21 @@ class SampleHessian:
         return f"SampleHessian{self.shape}  # {sizes}"
 
 
+def rank_bound(widths):
+    """The rank of a sample's Hessian without biases is at most this, for any activation and loss.
+
+    d_1 + sum over k = 2, ..., n + 1 of (d_k + d_k-1 - 1)
+
+    Parameters
+    ----------
+    widths : sequence of int
+        d_1, ..., d_n+1: of the hidden layers and the output.
+    """
+    return widths[0] + sum(above + below - 1 for above, below in zip(widths[1:], widths[:-1]))
+
+
 def generic_rank(active, classes):
-    """[low-rank] rank of a sample's Hessian for ReLU and cross-entropy without biases, the value
-    that is met in general.
+    """Rank of a sample's Hessian for ReLU and cross-entropy without biases, as a rule.
 
     a_1 + sum over k = 2..n of (a_k + a_k-1 - 1) + (C - 1 + a_n - 1), with a_k the number of active
     units of layer k.

@@ -1,5 +1,8 @@
-"""Twins of `through_linear`, `through_activation` and `through_layer`, which write into arrays that
-are used again; see :mod:`secondorder.nets.in_place`."""
+"""Twins of the rules along a direction, which write into arrays that are used again.
+
+See :mod:`secondorder.nets.in_place`. They are found by the class of a layer's own twin; a subclass
+that overrides a pass has none, and its passes are asked.
+"""
 
 import numpy as np
 
@@ -7,7 +10,7 @@ from ...nets.in_place import Buffered, like_y
 from ...nets.in_place.convolution import ConvolutionInPlace
 from ...nets.in_place.pooling import AvgPoolInPlace, MaxPoolInPlace
 from ...nets.in_place.layers import ActivationInPlace, LinearInPlace
-from .curvature import inner, through_layer
+from .rules import Rule, inner
 
 
 def along(evaluation, direction):
@@ -25,15 +28,15 @@ class Through(Buffered):
         super().__init__(passes.dtype)
         self.passes, self.output_shape = passes, passes.output_shape
 
-    def __call__(self, kept, tangent, piece, bar):
-        return through_layer(self.passes.layer, kept, tangent, piece, bar)
+    def __call__(self, saved, tangent, piece, bar):
+        return Rule.along(self.passes.layer, saved, tangent, piece, bar)
 
 
 class ThroughLinear(Through):
     moved = like_y()
 
-    def __call__(self, kept, tangent, piece, bar):
-        z_tangent = self.passes.tangent(kept, tangent, piece)
+    def __call__(self, saved, tangent, piece, bar):
+        z_tangent = self.passes.tangent(saved, tangent, piece)
         if piece is None or tangent is None:
             return z_tangent, 0.0
         P = piece[:self.passes.W.size].reshape(self.passes.W.shape)
@@ -43,8 +46,8 @@ class ThroughLinear(Through):
 class ThroughConvolution(Through):
     moved = like_y()
 
-    def __call__(self, kept, tangent, piece, bar):
-        y_tangent = self.passes.tangent(kept, tangent, piece)
+    def __call__(self, saved, tangent, piece, bar):
+        y_tangent = self.passes.tangent(saved, tangent, piece)
         if piece is None or tangent is None:
             return y_tangent, 0.0
         V, _ = self.passes.split(piece)
@@ -53,24 +56,24 @@ class ThroughConvolution(Through):
 
 class ThroughPooling(Through):
 
-    def __call__(self, kept, tangent, piece, bar):
-        return self.passes.tangent(kept, tangent, None), 0.0
+    def __call__(self, saved, tangent, piece, bar):
+        return self.passes.tangent(saved, tangent, None), 0.0
 
 
 class ThroughActivation(Through):
-    bent = like_y()
+    product = like_y()
 
     def __init__(self, passes):
         super().__init__(passes)
         self.straight = getattr(passes.layer.function, "piecewise_linear", False)
 
-    def __call__(self, kept, tangent, piece, bar):
-        bend = 0.0
+    def __call__(self, saved, tangent, piece, bar):
+        second_order = 0.0
         if not self.straight:
-            bent = np.multiply(bar, kept.curvature, out=self.bent)
-            bent *= tangent
-            bend = inner(bent, tangent)
-        return self.passes.tangent(kept, tangent, None), bend
+            product = np.multiply(bar, saved.curvature, out=self.product)
+            product *= tangent
+            second_order = inner(product, tangent)
+        return self.passes.tangent(saved, tangent, None), second_order
 
 
 TWINS = {LinearInPlace: ThroughLinear, ActivationInPlace: ThroughActivation,
@@ -84,7 +87,7 @@ class Along(Buffered):
     def __init__(self, passes):
         super().__init__(passes.dtype)
         self.passes = passes
-        self.layers = [TWINS.get(type(inner), Through)(inner) for inner in passes.layers]
+        self.layers = [TWINS.get(type(own), Through)(own) for own in passes.layers]
 
     def resize(self, rows):
         super().resize(rows)
@@ -92,10 +95,10 @@ class Along(Buffered):
             layer.resize(rows)
 
     def __call__(self, evaluation, direction):
-        bend, tangent, pieces = 0.0, None, self.passes.pieces(direction)
-        for layer, kept, piece, bar in zip(self.layers, evaluation.saved, pieces,
+        second_order, tangent, pieces = 0.0, None, self.passes.pieces(direction)
+        for layer, saved, piece, bar in zip(self.layers, evaluation.saved, pieces,
                                            evaluation.deltas):
             if tangent is not None or piece is not None:
-                tangent, own = layer(kept, tangent, piece, bar)
-                bend += own
-        return tangent, bend
+                tangent, own = layer(saved, tangent, piece, bar)
+                second_order += own
+        return tangent, second_order

@@ -2,31 +2,34 @@
 far.
 """
 
+from dataclasses import fields
+from operator import attrgetter
+
 import numpy as np
 
-from ...checks import boolean, one_of, positive_number
+from ...checks import positive_number
 from ...optimizers.base import norm
 from ...optimizers.wrapper import Wrapper
-from ...optimizers.first_order import SGD
 from .coupling import coupled_rates, layer_products
-from .curvature import FORMS, directional_curvature_at, sample_curvatures_at
+from .curvature import directional_curvature_at, sample_curvatures_at
 from .diagonal import hessian_diagonal_at
-from .quantities import rules
-from .steps import ASCENT, model_change, step_length
+from .options import Options, checked
+from .steps import model_change, step_length
 
-RATES = ("single", "layer", "variable")
-AVERAGING = ("direction", "step", "rate")
 LOWER_ABOVE, RAISE_BELOW = 0.8, 0.2  # of actual over predicted decrease
 
 
 class CubicRegularization(Wrapper):
-    """[low-rank] Eqs. (37), (42)-(43): the base's direction with a step length from the cubic
+    """Eq. (37), (42)-(43): the base's direction with a step length from the cubic
     model.
 
     Along the base's direction g the batch's objective is modelled by
-    a s + h s^2 / 2 + sigma |g|^3 s^3 / 6 with a = g . gradient and h = g^T H g exact; the step is
-    its minimiser times g. The base's own learning rate plays no part, unless its direction depends
-    on it. A step costs about one gradient more than the base's.
+
+        a s + h s^2 / 2 + sigma |g|^3 s^3 / 6
+
+    with a = g . gradient and h = g^T H g exact; the step is its minimiser times g. The base's own
+    learning rate plays no part, unless its direction depends on it. A step costs about one gradient
+    more than the base's.
 
     Parameters
     ----------
@@ -93,42 +96,18 @@ class CubicRegularization(Wrapper):
 
     state_names = ("sigma", "ascents", "skipped", "rejected")
 
+    # the options by their own names
+    rates, averaging, curvature, coupled, ascent, adaptive, smallest_sigma = (
+        property(attrgetter(f"options.{field.name}")) for field in fields(Options))
+
     def __init__(self, base, sigma=100.0, rates="single", averaging="direction", curvature="exact",
                  coupled=None, ascent="skip", adaptive=False, smallest_sigma=None):
         super().__init__(base)
         self.sigma = positive_number(sigma, "sigma")
-        self.adaptive = boolean(adaptive, "adaptive")
-        self.smallest_sigma = self.sigma / 100 if smallest_sigma is None else positive_number(
-            smallest_sigma, "smallest_sigma", self.sigma)
-        self.rates, self.averaging = (one_of(RATES, rates, "rates"),
-                                      one_of(AVERAGING, averaging, "averaging"))
-        self.curvature, self.ascent = (one_of(FORMS, curvature, "curvature"),
-                                       one_of(ASCENT, ascent, "ascent"))
-        self.coupled = True if coupled is None else boolean(coupled, "coupled")
-        if coupled is not None and self.rates != "layer":
-            raise ValueError(f"coupled={coupled} is about the rates of layers: it needs "
-                             f"rates='layer', got rates={self.rates!r}")
-        if smallest_sigma is not None and not self.adaptive:
-            raise ValueError(f"smallest_sigma={smallest_sigma} is the lower limit of an adaptive "
-                             "sigma: it needs adaptive=True")
-        self._require_fitting_options()
+        self.options = checked(base, self.sigma, rates, averaging, curvature, coupled, ascent,
+                               adaptive, smallest_sigma)
         self.ascents = self.skipped = self.rejected = 0
         self.rates_taken = []
-
-    def _require_fitting_options(self):
-        if self.averaging != "direction":
-            if type(self.base) is not SGD or self.rates != "single":
-                raise ValueError(f"averaging={self.averaging!r} needs SGD as base and "
-                                 f"rates='single', got {type(self.base).__name__} and "
-                                 f"rates={self.rates!r}")
-            if self.adaptive or self.curvature == "printed":
-                raise ValueError(f"averaging={self.averaging!r} has no single model: no "
-                                 "adaptive=True, no curvature='printed'")
-        if self.curvature == "printed" and self.rates != "single":
-            raise ValueError(f"curvature='printed' needs rates='single', got rates={self.rates!r}")
-        if self.averaging != "direction" or self.curvature == "printed":
-            for layer in self.network.layers:
-                rules(layer)  # refuses what is not fully connected
 
     # -- the step
 

@@ -1,8 +1,10 @@
 """Step lengths from the cubic model along a direction: (8)-(9), (37), (40)-(41).
 
-With a = g . grad F, h = g^T H g and c = sigma |g|^3 the model of F along g is a s + h s^2 / 2 + c
-s^3 / 6 for s >= 0. For a < 0 its only minimiser with s > 0 is the positive root of a + h s + c s^2
-/ 2,
+With a = g . grad F, h = g^T H g and c = sigma |g|^3 the model of F along g, for s >= 0, is
+
+    a s + h s^2 / 2 + c s^3 / 6.
+
+For a < 0 its only minimiser with s > 0 is the positive root of a + h s + c s^2 / 2,
 
     s = 2 |a| / (h + sqrt(h^2 + 2 |a| c))  for h >= 0,   (-h + sqrt(h^2 + 2 |a| c)) / c  for h < 0;
 
@@ -20,19 +22,19 @@ ASCENT = ("skip", "flip", "minimum")
 
 
 def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    """[low-rank] Eq. (37): what to multiply the direction g by, in a form that does not cancel.
+    """Eq. (37): what to multiply the direction g by, in a form that does not cancel.
 
     Parameters
     ----------
     g_dot_grad, g_H_g, g_norm : float or arrays of one shape
-        Slope and curvature along g, and its length (not negative). Arrays give a rate for each
-        entry.
+        Directional derivative and curvature along g, and its length (not negative). Arrays give a
+        rate for each entry.
     sigma : float
         Weight of the cubic term sigma |s|^3 / 6, not negative.
     ascent : {"skip", "flip", "minimum"}
-        Where the slope is positive: 0; the negative rate that goes down the other way; or the
-        minimum that the model has further along g, if it lies below the start (3 h^2 > 8 a c, h <
-        0), else 0.
+        Where g_dot_grad is positive: 0; the negative rate that goes down the other way; or the
+        minimum that the model has further along g, if it lies below the start (3 h^2 > 8 a c and
+        h < 0), else 0.
     largest : float
         Upper limit of the rate's size, and the rate where the model falls for ever (sigma = 0 and
         no curvature upwards).
@@ -40,8 +42,8 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     Returns
     -------
     float or array
-        In float64. 0 where the length is 0 or one of the numbers is not finite; at slope 0 the
-        minimum that negative curvature leads to, else 0.
+        In float64. 0 where the length is 0 or one of the numbers is not finite; where g_dot_grad is
+        0 the minimum that negative curvature leads to, else 0.
 
     Raises
     ------
@@ -146,18 +148,20 @@ def _far_minimum(a, h, length, sigma, largest):
     return np.where(below, np.where(m_c == 0, largest, rate), 0.0)
 
 
-def step_length_as_printed(g_dot_grad, g_H_g, g_norm, sigma):
-    """[low-rank] Eq. (37) as it stands: it cancels for h > 0 and forms |g|^3."""
-    c = sigma * g_norm**3
+def positive_root(g_dot_grad, g_H_g, g_norm, sigma):
+    """Eq. (37) as it stands: it cancels for h > 0 and forms |g|^3.
+
+    (-h + sqrt(h^2 - 2 a c)) / c with c = sigma |g|^3
+    """
+    c = cubic_weight(g_norm, sigma)
     return (-g_H_g + np.sqrt(g_H_g**2 - 2 * g_dot_grad * c)) / c
 
 
 def stationary_points(g_dot_grad, g_H_g, g_norm, sigma):
-    """[low-rank] Eq. (9): both roots of a + h s + c s^2 / 2, the smaller one first; for a < 0 one
-    of each sign.
+    """Eq. (9): both roots of a + h s + c s^2 / 2, the smaller one first; for a < 0 one of each
+    sign.
 
-    The root of larger size is -(h + sign(h) sqrt(h^2 - 2 a c)) / c; the other follows from the
-    product 2 a / c.
+    far = -(h + sign(h) sqrt(h^2 - 2 a c)) / c,   near = 2 a / (c far)
     """
     c = cubic_weight(g_norm, sigma)
     far = -(g_H_g + np.copysign(np.sqrt(g_H_g**2 - 2 * g_dot_grad * c), g_H_g)) / c
@@ -171,31 +175,33 @@ def cubic_weight(g_norm, sigma):
 
 
 def direction_norm_cubed(pieces):
-    """[low-rank] Eq. (40): |g|^3 from the pieces omega and phi^(k) of the direction, a sequence of
+    """Eq. (40): |g|^3 from the pieces omega and phi^(k) of the direction, a sequence of
     arrays.
     """
     return sum(np.sum(piece * piece) for piece in pieces) ** 1.5
 
 
 def model_change(g_dot_grad, g_H_g, g_norm, sigma, step):
-    """[low-rank] Eq. (8): a s + h s^2 / 2 + sigma |s g|^3 / 6, what the model says F changes by at
-    the step s g.
+    """Eq. (8): what the model says F changes by at the step s g.
+
+    a s + h s^2 / 2 + sigma |s g|^3 / 6
     """
     moved = abs(step) * g_norm
     return step * g_dot_grad + step * (step * g_H_g) / 2 + sigma * moved / 6 * moved * moved
 
 
 def limits(g_dot_grad, g_H_g, g_norm, sigma):
-    """[low-rank] Eq. (41), corrected: the step for h^2 >> 2 |a| c and h > 0; h^2 << 2 |a| c; h^2 >>
-    2 |a| c and h < 0.
+    """Eq. (41), corrected: the step in three limits.
 
-    |a| / h;  sqrt(2 |a| / c);  2 |h| / c + |a| / |h|.
+    |a| / h                  for h^2 >> 2 |a| c and h > 0
+    sqrt(2 |a| / c)          for h^2 << 2 |a| c
+    2 |h| / c + |a| / |h|    for h^2 >> 2 |a| c and h < 0
     """
     a, h, c = abs(g_dot_grad), g_H_g, cubic_weight(g_norm, sigma)
     return a / abs(h), np.sqrt(2 * a / c), 2 * abs(h) / c + a / abs(h)
 
 
 def flat_limit_as_printed(g_dot_grad, g_H_g, g_norm, sigma):
-    """[low-rank] Eq. (41), second case as it stands: sqrt(2 a / c), with a < 0 under the root."""
+    """Eq. (41), second case as printed: sqrt(2 a / c), with a < 0 under the root."""
     with np.errstate(invalid="ignore"):
         return np.sqrt(2 * g_dot_grad / cubic_weight(g_norm, sigma))

@@ -1,5 +1,8 @@
-"""Random small networks for the checks of this paper, their derivatives by jets, and the shared
-conditions.
+"""Random small networks and batches for the checks; what they are compared with stands in
+``reference``.
+
+A network differs from the next one in what a fault may hide behind: `KINDS` for one sample, `ROWS`
+for batches.
 """
 
 from itertools import pairwise
@@ -8,38 +11,96 @@ from typing import NamedTuple
 import numpy as np
 
 from .... import exact, nets
-from ....ledger import Case, Condition
+from ....ledger import Case, Equal, Property
 from ..quantities import Quantities, quantities
 from . import reference
 
 SIZES = (3, 4, 3, 4, 3)
-TOLERANCE = 1e-11
+TOLERANCE, SINGLE = 1e-11, 3e-5  # what rounding allows in float64, in float32
 CLEAR = 1e-7  # what is wrong in print misses by ten times this; what is right stays below TOLERANCE
-
-STRAIGHT = Condition("straight", "A'' = 0 where it is evaluated, as for ReLU away from its kink.")
-IN_ORDER = Condition("in order", "m <= l <= k: the three layers follow each other.")
-INSIDE = Condition("inside", "l < r <= k: the layer that is taken out lies between the two.")
-DESCENT = Condition("descent", "g is a descent direction, g . grad f < 0, and sigma > 0.")
-ONE_SAMPLE = Condition("one sample",
-                       "F stands for the objective f of one sample; over a batch the products are "
-                       "averaged, as section 3.1 does with g^T H g and g . grad f.")
 
 LOSSES = {"softmax": (nets.SoftmaxCrossEntropy, reference.cross_entropy),
           "squared": (nets.SquaredError, reference.squared_error)}
+ACTIVATIONS = ("relu", "tanh", "softplus")
+CURVED = ("tanh", "softplus")
 
+
+def tolerance(dtype):
+    """What rounding allows in this precision."""
+    return SINGLE if dtype == np.float32 else TOLERANCE
+
+
+# -- networks --------------------------------------------------------------------------------------
+
+def network(rng, activation="tanh", sizes=SIZES, bias=False, plain=(), twice=(), frozen=(),
+            output="identity", dtype="float64"):
+    """A random chain of affine layers and activations.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    activation : str or tuple of str
+        Of all hidden layers, or of each.
+    output : str
+        ``"identity"`` adds no layer at the end.
+    bias : bool or sequence of bool
+        For all affine layers, or for each.
+    plain, twice, frozen : sequence of int
+        Which layers, counted from 1, have no activation, have it twice, are not trained.
+    """
+    layers, last = [], len(sizes) - 1
+    biases = bias if isinstance(bias, tuple) else (bias,) * last
+    for k, (m, d) in enumerate(pairwise(sizes), start=1):
+        layers.append(nets.Linear(m, d, bias=biases[k - 1], trainable=k not in frozen, init=1.2,
+                                  rng=rng))
+        behind = output if k == last else (
+            activation[k - 1] if isinstance(activation, tuple) else activation)
+        if behind != "identity" and k not in plain:
+            layers += [nets.Activation(behind) for _ in range(1 + (k in twice))]
+    return nets.Network(layers, dtype=dtype)
+
+
+def half_live(evaluation, which=slice(None)):
+    """Whether in every ReLU layer each of the samples has a live unit, and some unit is dead."""
+    slopes = [saved.slope[which] for layer, saved in zip(evaluation.network.layers,
+                                                         evaluation.saved)
+              if isinstance(layer, nets.Activation) and layer.function.name == "relu"]
+    return all(slope.any(axis=-1).all() and not slope.all() for slope in slopes)
+
+
+def dead(evaluation):
+    """Whether some sample has no live unit in some layer."""
+    slopes = [saved.slope for saved in evaluation.saved if hasattr(saved, "slope")]
+    return not all(slope.any(axis=1).all() for slope in slopes)
+
+
+def targets(rng, loss, samples, outputs):
+    """Random targets: probabilities for the softmax, numbers for the squared error."""
+    if loss == "softmax":
+        return rng.dirichlet(np.ones(outputs), samples)
+    return rng.normal(size=(samples, outputs))
+
+
+# -- one sample, with jets -------------------------------------------------------------------------
 
 class NetworkCase(NamedTuple):
     """A network at one sample: the paper's quantities, and the same by jets in all weights."""
 
     evaluation: object
     sample: Quantities
-    ws: list  # W^(1), ..., W^(n), U, with a column more where there are biases
-    activation: str | list  # one name, or a list of names by layer
+    ws: list  # W^(1), ..., W^(n), U, with a column more where there are biases; ws[0] is None
+    activation: list  # names by layer; that of layer 0 is None
     z: list  # jets
     v: list
     p: np.ndarray
     f: reference.Jet
+    objective: object  # f of jets p
     slices: list  # of W^(1), ..., W^(n), U among the variables; slices[0] is None
+
+    @property
+    def tolerance(self):
+        """What rounding allows in this network's precision."""
+        return tolerance(self.evaluation.network.dtype)
 
     def first(self, jets, k):
         """First derivatives of jets in layer k's weights (n + 1: U), two more axes."""
@@ -49,6 +110,12 @@ class NetworkCase(NamedTuple):
         """Second derivatives in the weights of layers k and r, four more axes."""
         inner = self._split(reference.seconds(jets), -1, r)
         return self._split(inner, -3, k)
+
+    def by_complex_steps(self, function, q, *layers):
+        """Derivative in W^(q) of ``function(ws, x, activation, *layers)``, from `reference`."""
+        x = self.sample.v[0].astype(np.float64)
+        ws = [None, *(w.astype(np.float64) for w in self.ws[1:])]
+        return reference.derivative(lambda ws: function(ws, x, self.activation, *layers), ws, q)
 
     def live(self):
         """For the reader: the input, the output, f_p and the first weights."""
@@ -61,72 +128,125 @@ class NetworkCase(NamedTuple):
         return taken.reshape(*array.shape[:axis], *self.ws[k].shape, *array.shape[axis + 1 :])
 
 
-def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1, bias=False,
-                 plain=()):
-    """A random :class:`NetworkCase`; every ReLU layer has live and dead units.
+def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1, which=0,
+                 **options):
+    """A random :class:`NetworkCase` at the sample `which`; every ReLU layer has live and dead
+    units.
 
-    The layers in `plain` have no activation.
+    Further options are those of :func:`network`.
     """
     while True:
-        net = network(rng, activation, sizes, bias, plain)
-        x = rng.normal(size=(samples, sizes[0]))
-        y = (rng.dirichlet(np.ones(sizes[-1]), samples) if loss == "softmax"
-             else rng.normal(size=(samples, sizes[-1])))
-        made, written = LOSSES[loss]
-        evaluation = net.evaluate(made(), x, y)
-        slopes = [kept.slope for kept in evaluation.saved if hasattr(kept, "slope")]
-        if activation != "relu" or all(s.any(axis=1).all() and not s.all() for s in slopes):
+        net = network(rng, activation, sizes, **options)
+        x, y = rng.normal(size=(samples, sizes[0])), targets(rng, loss, samples, sizes[-1])
+        evaluation = net.evaluate(LOSSES[loss][0](), x, y)
+        if half_live(evaluation, slice(which, which + 1)):
             break
-    if plain:
-        activation = [None, *("identity" if k in plain else activation
-                              for k in range(1, len(sizes) - 1))]
-    ws = [None, *(np.column_stack([layer.weight, layer.bias]) if bias else layer.weight.copy()
-                  for layer in net.layers if isinstance(layer, nets.Linear))]
+    return with_jets(evaluation, activation, loss, which, options)
+
+
+def with_jets(evaluation, activation, loss, which, options):
+    """The :class:`NetworkCase` of an evaluation of :func:`network`."""
+    ws = [None, *(layer.weight.copy() if layer.bias is None
+                  else np.column_stack([layer.weight, layer.bias])
+                  for layer in evaluation.network.layers if isinstance(layer, nets.Linear))]
+    names = [None, *(by_layer(activation, k, options) for k in range(1, len(ws) - 1))]
     jets = reference.variables(*ws[1:])
-    z, v = reference.layers(jets[:-1], [reference.Jet(
-        value, np.zeros(net.size), np.zeros(2 * (net.size,))) for value in x[0]], activation)
-    columns = len(v[-1])
-    p = reference.affine(jets[-1][:, :columns], v[-1], jets[-1][:, -1] if bias else None)
     ends = np.cumsum([0, *(w.size for w in ws[1:])])
+    x = [reference.Jet(float(value), np.zeros(ends[-1]), np.zeros(2 * (ends[-1],)))
+         for value in evaluation.x[which]]
+    z, v = reference.layers(jets[:-1], x, names)
+    p = reference.affine(jets[-1], v[-1])
     slices = [None, *(slice(a, b) for a, b in pairwise(ends))]
-    return NetworkCase(evaluation, quantities(evaluation), ws, activation, z, v, p,
-                       written(p, y[0]), slices)
+
+    def objective(p):
+        output = reference.ACTIVATIONS[options.get("output", "identity")]
+        return LOSSES[loss][1]([jet.through(*output) for jet in p], evaluation.y[which])
+
+    return NetworkCase(evaluation, quantities(evaluation, which), ws, names, z, v, p, objective(p),
+                       objective, slices)
 
 
-def network(rng, activation, sizes, bias=False, plain=(), frozen=()):
-    """A random chain; layers in `plain` have no activation, those in `frozen` are not trained."""
-    layers = []
-    for k, (m, d) in enumerate(pairwise(sizes), start=1):
-        layers.append(nets.Linear(m, d, bias=bias, trainable=k not in frozen, init=1.2, rng=rng))
-        if k < len(sizes) - 1 and k not in plain:
-            layers.append(nets.Activation(activation))
-    return nets.Network(layers)
+def by_layer(activation, k, options):
+    """Name in `reference` of what stands behind layer k."""
+    if k in options.get("plain", ()):
+        return "identity"
+    return f"{activation} {activation}" if k in options.get("twice", ()) else activation
 
 
-#: Options of `network_case`: with biases, and with layers that have no activation.
-KINDS = ({}, {"bias": True}, {"plain": (2,)}, {"bias": True, "plain": (1, 3)})
+#: What a network at one sample may be, by name: options of `network_case`.
+KINDS = {
+    "plain": {},
+    "biases": {"bias": True},
+    "biases in some layers": {"bias": (True, False, True, False)},
+    "no biases in some layers": {"bias": (False, True, False, True)},
+    "no activation after layer 2": {"plain": (2,)},
+    "biases, an activation after layer 2 only": {"bias": True, "plain": (1, 3)},
+    "two activations after layer 1": {"twice": (1,)},
+    "an activation at the output": {"output": "tanh", "bias": True},
+    "the last of three samples, layer 2 frozen": {"samples": 3, "which": 2, "frozen": (2,),
+                                                  "bias": True},
+    "float32": {"dtype": "float32", "bias": True},
+}
 
 
-def kinds(rng, activation="tanh", loss="softmax", **options):
-    """(name, case): plain, with biases, and with layers that have no activation."""
-    for kind in KINDS:
-        name = ", ".join([activation, loss, *(f"{key} {value}" for key, value in kind.items())])
-        yield name, network_case(rng, activation, loss, **(options | kind))
+def kinds(rng, *activations, loss=None, **options):
+    """(name, case) of each of `KINDS`, with one of the activations by chance, and of each
+    activation once without anything else."""
+    chosen = [(name, str(rng.choice(activations)), kind) for name, kind in KINDS.items() if kind]
+    for name, activation, kind in [*(("plain", a, {}) for a in activations), *chosen]:
+        criterion = loss or str(rng.choice(list(LOSSES)))
+        case = network_case(rng, activation, criterion, **(options | kind))
+        yield f"{activation}, {criterion}, {name}", case
+
+
+def compared(what, rule, right, layers, cases, scale=None):
+    """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
+    ``layers(n)``, together, and that it has the network's precision.
+
+    Parameters
+    ----------
+    layers : callable
+        From the number of hidden layers to tuples of layers.
+    cases : iterable of (str, NetworkCase)
+    scale : callable, optional
+        From a case to the scale of the claim.
+    """
+    claims = []
+    for name, case in cases:
+        chosen = list(layers(case.sample.n))
+        left = [rule(case.sample, *at) for at in chosen]
+        expected = [right(case, *at) for at in chosen]
+        claims += [
+            Equal(what, stacked(left), stacked(expected), case.tolerance, case=name,
+                  scale=None if scale is None else scale(case)),
+            Property(f"{what}: shapes, and the network's precision",
+                     all(a.shape == b.shape and a.dtype == case.evaluation.network.dtype
+                         for a, b in zip(left, expected)), case=name)]
+    return claims
 
 
 def jacobian_in_output(case, k, l):
-    """d v^(k) / d v^(l) by jets that start at layer l."""
+    """d v^(k) / d v^(l) by jets that start at layer l; 0 for k < l."""
+    if k < l:
+        return np.zeros((len(case.v[k]), len(case.v[l])))
     start = reference.variables(reference.values(case.v[l]))[0]
     return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], start, case.activation,
                                              l)[1][-1])
 
 
 def jacobian_in_argument(case, k, l):
-    """d v^(k) / d z^(l) by jets that start at the argument of layer l."""
+    """d v^(k) / d z^(l) by jets that start at the argument of layer l; 0 for k < l."""
+    if k < l:
+        return np.zeros((len(case.v[k]), len(case.v[l])))
     start = reference.variables(reference.values(case.z[l]))[0]
     v = np.array([jet.through(*reference.of_layer(case.activation, l)) for jet in start],
                  dtype=object)
     return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], v, case.activation, l)[1][-1])
+
+
+def all_layers(n):
+    """The numbers of all hidden layers, as tuples of one."""
+    return [(k,) for k in range(1, n + 1)]
 
 
 def pairs(n, first=1):
@@ -139,56 +259,106 @@ def stacked(arrays):
     return np.concatenate([np.ravel(a) for a in arrays])
 
 
-def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softmax"):
-    """An evaluation with dense gradient and Hessian, and a direction."""
-    case = network_case(rng, activation, loss, sizes, samples)
-    return with_dense(rng, case.evaluation)
+# -- batches, with dense derivatives ---------------------------------------------------------------
+
+class Batch(NamedTuple):
+    """An evaluation, a direction, and the gradient and Hessian of its objective, dense."""
+
+    name: str
+    at: object
+    direction: np.ndarray
+    g: np.ndarray
+    H: np.ndarray
+
+    @property
+    def tolerance(self):
+        """What rounding allows in this network's precision."""
+        return tolerance(self.at.network.dtype)
+
+    @property
+    def slope(self):
+        """g . grad F, and the size of its terms."""
+        return self.direction @ self.g, np.abs(self.direction) @ np.abs(self.g)
+
+    @property
+    def curvature(self):
+        """g^T H g, and the size of its terms."""
+        d = self.direction.astype(np.float64)
+        return d @ self.H @ d, np.abs(d) @ np.abs(self.H) @ np.abs(d)
+
+    @property
+    def model(self):
+        """Network, loss, inputs and targets."""
+        return self.at.network, self.at.loss_function, self.at.x, self.at.y
 
 
-def with_dense(rng, at):
-    """An evaluation, a direction, and the dense gradient and Hessian."""
-    args = at.network, at.loss_function, at.x, at.y
-    return (at, rng.normal(size=at.network.size), exact.gradient(*args),
-            exact.hessian(*args, method="products"))
+def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softmax", **options):
+    """A random :class:`Batch`; drawn again where a layer is dead for some sample."""
+    while True:
+        net = network(rng, activation, sizes, **options)
+        x, y = rng.normal(size=(samples, sizes[0])), targets(rng, loss, samples, sizes[-1])
+        at = net.evaluate(LOSSES[loss][0](), x, y)
+        if samples > 20 or not dead(at):
+            names = activation if isinstance(activation, str) else ", ".join(activation)
+            return with_dense(f"{names}, {loss}", at, rng.normal(size=net.size))
 
 
-#: What else a network or a batch may be, by name: options of `network`, and the number of samples.
-UNUSUAL = {
-    "first layer frozen": ({"frozen": (1,)}, 3),
-    "middle layer frozen": ({"frozen": (2,)}, 3),
-    "output frozen": ({"frozen": (4,)}, 3),
-    "no biases": ({"bias": False}, 3),
-    "no activation after layer 1": ({"plain": (1,)}, 3),
-    "no activation after layer 2": ({"plain": (2,)}, 3),
-    "one sample": ({}, 1),
-    "eleven samples": ({}, 11),
+def with_dense(name, at, direction, l2=0.0):
+    """The :class:`Batch` of an evaluation; dense derivatives are made in float64."""
+    wide = at.network.astype("float64"), at.loss_function, at.x, at.y
+    return Batch(name, at, direction.astype(at.network.dtype), exact.gradient(*wide, l2=l2),
+                 exact.hessian(*wide, method="products", l2=l2))
+
+
+#: What else a batch or its network may be, by name: options of `batch`.
+ROWS = {
+    "first layer frozen": {"frozen": (1,)},
+    "middle layer frozen": {"frozen": (2,)},
+    "two layers frozen, ReLU": {"frozen": (1, 3), "activation": "relu"},
+    "only the first activation curved": {"activation": ("softplus", "relu", "relu")},
+    "only the last activation curved": {"activation": ("relu", "relu", "tanh")},
+    "output frozen": {"frozen": (4,)},
+    "no biases": {"bias": False},
+    "biases in some layers": {"bias": (True, False, True, False)},
+    "no biases in some layers": {"bias": (False, True, False, True)},
+    "no activation after layer 1": {"plain": (1,)},
+    "no activation after layer 2": {"plain": (2,)},
+    "two activations after layer 2": {"twice": (2,)},
+    "an activation at the output": {"output": "tanh"},
+    "one sample": {"samples": 1},
+    "two samples": {"samples": 2},
+    "eleven samples": {"samples": 11},
+    "float32": {"dtype": "float32"},
 }
 #: A batch that `factors.hessian` works through in parts, the last of them shorter.
-IN_PARTS = {"two parts of a batch": ({"sizes": (60, 3, 2)}, 400)}
+IN_PARTS = {"two parts of a batch": {"sizes": (60, 3, 2), "samples": 400, "loss": "softmax"}}
 
 
-def unusual(rng, names=tuple(UNUSUAL), activations=("relu", "tanh", "softplus"), loss=None):
-    """(name, evaluation, direction, dense gradient, dense Hessian) of each."""
-    for name in names:
-        options, samples = (UNUSUAL | IN_PARTS)[name]
-        options = {"sizes": (4, 5, 3, 4, 3), "bias": True} | options
-        activation = str(rng.choice(activations))
-        kind = loss or str(rng.choice(list(LOSSES)))
-        while True:
-            net = network(rng, activation, **options)
-            x, outputs = rng.normal(size=(samples, options["sizes"][0])), options["sizes"][-1]
-            y = (rng.dirichlet(np.ones(outputs), samples) if kind == "softmax"
-                 else rng.normal(size=(samples, outputs)))
-            at = net.evaluate(LOSSES[kind][0](), x, y)
-            if samples > 20 or not dead(at):
-                break
-        yield (f"{name}, {activation}, {kind}", *with_dense(rng, at))
+def rows(rng, chosen=None, activation=None):
+    """A :class:`Batch` for each of `ROWS`, with a loss and a curved activation by chance; or with
+    the given activation, where a row has none of its own."""
+    for name, options in (ROWS if chosen is None else chosen).items():
+        if activation is not None and "activation" in options:
+            continue
+        kind = {"sizes": (4, 5, 3, 4, 3), "bias": True, "samples": 3,
+                "activation": activation or str(rng.choice(CURVED)),
+                "loss": str(rng.choice(list(LOSSES)))} | options
+        found = batch(rng, **kind)
+        yield found._replace(name=f"{name}, {found.name}")
 
 
-def dead(evaluation):
-    """Whether some sample has no live unit in some layer."""
-    kept = [saved.slope for saved in evaluation.saved if hasattr(saved, "slope")]
-    return not all(slope.any(axis=1).all() for slope in kept)
+def nested(found):
+    """The same network as a chain in a chain in a chain, on the same batch."""
+    first, *rest = [layer.copy() for layer in found.at.network.layers]
+    net = nets.Network([first, nets.Chain([rest[0], nets.Chain(rest[1:])])])
+    at = net.evaluate(found.at.loss_function, found.at.x, found.at.y)
+    return found._replace(name=f"chains in chains, {found.name}", at=at)
+
+
+def ray(rng, descent=True):
+    """Directional derivative, curvature (of either sign), length and sigma of a random model."""
+    a, h = rng.uniform(0.2, 2), rng.uniform(0.3, 3) * rng.choice([-1, 1])
+    return (-a if descent else a), h, rng.uniform(0.3, 2), 10.0 ** rng.uniform(0, 2)
 
 
 def model(a, h, length, sigma, s):

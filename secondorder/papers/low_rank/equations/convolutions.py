@@ -4,18 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger import (Case, Condition, Counterexample, Equal, Printed, PrintedShape, Property,
-                        equation)
-from ....nets import Conv2d
+from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
 from .. import PAPER, convolution
 from . import by_layers, reference
-from .cases import CLEAR, TOLERANCE
+from .cases import CLEAR, TOLERANCE, tolerance
+from .conditions import COUNTING
+from .reference import by_loops
 
 STRIDES = (2, 3)
-COUNTING = Condition("counting from 0 and from 1",
-                     "Inputs and outputs are counted from 0, the entries of the kernel from 1. "
-                     "(With all of them from 1, strides above 1 never see the first rows and "
-                     "columns.)")
 
 
 class ConvolutionCase(NamedTuple):
@@ -28,7 +24,7 @@ class ConvolutionCase(NamedTuple):
     strides: tuple
     z: np.ndarray
     slope: np.ndarray
-    bend: np.ndarray
+    second_derivative: np.ndarray
     dz_dx: np.ndarray
     v: np.ndarray  # jets
     activation: str
@@ -53,103 +49,91 @@ class ConvolutionCase(NamedTuple):
         return Case(x=self.x, w=self.w, strides=np.array(self.strides), v=reference.values(self.v))
 
 
-def by_loops(x, w, strides):
-    """Arguments of the activation, output by output, as jets in all entries of x and w."""
-    x, w = reference.variables(x, w)
-    counts = [(n - k) // stride + 1 for n, k, stride in zip(x.shape, w.shape, strides)]
-    found = np.empty(counts, dtype=object)
-    for s, t in np.ndindex(*counts):
-        found[s, t] = 0.0
-        for l, k in np.ndindex(w.shape):
-            found[s, t] = w[l, k] * x[strides[0] * s + l, strides[1] * t + k] + found[s, t]
-    return found
-
-
-def convolution_case(rng, activation="tanh", strides=STRIDES, x_shape=(6, 5), w_shape=(3, 2)):
-    """A random :class:`ConvolutionCase`; the kernel fits more than once in both directions."""
-    f, some = reference.ACTIVATIONS[activation], False
-    while not some:  # a ReLU that is neither dead everywhere nor live everywhere
-        x, w = rng.normal(size=x_shape), rng.normal(size=w_shape)
+def convolution_case(rng, activation="tanh", strides=STRIDES, x_shape=(6, 5), w_shape=(3, 2),
+                     dtype="float64"):
+    """A random :class:`ConvolutionCase`; the kernel fits more than once in both directions, and a
+    ReLU is neither dead nor live everywhere.
+    """
+    f, mixed = reference.ACTIVATIONS[activation], False
+    while not mixed:
+        x, w = (rng.normal(size=shape).astype(dtype) for shape in (x_shape, w_shape))
         arguments = by_loops(x, w, strides)
-        slopes = f[1](reference.values(arguments))
-        some = slopes.any() and (activation != "relu" or not slopes.all())
+        z = reference.values(arguments)
+        slopes = f[1](z)
+        mixed = slopes.any() and (activation != "relu" or not slopes.all())
     v = np.empty(arguments.shape, dtype=object)
     for index in np.ndindex(v.shape):
         v[index] = arguments[index].through(*f)
-    z = convolution.patches(x, w_shape, strides)
-    at = reference.values(arguments)
-    return ConvolutionCase(x, w, strides, z, f[1](at), f[2](at),
-                           convolution.patch_derivative(x_shape, w_shape, strides), v, activation)
+    return ConvolutionCase(x, w, strides, convolution.patches(x, w_shape, strides),
+                           f[1](z).astype(dtype), f[2](z).astype(dtype),
+                           convolution.patch_derivative(x_shape, w_shape, strides).astype(dtype),
+                           v, activation)
 
 
 def cases(rng):
-    """Strides above one, strides one, and a piecewise-linear activation."""
+    """Strides above one, strides one, a piecewise-linear activation, float32."""
     return {"tanh, strides 2 and 3": convolution_case(rng),
             "softplus, strides 1": convolution_case(rng, "softplus", (1, 1), (4, 4), (2, 3)),
-            "ReLU, strides 3 and 1": convolution_case(rng, "relu", (3, 1), (7, 3), (3, 2))}
+            "ReLU, strides 3 and 1": convolution_case(rng, "relu", (3, 1), (7, 3), (3, 2)),
+            "float32": convolution_case(rng, "tanh", (1, 2), (4, 5), (3, 2), "float32")}
 
 
 def against(rng, compute, expected):
-    """Two claims a case: what the room computes against the jets, and against the layer classes."""
+    """Claims, case by case: what the room computes, and its precision, against the jets and the
+    layer classes."""
     found, claims = cases(rng), []
     for name, c in found.items():
-        scale = np.abs(reference.firsts(c.v)).max()
-        claims += [Equal("against jets", compute(c), expected(c), TOLERANCE, scale=scale,
-                         case=name),
-                   Equal("against Conv2d and Activation", compute(c), expected(c.of_layers()),
-                         TOLERANCE, scale=scale, case=name)]
+        scale, made, allowed = np.abs(reference.firsts(c.v)).max(), compute(c), tolerance(c.x.dtype)
+        claims += [Equal("against jets", made, expected(c), allowed, scale=scale, case=name),
+                   Equal("against Conv2d and Activation", made, expected(c.of_layers()), allowed,
+                         scale=scale, case=name),
+                   Property("in the precision of input and kernel", made.dtype == c.x.dtype,
+                            case=name)]
     return [*claims, found["tanh, strides 2 and 3"].live()]
 
 
-@equation(
-    PAPER, "44",
-    statement="The layer: an activation of the kernel's sums over patches; the patch lacks the "
-              "index l, over which the kernel is summed.",
-    formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
-    corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
-    kind="definition",
-    verdict="erratum",
-    weight="extraction",
-    implements=(convolution.argument,),
-)
-def layer_without_an_index(rng):
+@equation(PAPER, "44",
+          statement="The layer: an activation of the kernel's sums over patches; the patch lacks "
+                    "the index l, over which the kernel is summed.",
+          formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
+          corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
+          kind="definition", verdict="erratum", weight="extraction",
+          implements=convolution.argument)
+def equation_44(rng):
     c = convolution_case(rng)
-    made = convolution.argument(c.z, c.w)
     without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
-    return [*layer(rng), PrintedShape("sums over k alone keep l", without_l.shape, made.shape),
+    right = reference.values(by_loops(c.x, c.w, c.strides))
+    return [*equation_46(rng),
+            PrintedShape("sums over k alone keep l", without_l.shape, right.shape),
             Printed(Equal("what they give for every l, against loops over outputs and kernel",
-                          without_l, np.repeat(reference.values(by_loops(c.x, c.w, c.strides))[
-                              :, :, None], c.w.shape[0], axis=2), CLEAR))]
+                          without_l, np.repeat(right[:, :, None], c.w.shape[0], axis=2), CLEAR))]
 
 
-@equation(
-    PAPER, "46",
-    statement="The layer: an activation of the kernel's sums over patches.",
-    formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
-    kind="definition",
-    verdict="holds",
-    implements=(convolution.argument,),
-)
-def layer(rng):
-    c = convolution_case(rng)
-    made = reference.ACTIVATIONS["tanh"][0](convolution.argument(c.z, c.w))
-    what = "against loops over outputs and kernel"
-    return [Equal(what, made, reference.values(c.v), TOLERANCE),
-            Equal("against Conv2d and Activation", made, c.of_layers().value, TOLERANCE), c.live()]
+@equation(PAPER, "46",
+          statement="The layer: an activation of the kernel's sums over patches.",
+          formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
+          kind="definition", verdict="holds", implements=convolution.argument)
+def equation_46(rng):
+    claims = []
+    for name, c in cases(rng).items():
+        value, allowed = reference.ACTIVATIONS[c.activation][0], tolerance(c.x.dtype)
+        made = value(convolution.argument(c.z, c.w))
+        claims += [Equal("against loops over outputs and kernel", made, reference.values(c.v),
+                         allowed, case=name),
+                   Equal("against Conv2d and Activation", made, c.of_layers().value, allowed,
+                         case=name)]
+    return [*claims, c.live()]
 
 
-@equation(
-    PAPER, "45",
-    statement="What a patch holds; the text that was read lacks the index l on the left.",
-    formula=r"(\tilde{x}_t^s)_k = x_{\tau t+k-1}^{\sigma s+l-1}",
-    corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau t+k-1}^{\sigma s+l-1}",
-    kind="definition",
-    verdict="conditional",
-    condition=COUNTING,
-    weight="extraction",
-    implements=(convolution.patches, convolution.patches_as_printed, convolution.output_shape),
-)
-def patches(rng):
+@equation(PAPER, "45",
+          statement="What a patch holds; the text that was read lacks the index l on the left.",
+          formula=r"(\tilde{x}_t^s)_k = x_{\tau t+k-1}^{\sigma s+l-1}",
+          corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau t+k-1}^{\sigma s+l-1}",
+          condition=COUNTING,
+          kind="definition", verdict="conditional", weight="extraction",
+          implements=(convolution.patches, convolution.patches_as_printed,
+                      convolution.output_shape))
+def equation_45(rng):
     x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
     right = reference.values(by_loops(x, w, STRIDES))
     cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
@@ -179,19 +163,14 @@ def patches(rng):
             Case(x=x, w=w)]
 
 
-@equation(
-    PAPER, "47",
-    statement="How outputs change with inputs; the lower index of w must be that of z.",
-    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l) w_p^m "
-            r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i}",
-    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l) w_q^m "
-              r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i}",
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(convolution.dv_dx,),
-)
-def inputs(rng):
+@equation(PAPER, "47",
+          statement="How outputs change with inputs; the lower index of w must be that of z.",
+          formula=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
+                      w_p^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
+          corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
+                        w_q^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
+          kind="identity", verdict="erratum", weight="misprint", implements=convolution.dv_dx)
+def equation_47(rng):
     claims = against(rng, lambda c: convolution.dv_dx(c.slope, c.w,
                                                       c.dz_dx), lambda c: c.first("x"))
     c = convolution_case(rng)
@@ -200,21 +179,19 @@ def inputs(rng):
                                    c.first("x"), CLEAR))]
 
 
-@equation(
-    PAPER, "48",
-    statement="A patch holds an input or it does not; the condition names p where the left side "
-              "has q.",
-    formula=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma s + m - "
-            r"1 \text{ and } j = \tau t + p - 1 \\ 0 & \text{else} \end{cases}",
-    corrected=r"\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i = \sigma s + m - "
-              r"1 \text{ and } j = \tau t + q - 1 \\ 0 & \text{else} \end{cases}",
-    condition=COUNTING,
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(convolution.patch_derivative,),
-)
-def patch_derivative(rng):
+@equation(PAPER, "48",
+          statement="A patch holds an input or it does not; the condition names p where the left "
+                    "side has q.",
+          formula=r"""\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i
+                      = \sigma s + m - 1 \text{ and } j = \tau t + p - 1 \\
+                      0 & \text{else} \end{cases}""",
+          corrected=r"""\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i
+                        = \sigma s + m - 1 \text{ and } j = \tau t + q - 1 \\
+                        0 & \text{else} \end{cases}""",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=convolution.patch_derivative)
+def equation_48(rng):
     c = convolution_case(rng)
     places = np.arange(c.x.size).reshape(c.x.shape)
     z = convolution.patches(places, c.w.shape, c.strides)
@@ -243,16 +220,12 @@ def condition_of_48(c, first):
     return found
 
 
-@equation(
-    PAPER, "49",
-    statement="How outputs change with the kernel: by the patch that it meets.",
-    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l) "
-            r"z_{tq}^{sp}",
-    kind="identity",
-    verdict="holds",
-    implements=(convolution.dv_dw,),
-)
-def kernel(rng):
+@equation(PAPER, "49",
+          statement="How outputs change with the kernel: by the patch that it meets.",
+          formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l)
+                      z_{tq}^{sp}""",
+          kind="identity", verdict="holds", implements=convolution.dv_dw)
+def equation_49(rng):
     return against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
 
 
@@ -269,134 +242,122 @@ def inputs_met(c, first):
     return found
 
 
-@equation(
-    PAPER, "53",
-    statement="(49) with the inputs themselves.",
-    formula=r"\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' \left( (\tilde{x}_t^s)_k^l "
-            r"w_k^l \right) (\tilde{x}_t^s)_q^p = \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l "
-            r"\right) x_{\tau t+q-1}^{\sigma s+p-1}",
-    kind="identity",
-    verdict="conditional",
-    condition=COUNTING,
-    implements=(convolution.dv_dw, convolution.patches),
-)
-def kernel_by_inputs(rng):
+@equation(PAPER, "53",
+          statement="(49) with the inputs themselves.",
+          formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' \left(
+                      (\tilde{x}_t^s)_k^l w_k^l \right) (\tilde{x}_t^s)_q^p = \mathcal{A}'
+                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}""",
+          condition=COUNTING,
+          kind="identity", verdict="conditional",
+          implements=(convolution.dv_dw, convolution.patches))
+def equation_53(rng):
+    def literal(c, first):
+        return c.slope[:, :, None, None] * inputs_met(c, first)
+
+    return by_inputs(rng, lambda c, z: convolution.dv_dw(c.slope, z), literal,
+                     lambda c: c.first("w"))
+
+
+def by_inputs(rng, rule, literal, right):
+    """Claims: the rule with patches, and ``literal(c, first)`` with the inputs themselves counted
+    from `first`, against jets; from 1 it is wrong."""
     claims = []
     for name, c in cases(rng).items():
-        literal = c.slope[:, :, None, None] * inputs_met(c, 0)
-        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal,
-                         c.first("w"), TOLERANCE, case=name),
-                   Equal("the same with patches", convolution.dv_dw(
-                       c.slope, convolution.patches(c.x, c.w.shape, c.strides)), literal, TOLERANCE,
-                       case=name)]
-    c = convolution_case(rng)
-    shifted = c.slope[:, :, None, None] * inputs_met(c, 1)
-    there = np.isfinite(shifted)
-    return [*claims, Counterexample(Equal("all from 1, where there is such an input",
-                                          shifted[there], c.first("w")[there], CLEAR)), c.live()]
-
-
-@equation(
-    PAPER, "50",
-    statement="Second derivatives in the inputs.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \mathcal{A}''(z_{tk}^{sl} "
-            r"w_k^l) w_r^m \frac{\partial z_{tr}^{sm}}{\partial x_j^i} w_b^a "
-            r"\frac{\partial z_{tb}^{sa}}{\partial x_q^p}",
-    kind="identity",
-    verdict="holds",
-    implements=(convolution.d2v_dx_dx,),
-)
-def inputs_twice(rng):
-    return against(rng, lambda c: convolution.d2v_dx_dx(c.bend, c.w,
-                                                        c.dz_dx), lambda c: c.second("x", "x"))
-
-
-@equation(
-    PAPER, "51",
-    statement="Second derivatives in kernel and inputs.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} "
-            r"w_k^l) \frac{\partial z_{tq}^{sp}}{\partial x_j^i} + \mathcal{A}''(z_{tk}^{sl} "
-            r"w_k^l) z_{tq}^{sp} w_r^m \frac{\partial z_{tr}^{sm}}{\partial x_j^i}",
-    kind="identity",
-    verdict="holds",
-    implements=(convolution.d2v_dw_dx,),
-)
-def kernel_and_inputs(rng):
-    return against(rng, lambda c: convolution.d2v_dw_dx(c.slope, c.bend, c.z, c.w,
-                                                        c.dz_dx), lambda c: c.second("w", "x"))
-
-
-@equation(
-    PAPER, "55",
-    statement="(52) with the inputs themselves.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}'' \left( "
-            r"(\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1} x_{\tau "
-            r"t+b-1}^{\sigma s+a-1}",
-    kind="identity",
-    verdict="conditional",
-    condition=COUNTING,
-    implements=(convolution.d2v_dw_dw,),
-)
-def kernel_twice_by_inputs(rng):
-    def literal(c, first):
-        met = inputs_met(c, first)
-        return np.einsum("st,stpq,stab->stpqab", c.bend, met, met)
-
-    claims = [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
-                    c.second("w", "w"), TOLERANCE, scale=np.abs(reference.firsts(c.v)).max(),
-                    case=name) for name, c in cases(rng).items()]
-    claims += [Equal("the same with patches", convolution.d2v_dw_dw(
-        c.bend, convolution.patches(c.x, c.w.shape, c.strides)), literal(c, 0), TOLERANCE,
-        scale=np.abs(reference.firsts(c.v)).max(), case=name) for name, c in cases(rng).items()]
+        scale, allowed = np.abs(reference.firsts(c.v)).max(), tolerance(c.x.dtype)
+        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
+                         right(c), allowed, scale=scale, case=name),
+                   Equal("the same with patches",
+                         rule(c, convolution.patches(c.x, c.w.shape, c.strides)), right(c),
+                         allowed, scale=scale, case=name)]
     c = convolution_case(rng)
     shifted = literal(c, 1)
     there = np.isfinite(shifted)
     return [*claims, Counterexample(Equal("all from 1, where there are such inputs",
-                                          shifted[there], c.second("w", "w")[there], CLEAR)),
-            c.live()]
+                                          shifted[there], right(c)[there], CLEAR)), c.live()]
 
 
-@equation(
-    PAPER, "52",
-    statement="Second derivatives in the kernel.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}'' (z_{tk}^{sl} "
-            r"w_k^l) z_{tq}^{sp} z_{tb}^{sa}",
-    kind="identity",
-    verdict="holds",
-    implements=(convolution.d2v_dw_dw,),
-)
-def kernel_twice(rng):
-    return against(rng, lambda c: convolution.d2v_dw_dw(c.bend, c.z), lambda c: c.second("w", "w"))
+@equation(PAPER, "50",
+          statement="Second derivatives in the inputs.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i}
+                      = \mathcal{A}''(z_{tk}^{sl} w_k^l) w_r^m \frac{\partial
+                      z_{tr}^{sm}}{\partial x_j^i} w_b^a \frac{\partial z_{tb}^{sa}}{\partial
+                      x_q^p}""",
+          kind="identity", verdict="holds", implements=convolution.d2v_dx_dx)
+def equation_50(rng):
+    return against(rng, lambda c: convolution.d2v_dx_dx(c.second_derivative, c.w, c.dz_dx),
+                   lambda c: c.second("x", "x"))
 
 
-@equation(
-    PAPER, "54",
-    statement="(47) by cases: the kernel's entry that an input meets; the print has no upper "
-              "bounds, so that it asks for entries beyond the kernel.",
-    formula=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left( "
-            r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & i+1 > \sigma s, "
-            r"j+1 > \tau t \\ 0 & \text{else} \end{cases}",
-    corrected=r"\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left( "
-              r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & 1 \le i+1-\sigma "
-              r"s \le k_h, 1 \le j+1-\tau t \le k_w \\ 0 & \text{else} \end{cases} \quad (w "
-              r"\text{ is } k_h \times k_w)",
-    condition=COUNTING,
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(convolution.dv_dx_by_cases, convolution.kernel_at),
-)
-def inputs_by_cases(rng):
-    claims = against(rng, lambda c: convolution.dv_dx_by_cases(c.slope, c.w, c.x.shape,
-                                                               c.strides), lambda c: c.first("x"))
+@equation(PAPER, "51",
+          statement="Second derivatives in kernel and inputs.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i}
+                      = \mathcal{A}'(z_{tk}^{sl} w_k^l) \frac{\partial z_{tq}^{sp}}{\partial
+                      x_j^i} + \mathcal{A}''(z_{tk}^{sl} w_k^l) z_{tq}^{sp} w_r^m
+                      \frac{\partial z_{tr}^{sm}}{\partial x_j^i}""",
+          kind="identity", verdict="holds", implements=convolution.d2v_dw_dx)
+def equation_51(rng):
+    return against(rng, lambda c: convolution.d2v_dw_dx(c.slope, c.second_derivative, c.z, c.w,
+                                                        c.dz_dx), lambda c: c.second("w", "x"))
+
+
+@equation(PAPER, "55",
+          statement="(52) with the inputs themselves.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
+                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}
+                      x_{\tau t+b-1}^{\sigma s+a-1}""",
+          condition=COUNTING,
+          kind="identity", verdict="conditional", implements=convolution.d2v_dw_dw)
+def equation_55(rng):
+    def literal(c, first):
+        met = inputs_met(c, first)
+        return np.einsum("st,stpq,stab->stpqab", c.second_derivative, met, met)
+
+    return by_inputs(rng, lambda c, z: convolution.d2v_dw_dw(c.second_derivative, z), literal,
+                     lambda c: c.second("w", "w"))
+
+
+@equation(PAPER, "52",
+          statement="Second derivatives in the kernel.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
+                      (z_{tk}^{sl} w_k^l) z_{tq}^{sp} z_{tb}^{sa}""",
+          kind="identity", verdict="holds", implements=convolution.d2v_dw_dw)
+def equation_52(rng):
+    return against(rng, lambda c: convolution.d2v_dw_dw(c.second_derivative, c.z),
+                   lambda c: c.second("w", "w"))
+
+
+@equation(PAPER, "54",
+          statement="(47) by cases: the kernel's entry that an input meets; the print has no "
+                    "upper bounds, so that it asks for entries beyond the kernel.",
+          formula=r"""\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left(
+                      (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & i+1
+                      > \sigma s, j+1 > \tau t \\
+                      0 & \text{else} \end{cases}""",
+          corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'
+                        \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
+                        & 1 \le i+1-\sigma s \le k_h, 1 \le j+1-\tau t \le k_w \\
+                        0 & \text{else} \end{cases} \quad (w \text{ is } k_h \times k_w)""",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(convolution.dv_dx_by_cases, convolution.kernel_at))
+def equation_54(rng):
+    claims = against(rng, lambda c: convolution.dv_dx_by_cases(c.slope, c.w, c.x.shape, c.strides),
+                     lambda c: c.first("x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: c.slope[:, :, None, None] * asked, lambda c: c.first("x"))]
+
+
+def without_bounds(rng, literal, right):
+    """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
+    wrong if the kernel goes on."""
     c = convolution_case(rng)
-    asked = kernel_asked(c, 1.0)
-    return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
-                                  largest_index(c), c.w.shape),
+    scale = np.abs(reference.firsts(c.v)).max()
+    return [PrintedShape("largest index that the print asks of the kernel, and the kernel",
+                         largest_index(c), c.w.shape),
             Equal("the printed cases with 0 beyond the kernel, by loops",
-                  c.slope[:, :, None, None] * kernel_asked(c, 0.0), c.first("x"), TOLERANCE),
+                  literal(c, kernel_asked(c, 0.0)), right(c), TOLERANCE, scale=scale),
             Printed(Equal("the printed cases with a kernel that goes on with ones",
-                          c.slope[:, :, None, None] * asked, c.first("x"), CLEAR))]
+                          literal(c, kernel_asked(c, 1.0)), right(c), CLEAR, scale=scale))]
 
 
 def largest_index(c):
@@ -420,113 +381,60 @@ def kernel_asked(c, beyond):
     return found
 
 
-@equation(
-    PAPER, "56",
-    statement="(51) by cases: as printed, entries where one of the two indices agrees fall to 0.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases} \mathcal{A}' "
-            r"\left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l "
-            r"w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & "
-            r"i+1-\sigma s = p, j+1-\tau t = q \\ \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l "
-            r"\right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s "
-            r"> 0, i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\ 0 & \text{else} "
-            r"\end{cases}",
-    corrected=r"\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases} "
-              r"\mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}'' \left( "
-              r"(\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} x_{\tau "
-              r"t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p \text{ and } j+1-\tau t = q \\ "
-              r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma "
-              r"s} x_{\tau t+q-1}^{\sigma s+p-1} & \text{else, with } 1 \le i+1-\sigma s \le k_h, "
-              r"1 \le j+1-\tau t \le k_w \\ 0 & \text{else} \end{cases}",
-    condition=COUNTING,
-    kind="identity",
-    verdict="erratum",
-    weight="substance",
-    implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed),
-)
-def kernel_and_inputs_by_cases(rng):
+@equation(PAPER, "56",
+          statement="(51) by cases: as printed, entries where one of the two indices agrees fall "
+                    "to 0.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
+                      \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
+                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
+                      x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p, j+1-\tau t = q \\
+                      \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
+                      t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s > 0,
+                      i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\
+                      0 & \text{else} \end{cases}""",
+          corrected=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
+                        \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
+                        \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
+                        x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p \text{ and } j+1-\tau
+                        t = q \\
+                        \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
+                        t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & \text{else, with } 1
+                        \le i+1-\sigma s \le k_h, 1 \le j+1-\tau t \le k_w \\
+                        0 & \text{else} \end{cases}""",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="substance",
+          implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed))
+def equation_56(rng):
     claims = against(rng, lambda c: convolution.d2v_dw_dx_by_cases(
-        c.slope, c.bend, c.w, c.x, c.strides), lambda c: c.second("w", "x"))
+        c.slope, c.second_derivative, c.w, c.x, c.strides), lambda c: c.second("w", "x"))
     c = convolution_case(rng)
-    printed, right = (convolution.d2v_dw_dx_as_printed(c.slope, c.bend, c.w, c.x, c.strides),
-                      c.second("w", "x"))
-    s, t, p, q, i, j = np.indices(right.shape)
+    printed = convolution.d2v_dw_dx_as_printed(c.slope, c.second_derivative, c.w, c.x, c.strides)
+    right, (s, t, p, q, i, j) = c.second("w", "x"), np.indices(printed.shape)
     one_agrees = (i - STRIDES[0] * s == p) != (j - STRIDES[1] * t == q)
     return [*claims, Printed(Equal("as printed, against jets", printed, right, CLEAR)),
             Equal("as printed, where both indices agree or neither does", printed[~one_agrees],
                   right[~one_agrees], TOLERANCE)]
 
 
-@equation(
-    PAPER, "57",
-    statement="(50) by cases; the print has no upper bounds.",
-    formula=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases} "
-            r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma "
-            r"s} w_{q+1-\tau t}^{p+1-\sigma s} & p+1 > \sigma s, i+1 > \sigma s \\ & q+1 > \tau "
-            r"t, j+1 > \tau t \\ 0 & \text{else} \end{cases}",
-    corrected=r"\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases} "
-              r"\mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) "
-              r"w_{j+1-\tau t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & 1 \le i+1-\sigma s, "
-              r"p+1-\sigma s \le k_h, 1 \le "
-              r"j+1-\tau t, q+1-\tau t \le k_w \\ 0 & \text{else} \end{cases}",
-    condition=COUNTING,
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(convolution.d2v_dx_dx_by_cases,),
-)
-def inputs_twice_by_cases(rng):
+@equation(PAPER, "57",
+          statement="(50) by cases; the print has no upper bounds.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases}
+                      \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
+                      t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & p+1 > \sigma s, i+1
+                      > \sigma s \\
+                      & q+1 > \tau t, j+1 > \tau t \\
+                      0 & \text{else} \end{cases}""",
+          corrected=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases}
+                        \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
+                        t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & 1 \le i+1-\sigma s,
+                        p+1-\sigma s \le k_h, 1 \le j+1-\tau t, q+1-\tau t \le k_w \\
+                        0 & \text{else} \end{cases}""",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=convolution.d2v_dx_dx_by_cases)
+def equation_57(rng):
     claims = against(rng, lambda c: convolution.d2v_dx_dx_by_cases(
-        c.bend, c.w, c.x.shape, c.strides), lambda c: c.second("x", "x"))
-    c = convolution_case(rng)
-
-    def literal(beyond):
-        asked = kernel_asked(c, beyond)
-        return np.einsum("st,stpq,stij->stpqij", c.bend, asked, asked)
-
-    return [*claims, PrintedShape("largest index that the print asks of the kernel, and the kernel",
-                                  largest_index(c), c.w.shape),
-            Equal("the printed cases with 0 beyond the kernel, by loops", literal(0.0),
-                  c.second("x", "x"), TOLERANCE, scale=np.abs(reference.firsts(c.v)).max()),
-            Printed(Equal("the printed cases with a kernel that goes on with ones", literal(1.0),
-                          c.second("x", "x"), CLEAR, scale=np.abs(reference.firsts(c.v)).max()))]
-
-
-@equation(
-    PAPER, "extension-channels",
-    where="appendix B.2.1 has one channel",
-    statement="More channels: the index of the kernel becomes (channel, row, column), and every "
-              "output channel stands alone.",
-    formula=r"v_o^{st} = \mathcal{A}\left( \sum_{c,l,k} w_{ck}^{ol} x_c^{\sigma s+l, \tau t+k} + "
-            r"b_o \right)",
-    kind="identity",
-    verdict="holds",
-    ours=True,
-    implements=(convolution.many_channels_argument, convolution.many_channels_two_jet),
-)
-def channels(rng):
-    x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
-    made = convolution.many_channels_argument(x, w, b, (2, 1))
-    by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
-                           + b[o] for o in range(3)])
-    moved = rng.normal(size=x.shape), rng.normal(size=w.shape), rng.normal(size=b.shape)
-    first, second = convolution.many_channels_two_jet(x, w, *moved, (2, 1))
-    layer = Conv2d(2, 3, (2, 3), (2, 1))
-    layer.weight, layer.bias = w, b
-    y, saved = layer.forward(x[None])
-    flat = np.concatenate([moved[1].ravel(), moved[2]])
-    passes = y, layer.tangent(saved, moved[0][None], flat), layer.second_tangent(
-        saved, moved[0][None], None, flat)
-
-    def along(h):
-        return convolution.many_channels_argument(*(a + h * d for a, d in zip((x, w, b), moved)),
-                                                  (2, 1))
-
-    return [Equal("against loops, channel by channel", made, by_channel, TOLERANCE),
-            Equal("first derivative along a line: it is a polynomial of degree two",
-                  first, (along(1) - along(-1)) / 2, TOLERANCE),
-            Equal("second derivative along it",
-                  second, along(1) - 2 * along(0) + along(-1), TOLERANCE),
-            *(Equal(f"{what}, against Conv2d", ours, made_by_layer[0], TOLERANCE)
-              for what, ours, made_by_layer in zip(("arguments", "first", "second"),
-                                                   (made, first, second), passes)),
-            Case(x=x, w=w, b=b)]
+        c.second_derivative, c.w, c.x.shape, c.strides), lambda c: c.second("x", "x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: np.einsum("st,stpq,stij->stpqij", c.second_derivative, asked, asked),
+        lambda c: c.second("x", "x"))]

@@ -6,66 +6,58 @@ from ....ledger import Case, Equal, Property, equation
 from ....nets import ReLU, SoftmaxCrossEntropy
 from ....nets.losses import softmax
 from ....nets.network import Evaluation
-from .. import PAPER, quantities
+from .. import PAPER, quantities, relu
 from . import reference
-from .cases import TOLERANCE, network_case, stacked
+from .cases import ACTIVATIONS, compared, kinds, network_case, rows, stacked
 
 
-@equation(
-    PAPER, "10", "12", "13",
-    statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums for "
-              "the output.",
-    formula=r"\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad k = 1, "
-            r"\dots, n \\ v^{(0),i} &= x^i \\ p^j &= u_i^j v^{(n),i} \end{aligned}",
-    kind="definition",
-    verdict="holds",
-    implements=(quantities.layer_output, quantities.quantities),
-)
-def forward(rng):
-    claims = []
-    for activation in ("relu", "tanh"):
-        case = network_case(rng, activation)
-        s, f = case.sample, reference.ACTIVATIONS[activation][0]
-        by_loops = [reference.values(v) for v in case.v]
-        claims += [
-            Equal("v of all layers against loops", stacked(s.v), stacked(by_loops), TOLERANCE,
-                  case=activation),
-            Equal("p against loops", s.p, reference.values(case.p), TOLERANCE, case=activation),
-            Equal("one layer against loops", quantities.layer_output(s.w[1], s.v[0], f),
-                  by_loops[1], TOLERANCE, case=activation),
-            Equal("v^(0) against x", s.v[0], case.evaluation.x[0].copy(), 1e-15, case=activation)]
-    return [*claims, Case(x=s.v[0], p=s.p)]
+@equation(PAPER, "10", "12", "13",
+          statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums "
+                    "for the output.",
+          formula=r"""\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad
+                      k = 1, \dots, n \\
+                      v^{(0),i} &= x^i \\
+                      p^j &= u_i^j v^{(n),i} \end{aligned}""",
+          kind="definition", verdict="holds",
+          implements=(quantities.layer_output, quantities.quantities))
+def equations_10_12_and_13(rng):
+    cases = list(kinds(rng, *ACTIVATIONS))
+    claims = compared("v of all layers against loops", lambda sample: stacked(sample.v),
+                      lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
+    claims += compared("p against loops", lambda sample: sample.p,
+                       lambda case: reference.values(case.p), lambda n: [()], cases)
+    case = network_case(rng, "tanh")
+    first = quantities.layer_output(case.sample.w[1], case.sample.v[0], np.tanh)
+    return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
+            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),
+            Case(x=case.sample.v[0], p=case.sample.p)]
 
 
-@equation(
-    PAPER, "11", "17",
-    statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes 0.",
-    formula=r"\begin{gathered} \mathcal{A}(z) = \max(z, 0) \\ \mathcal{A}'(z) = \begin{cases} 1 & "
-            r"z > 0 \\ 0 & z < 0 \end{cases} \end{gathered}",
-    kind="definition",
-    verdict="holds",
-    implements=(ReLU.value, ReLU.slope),
-)
-def rectifier(rng):
+@equation(PAPER, "11", "17",
+          statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes "
+                    "0.",
+          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \\
+                      \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
+                      0 & z < 0 \end{cases} \end{gathered}""",
+          kind="definition", verdict="holds",
+          implements=(relu.rectifier, relu.rectifier_slope, ReLU.value, ReLU.slope))
+def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
-    return [Equal("value against the larger of z and 0",
-                  f.value(z), [max(value, 0.0) for value in z], 1e-15),
-            Equal("slope against a difference quotient",
-                  f.slope(z), (f.value(z + h) - f.value(z - h)) / (2 * h), 1e-12),
-            Property("slope at 0", float(f.slope(np.zeros(1))[0]), 0.0),
+    larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
+    return [Equal("A against the larger of z and 0", relu.rectifier(z), larger, 1e-15),
+            Equal("A' against a difference quotient", relu.rectifier_slope(z), quotient, 1e-12),
+            Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
+            Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),
+            Property("its slope at 0", float(f.slope(np.zeros(1))[0]), 0.0),
             Case(z=z)]
 
 
-@equation(
-    PAPER, "14",
-    statement="The softmax of the output.",
-    formula=r"\hat{y}^j = \frac{\exp(p^j)}{\sum_l \exp(p^l)}",
-    kind="definition",
-    verdict="holds",
-    implements=(softmax,),
-)
-def softmax_of_the_output(rng):
+@equation(PAPER, "14",
+          statement="The softmax of the output.",
+          formula=r"\hat{y}^j = \frac{\exp(p^j)}{\sum_l \exp(p^l)}",
+          kind="definition", verdict="holds", implements=softmax)
+def equation_14(rng):
     p = rng.normal(size=(2, 4)) * 3
     made, by_hand = (softmax(p),
                      [[np.exp(a) / sum(np.exp(b) for b in row) for a in row] for row in p])
@@ -75,65 +67,64 @@ def softmax_of_the_output(rng):
             Case(p=p, y_hat=made)]
 
 
-@equation(
-    PAPER, "15",
-    statement="The cross-entropy of labels and softmax.",
-    formula=r"f = -y^l \ln \hat{y}^l",
-    kind="definition",
-    verdict="holds",
-    implements=(SoftmaxCrossEntropy.value,),
-)
-def cross_entropy(rng):
+@equation(PAPER, "15",
+          statement="The cross-entropy of labels and softmax.",
+          formula=r"f = -y^l \ln \hat{y}^l",
+          kind="definition", verdict="holds", implements=SoftmaxCrossEntropy.value)
+def equation_15(rng):
     p, y = rng.normal(size=(3, 4)), rng.dirichlet(np.ones(4), 3)
-    by_hand = [sum(-t * np.log(np.exp(a) / sum(np.exp(row))) for t, a in zip(
-        target, row)) for target, row in zip(y, p)]
+    by_hand = [sum(-t * np.log(np.exp(a) / sum(np.exp(row))) for t, a in zip(target, row))
+               for target, row in zip(y, p)]
     return [Equal("against its formula", SoftmaxCrossEntropy().value(p, y), by_hand, 1e-14),
             Case(p=p, y=y)]
 
 
-@equation(
-    PAPER, "16",
-    statement="The objective is the mean of f over the samples.",
-    formula=r"F = E[f]",
-    kind="definition",
-    verdict="holds",
-    implements=(Evaluation.loss,),
-)
-def objective(rng):
+@equation(PAPER, "16",
+          statement="The objective is the mean of f over the samples.",
+          formula=r"F = E[f]",
+          kind="definition", verdict="holds",
+          implements=(quantities.objective, Evaluation.loss))
+def equation_16(rng):
     case = network_case(rng, "tanh", samples=5)
-    at = case.evaluation
-    alone = [at.network.evaluate(at.loss_function, at.x[k : k + 1],
-                                 at.y[k : k + 1]).losses[0] for k in range(5)]
-    return [Equal("against the samples one by one", at.loss, sum(alone) / 5, 1e-14),
-            Equal("the first f against jets", alone[0], case.f.value, TOLERANCE),
-            Case(f=alone)]
+    claims = [Equal("the first f against jets", case.evaluation.losses[0], case.f.value,
+                    case.tolerance)]
+    for row in rows(rng):
+        net, loss, x, y = row.model
+        alone = [net.evaluate(loss, x[b : b + 1], y[b : b + 1]).losses[0] for b in range(len(x))]
+        claims += [Equal("F against the f of samples one by one", quantities.objective(alone),
+                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name),
+                   Equal("the evaluation's F against them", row.at.loss,
+                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name)]
+    return [*claims, Case(f=alone)]
 
 
-@equation(
-    PAPER, "table-1",
-    statement="The nomenclature: n, x, v, w, A, u, p, labels, f and F, as one object at one "
-              "sample.",
-    formula=r"n,\; x^i,\; v^{(k),j},\; w_i^{(k),j},\; \mathcal{A},\; u_i^j,\; p^j,\; \hat{y}^l,\; "
-            r"y^l,\; f,\; F",
-    kind="definition",
-    verdict="definition",
-    implements=(quantities.quantities,),
-)
-def nomenclature(rng):
-    case = network_case(rng, "softplus")
+@equation(PAPER, "table-1",
+          statement="The nomenclature: n, x, v, w, A, u, p, labels, f and F, as one object at one "
+                    "sample.",
+          formula=r"""n,\; x^i,\; v^{(k),j},\; w_i^{(k),j},\; \mathcal{A},\; u_i^j,\; p^j,\;
+                      \hat{y}^l,\; y^l,\; f,\; F""",
+          kind="definition", verdict="definition", implements=quantities.quantities)
+def table_1(rng):
+    def by_layer(which):
+        return lambda case: stacked(
+            reference.of_layer(case.activation, k)[which](reference.values(z))
+            for k, z in enumerate(case.z[1:], start=1))
+
+    def in_p(case):
+        return case.objective(reference.variables(case.sample.p)[0])
+
+    claims, case, cases = [], network_case(rng, "softplus"), list(kinds(rng, *ACTIVATIONS))
+    for name, of_sample, right in (
+            ("v", lambda s: stacked(s.v), lambda c: stacked(map(reference.values, c.v))),
+            ("z", lambda s: stacked(s.z[1:]), lambda c: stacked(map(reference.values, c.z[1:]))),
+            ("slopes", lambda s: stacked(s.slope[1:]), by_layer(1)),
+            ("second derivatives", lambda s: stacked(s.second_derivative[1:]), by_layer(2)),
+            ("f_p", lambda s: s.f_p, lambda c: in_p(c).first),
+            ("f_pp", lambda s: s.f_pp, lambda c: in_p(c).second)):
+        claims += compared(f"{name}, against jets", of_sample, right, lambda n: [()], cases,
+                           lambda c: 1.0)
     s = case.sample
-    p = reference.variables(s.p)[0]
-    f = reference.cross_entropy(p, case.evaluation.y[0])
     return [Property("n hidden layers", s.n, 3),
-            Property("shapes of w and u",
-                     tuple(w.shape for w in (*s.w[1:], s.u)), ((4, 3), (3, 4), (4, 3), (3, 4))),
-            Equal("v", stacked(s.v), stacked(reference.values(v) for v in case.v), TOLERANCE),
-            Equal("z", stacked(s.z[1:]),
-                  stacked(reference.values(z) for z in case.z[1:]), TOLERANCE),
-            Equal("slopes", stacked(s.slope[1:]),
-                  stacked(reference.ACTIVATIONS["softplus"][1](z) for z in s.z[1:]), TOLERANCE),
-            Equal("second derivatives", stacked(s.curvature[1:]),
-                  stacked(reference.ACTIVATIONS["softplus"][2](z) for z in s.z[1:]), TOLERANCE),
-            Equal("f_p against jets", s.f_p, f.first, TOLERANCE),
-            Equal("f_pp against jets", s.f_pp, f.second, TOLERANCE),
-            Case(x=s.v[0], u=s.u, p=s.p, f=f.value)]
+            Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
+                     ((4, 3), (3, 4), (4, 3), (3, 4))),
+            *claims, Case(x=s.v[0], u=s.u, p=s.p, f=case.f.value)]

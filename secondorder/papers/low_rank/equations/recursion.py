@@ -1,15 +1,16 @@
-"""The recurrent layer, (58)-(65): a feedforward network whose layers share their weights."""
+"""The recurrent layer, appendix B.2.2, (58)-(65): a network whose layers share their weights."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ....ledger import (Case, Counterexample, Equal, Printed, PrintedShape, Property, equation)
+from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
 from ....nets.activations import activation_function
-from .. import PAPER, recurrence, relu
+from .. import PAPER, quantities, recurrence, relu
 from ..quantities import Quantities
 from . import by_layers, reference
-from .cases import CLEAR, STRAIGHT, TOLERANCE
+from .cases import CLEAR, TOLERANCE, tolerance
+from .conditions import STRAIGHT
 
 STEPS = 4
 
@@ -25,7 +26,7 @@ class RecurrenceCase(NamedTuple):
 
     def of_layer(self):
         """The same derivatives from the passes of `Recurrent`."""
-        return by_layers.recurrence(self.x, self.w, STEPS, self.activation)
+        return by_layers.recurrence(self.x, self.w, self.sample.n, self.activation)
 
     def first(self, of):
         return self._cut(reference.firsts(self.v), 1, of)
@@ -41,66 +42,79 @@ class RecurrenceCase(NamedTuple):
         return np.moveaxis(part, (-2, -1), (axis, axis + 1))
 
     def live(self):
-        return Case(w=self.w, x=self.x, steps=STEPS, v=reference.values(self.v))
+        return Case(w=self.w, x=self.x, steps=self.sample.n, v=reference.values(self.v))
 
 
-def recurrence_case(rng, activation="relu", d=3):
+def recurrence_case(rng, activation="relu", steps=STEPS, dtype="float64", d=3):
     """A random case; with ReLU, some units are dead at some time and none is dead for ever."""
     while True:
-        w, x = rng.normal(size=(d, d)), rng.normal(size=d) + 0.5
-        sample = recurrence.unrolled(w, x, STEPS, activation_function(activation))
+        w, x = rng.normal(size=(d, d)).astype(dtype), (rng.normal(size=d) + 0.5).astype(dtype)
+        sample = recurrence.unrolled(w, x, steps, activation_function(activation))
         slopes = np.array(sample.slope[1:])
         if activation != "relu" or (slopes.any(axis=1).all() and not slopes.all()
                                     and slopes[-1].sum() > 1):
             break
     w_jets, v = reference.variables(w, x)
-    for _ in range(STEPS):
-        v = np.array([jet.through(*reference.ACTIVATIONS[activation]) for jet in reference.affine(
-            w_jets, v)], dtype=object)
+    for _ in range(steps):
+        v = np.array([jet.through(*reference.ACTIVATIONS[activation])
+                      for jet in reference.affine(w_jets, v)], dtype=object)
     return RecurrenceCase(sample, w, x, v, activation)
 
 
-@equation(
-    PAPER, "58", "59",
-    statement="The layer: the same weights, over and over.",
-    formula=r"\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \\ "
-            r"v_{(0)}^j &= x^j \end{aligned}",
-    kind="definition",
-    verdict="holds",
-    implements=(recurrence.unrolled,),
-)
-def layer(rng):
+def cases(rng, *activations):
+    """(name, case): every activation, one step, float32."""
+    first = activations[0]
+    return [*((activation, recurrence_case(rng, activation)) for activation in activations),
+            (f"{first}, one step", recurrence_case(rng, first, 1)),
+            (f"{first}, float32", recurrence_case(rng, first, dtype="float32"))]
+
+
+def against(rng, rule, right, activations=("relu",), what=""):
+    """Claims, case by case: the rule against ``right(case)``, by jets, and ``right(layer)``, by the
+    passes of `Recurrent`; and that it has the weights' precision."""
     claims = []
-    for activation in ("relu", "tanh"):
-        case = recurrence_case(rng, activation)
-        claims += [Equal("against loops", case.sample.v[STEPS], reference.values(case.v),
-                         TOLERANCE, case=activation),
-                   Equal("against Recurrent", case.sample.v[STEPS], case.of_layer().value,
-                         TOLERANCE, case=activation),
-                   Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15,
-                         case=activation)]
-    return [*claims, Property("all copies of the weights are one",
-                              all(w is case.w for w in case.sample.w[1:])), case.live()]
+    for name, case in cases(rng, *activations):
+        made, jets, allowed = rule(case.sample), right(case), tolerance(case.w.dtype)
+        scale = max(np.abs(case.first("x")).max(), np.abs(jets).max())
+        claims += [Equal(f"{what}against jets", made, jets, allowed, scale=scale, case=name),
+                   Equal(f"{what}against Recurrent", made, right(case.of_layer()), allowed,
+                         scale=scale, case=name),
+                   Property(f"{what}in the weights' precision", made.dtype == case.w.dtype,
+                            case=name)]
+    return claims
 
 
-@equation(
-    PAPER, "60",
-    statement="A derivative in the shared weights is the sum of those in the copies; in the "
-              "middle member the copy's indices pair with nothing.",
-    formula=r"\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k "
-            r"\frac{\partial(\cdot)}{\partial w_p^{(k),m}} "
-            r"\frac{\partial w_j^{(k),i}}{\partial w_j^i} = \sum_k "
-            r"\frac{\partial(\cdot)}{\partial w_j^{(k),i}}",
-    corrected=r"\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k "
-              r"\frac{\partial(\cdot)}{\partial w_p^{(k),m}} "
-              r"\frac{\partial w_p^{(k),m}}{\partial w_j^i} = \sum_k "
-              r"\frac{\partial(\cdot)}{\partial w_j^{(k),i}}",
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(recurrence.sum_of_copies,),
-)
-def copies(rng):
+@equation(PAPER, "58", "59",
+          statement="The layer: the same weights, over and over.",
+          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \\
+                      v_{(0)}^j &= x^j \end{aligned}""",
+          kind="definition", verdict="holds", implements=recurrence.unrolled)
+def equations_58_and_59(rng):
+    claims = []
+    for name, case in cases(rng, "relu", "tanh"):
+        last, allowed = case.sample.v[-1], tolerance(case.w.dtype)
+        claims += [Equal("against loops", last, reference.values(case.v), allowed, case=name),
+                   Equal("against Recurrent", last, case.of_layer().value, allowed, case=name),
+                   Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15, case=name),
+                   Property("all copies of the weights are one",
+                            all(w is case.w for w in case.sample.w[1:]), case=name)]
+    return [*claims, case.live()]
+
+
+@equation(PAPER, "60",
+          statement="A derivative in the shared weights is the sum of those in the copies; in the "
+                    "middle member the copy's indices pair with nothing.",
+          formula=r"""\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k
+                      \frac{\partial(\cdot)}{\partial w_p^{(k),m}} \frac{\partial
+                      w_j^{(k),i}}{\partial w_j^i} = \sum_k \frac{\partial(\cdot)}{\partial
+                      w_j^{(k),i}}""",
+          corrected=r"""\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k
+                        \frac{\partial(\cdot)}{\partial w_p^{(k),m}} \frac{\partial
+                        w_p^{(k),m}}{\partial w_j^i} = \sum_k \frac{\partial(\cdot)}{\partial
+                        w_j^{(k),i}}""",
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=recurrence.sum_of_copies)
+def equation_60(rng):
     case = recurrence_case(rng, "tanh")
     ws = reference.variables(*[case.w] * STEPS)
     constant = [reference.Jet(value, np.zeros(STEPS * case.w.size),
@@ -121,187 +135,138 @@ def copies(rng):
             case.live()]
 
 
-@equation(
-    PAPER, "61",
-    statement="First derivatives in the weights: each copy has its own input, not all of them the "
-              "last.",
-    formula=r"\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m} v_{(t-1)}^r",
-    corrected=r"\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m} v_{(k-1)}^r",
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(recurrence.dv_dw, recurrence.dv_dw_as_printed),
-)
-def weights(rng):
-    claims = []
-    for activation in ("relu", "tanh"):
-        case = recurrence_case(rng, activation)
-        made = recurrence.dv_dw(case.sample)
-        claims += [Equal("against jets", made, case.first("w"), TOLERANCE, case=activation),
-                   Equal("against Recurrent", made, case.of_layer().first("w"), TOLERANCE,
-                         case=activation)]
-    made = recurrence.dv_dw_as_printed(case.sample)
-    s = case.sample
-    etas = sum(reference.alpha([None, *[case.w] * STEPS], case.x, "tanh", STEPS,
-                               k) @ np.diag(s.slope[k]) for k in range(1, STEPS + 1))
-    return [*claims, Equal("the printed form is what it says",
-                           made, etas[:, :, None] * s.v[STEPS - 1], TOLERANCE),
-            Printed(Equal("as printed, against jets", made, case.first("w"), CLEAR)), case.live()]
-
-
-@equation(
-    PAPER, "62",
-    statement="First derivatives in the input.",
-    formula=r"\frac{\partial v_{(t)}^m}{\partial x^i} = \eta_s^{(t,1),m} w_i^s",
-    kind="identity",
-    verdict="holds",
-    implements=(recurrence.dv_dx,),
-)
-def inputs(rng):
-    claims = []
-    for activation in ("relu", "softplus"):
-        case = recurrence_case(rng, activation)
-        made = recurrence.dv_dx(case.sample)
-        claims += [Equal("against jets", made, case.first("x"), TOLERANCE, case=activation),
-                   Equal("against Recurrent", made, case.of_layer().first("x"), TOLERANCE,
-                         case=activation)]
-    return [*claims, case.live()]
-
-
-@equation(
-    PAPER, "63",
-    statement="Second derivatives in the weights where the activation does not bend; twice the "
-              "one-sided sum, as printed, is right only along one direction taken twice.",
-    formula=r"\frac{\partial v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p} "
-            r"\frac{\partial v_{(t)}^m}{\partial w_j^{(k),i} \partial w_r^{(p),q}} = 2 "
-            r"\sum_{k=2}^t \sum_{p=1}^{k-1} \eta_i^{(t,k),m} \eta_q^{(k-1,p),j} v_{(p-1)}^r",
-    corrected=r"\sum_{k=2}^t \sum_{p=1}^{k-1} \left( \eta_i^{(t,k),m} \eta_q^{(k-1,p),j} "
-              r"v_{(p-1)}^r + \eta_q^{(t,k),m} \eta_i^{(k-1,p),r} v_{(p-1)}^j \right)",
-    condition=STRAIGHT,
-    kind="identity",
-    verdict="erratum",
-    weight="substance",
-    implements=(recurrence.d2v_dw_dw_relu, recurrence.d2v_dw_dw_as_printed,
-                recurrence.d2v_dw_dw_of_copies),
-)
-def weights_twice(rng):
-    case, direction = recurrence_case(rng), rng.normal(size=(3, 3))
-    right = case.second("w", "w")
-    printed = recurrence.d2v_dw_dw_as_printed(case.sample)
-    curved = recurrence_case(rng, "tanh")
-    return [Equal("corrected, against jets",
-                  recurrence.d2v_dw_dw_relu(case.sample), right, TOLERANCE),
-            Equal("corrected, against Recurrent", recurrence.d2v_dw_dw_relu(case.sample),
-                  case.of_layer().second("w", "w"), TOLERANCE),
-            Equal("for any activation: tanh, against Recurrent",
-                  recurrence.d2v_dw_dw(curved.sample), curved.of_layer().second("w", "w"),
-                  TOLERANCE),
-            Equal("the sum over pairs of copies, against jets",
-                  recurrence.d2v_dw_dw_of_copies(case.sample), right, TOLERANCE),
-            Printed(Equal("as printed, against jets", printed, right, CLEAR)),
-            Equal("as printed, along one direction twice",
-                  np.einsum("mijqr,ij,qr->m", printed, direction, direction),
-                  np.einsum("mijqr,ij,qr->m", right, direction, direction), TOLERANCE),
-            Counterexample(Equal("tanh", recurrence.d2v_dw_dw_relu(curved.sample),
-                                 curved.second("w", "w"), CLEAR)),
+@equation(PAPER, "61",
+          statement="First derivatives in the weights: each copy has its own input, not all of "
+                    "them the last.",
+          formula=r"""\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m}
+                      v_{(t-1)}^r""",
+          corrected=r"""\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m}
+                        v_{(k-1)}^r""",
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(recurrence.dv_dw, recurrence.dv_dw_as_printed))
+def equation_61(rng):
+    claims = against(rng, recurrence.dv_dw, lambda of: of.first("w"), ("relu", "tanh"))
+    case = recurrence_case(rng, "tanh")
+    s, printed = case.sample, recurrence.dv_dw_as_printed(case.sample)
+    etas = sum(reference.eta(s.w, case.x, "tanh", STEPS, k) for k in range(1, STEPS + 1))
+    return [*claims,
+            Equal("the printed form is what it says", printed,
+                  etas[:, :, None] * s.v[STEPS - 1], TOLERANCE),
+            Printed(Equal("as printed, against jets", printed, case.first("w"), CLEAR)),
             case.live()]
 
 
-@equation(
-    PAPER, "64",
-    statement="No second derivatives in the input where the activation does not bend. (The left "
-              "side lacks the 2 of a second derivative, as in (63) and (65).)",
-    formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
-    kind="identity",
-    verdict="conditional",
-    condition=STRAIGHT,
-    implements=(recurrence.d2v_dx_dx,),
-)
-def inputs_twice(rng):
+@equation(PAPER, "62",
+          statement="First derivatives in the input.",
+          formula=r"\frac{\partial v_{(t)}^m}{\partial x^i} = \eta_s^{(t,1),m} w_i^s",
+          kind="identity", verdict="holds", implements=recurrence.dv_dx)
+def equation_62(rng):
+    claims = against(rng, recurrence.dv_dx, lambda of: of.first("x"), ("relu", "softplus"))
+    return [*claims, recurrence_case(rng).live()]
+
+
+@equation(PAPER, "63",
+          statement="Second derivatives in the weights where the activation does not bend; twice "
+                    "the one-sided sum, as printed, is right only along one direction taken twice.",
+          formula=r"""\frac{\partial v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
+                      \frac{\partial v_{(t)}^m}{\partial w_j^{(k),i} \partial w_r^{(p),q}} = 2
+                      \sum_{k=2}^t \sum_{p=1}^{k-1} \eta_i^{(t,k),m} \eta_q^{(k-1,p),j}
+                      v_{(p-1)}^r""",
+          corrected=r"""\sum_{k=2}^t \sum_{p=1}^{k-1} \left( \eta_i^{(t,k),m}
+                        \eta_q^{(k-1,p),j} v_{(p-1)}^r + \eta_q^{(t,k),m} \eta_i^{(k-1,p),r}
+                        v_{(p-1)}^j \right)""",
+          condition=STRAIGHT,
+          kind="identity", verdict="erratum", weight="substance",
+          implements=(recurrence.d2v_dw_dw_relu, recurrence.d2v_dw_dw_as_printed,
+                      recurrence.d2v_dw_dw_of_copies))
+def equation_63(rng):
+    def right(of):
+        return of.second("w", "w")
+
+    claims = against(rng, recurrence.d2v_dw_dw_relu, right)
+    claims += against(rng, recurrence.d2v_dw_dw_of_copies, right, what="sum over copies, ")
     case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
-    scale = case.first("x")
-    bent = curved.second("x", "x")
-    return [Equal("ReLU: jets against 0, beside the first derivatives",
-                  case.second("x", "x"), np.zeros((3, 3, 3)), 1e-14, scale=scale),
-            Equal("the general formula for ReLU",
-                  recurrence.d2v_dx_dx(case.sample), np.zeros((3, 3, 3)), 1e-14, scale=scale),
-            Equal("the general formula for tanh, against jets",
-                  recurrence.d2v_dx_dx(curved.sample), bent, TOLERANCE),
-            Equal("ReLU: Recurrent against 0", case.of_layer().second("x", "x"),
-                  np.zeros((3, 3, 3)), 1e-14, scale=scale),
-            Equal("the general formula for tanh, against Recurrent",
-                  recurrence.d2v_dx_dx(curved.sample), curved.of_layer().second("x", "x"),
-                  TOLERANCE),
-            Counterexample(Equal("tanh", bent, np.zeros((3, 3, 3)), CLEAR)),
+    printed, direction = recurrence.d2v_dw_dw_as_printed(case.sample), rng.normal(size=(3, 3))
+    twice = [np.einsum("mijqr,ij,qr->m", of, direction, direction)
+             for of in (printed, right(case))]
+    return [*claims,
+            Printed(Equal("as printed, against jets", printed, right(case), CLEAR)),
+            Equal("as printed, along one direction twice", *twice, TOLERANCE),
+            Counterexample(Equal("tanh", recurrence.d2v_dw_dw_relu(curved.sample), right(curved),
+                                 CLEAR)),
             case.live()]
 
 
-@equation(
-    PAPER, "65",
-    statement="Second derivatives in weights and input; in the first term as printed the copy's "
-              "indices are lost.",
-    formula=r"\begin{aligned} \frac{\partial v_{(t)}^m}{\partial w_r^q \partial x^i} &= "
-            r"\eta_s^{(t,1),j} \delta_i^s + \sum_k \frac{\partial \eta_q^{(t,1),m}}{\partial "
-            r"w_t^{(k),s}} w_i^s \\ &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \eta_q^{(t,k),m} "
-            r"\eta_s^{(k-1,1),r} w_i^s \end{aligned}",
-    corrected=r"\begin{aligned} \frac{\partial^2 v_{(t)}^m}{\partial w_r^q \partial x^i} &= "
-              r"\eta_q^{(t,1),m} \delta_i^r + \sum_k \frac{\partial \eta_s^{(t,1),m}}{\partial "
-              r"w_r^{(k),q}} w_i^s \\ &= \eta_q^{(t,1),m} \delta_i^r + \sum_{k=2}^t "
-              r"\eta_q^{(t,k),m} \eta_s^{(k-1,1),r} w_i^s \end{aligned}",
-    condition=STRAIGHT,
-    kind="identity",
-    verdict="erratum",
-    weight="misprint",
-    implements=(recurrence.d2v_dw_dx_relu, recurrence.d2v_dw_dx, relu.deta_dw),
-)
-def weights_and_inputs(rng):
+@equation(PAPER, "64",
+          statement="No second derivatives in the input where the activation does not bend. (The "
+                    "left side lacks the 2 of a second derivative, as in (63) and (65).)",
+          formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
+          condition=STRAIGHT,
+          kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx_relu)
+def equation_64(rng):
+    claims = against(rng, recurrence.d2v_dx_dx_relu, lambda of: of.second("x", "x"))
     case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
-    right, made = case.second("w", "x"), recurrence.d2v_dw_dx_relu(case.sample)
-    eta_1 = reference.alpha([None, *[case.w] * STEPS], case.x, "relu", STEPS,
-                            1) @ np.diag(case.sample.slope[1])
-    lost = made - np.einsum("mq,ri->mqri", eta_1, np.eye(3)) + eta_1[:, None, None, :]
-    first_line = np.einsum("mq,ri->mqri", eta_1, np.eye(3)) + sum(
-        np.einsum("msqr,si->mqri", relu.deta_dw(case.sample, STEPS, 1, k), case.w)
-        for k in range(1, STEPS + 1))
-    return [Equal("corrected, against jets", made, right, TOLERANCE),
-            Equal("corrected, against Recurrent", made, case.of_layer().second("w", "x"),
-                  TOLERANCE),
-            Equal("first line, corrected, against jets", first_line, right, TOLERANCE),
-            Equal("for any activation: tanh, against jets",
-                  recurrence.d2v_dw_dx(curved.sample), curved.second("w", "x"), TOLERANCE),
-            Equal("for any activation: tanh, against Recurrent",
-                  recurrence.d2v_dw_dx(curved.sample), curved.of_layer().second("w", "x"),
-                  TOLERANCE),
-            Printed(Equal("as printed, its free j read as m", lost, right, CLEAR)),
-            Counterexample(Equal("tanh without its bends", recurrence.d2v_dw_dx_relu(curved.sample),
-                                 curved.second("w", "x"), CLEAR)),
+    return [*claims,
+            Counterexample(Equal("tanh", curved.second("x", "x"),
+                                 recurrence.d2v_dx_dx_relu(curved.sample), CLEAR)),
             case.live()]
 
 
-@equation(
-    PAPER, "u-recurrent-curved", ours=True,
-    where="appendix B.2.2, below (65): the results of the next section for other activations",
-    statement="Second derivatives of the recurrent layer for any activation: those of the "
-              "unrolled network, summed over copies of the weights.",
-    formula=r"\frac{\partial^2 v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p} "
-            r"\frac{\partial^2 v^{(t),m}}{\partial w_j^{(k),i} \partial w_r^{(p),q}}, \quad "
-            r"\frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = \sum_r \alpha_b^{(t,r),m} "
-            r"\mathcal{A}''(z^{(r),b}) (w \alpha^{(r-1,0)})_i^b (w \alpha^{(r-1,0)})_l^b",
-    kind="identity",
-    verdict="holds",
-    implements=(recurrence.d2v_dw_dw, recurrence.d2v_dw_dx, recurrence.d2v_dx_dx),
-)
-def curved_recurrence(rng):
+@equation(PAPER, "65",
+          statement="Second derivatives in weights and input; in the first term as printed the "
+                    "copy's indices are lost.",
+          formula=r"""\begin{aligned} \frac{\partial v_{(t)}^m}{\partial w_r^q \partial x^i}
+                      &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \frac{\partial
+                      \eta_q^{(t,1),m}}{\partial w_t^{(k),s}} w_i^s \\
+                      &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \eta_q^{(t,k),m}
+                      \eta_s^{(k-1,1),r} w_i^s \end{aligned}""",
+          corrected=r"""\begin{aligned} \frac{\partial^2 v_{(t)}^m}{\partial w_r^q \partial
+                        x^i} &= \eta_q^{(t,1),m} \delta_i^r + \sum_k \frac{\partial
+                        \eta_s^{(t,1),m}}{\partial w_r^{(k),q}} w_i^s \\
+                        &= \eta_q^{(t,1),m} \delta_i^r + \sum_{k=2}^t \eta_q^{(t,k),m}
+                        \eta_s^{(k-1,1),r} w_i^s \end{aligned}""",
+          condition=STRAIGHT,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(recurrence.d2v_dw_dx_relu, relu.deta_dw))
+def equation_65(rng):
+    def right(of):
+        return of.second("w", "x")
+
+    def first_line(sample):
+        n, eta, identity = sample.n, quantities.eta(sample, sample.n, 1), np.eye(3)
+        identity = identity.astype(eta.dtype)
+        return np.einsum("mq,ri->mqri", eta, identity) + sum(
+            np.einsum("msqr,si->mqri", relu.deta_dw(sample, n, 1, k), sample.w[1])
+            for k in range(1, n + 1))
+
+    claims = against(rng, recurrence.d2v_dw_dx_relu, right)
+    claims += against(rng, first_line, right, what="first line, corrected, ")
+    case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
+    eta = reference.eta(case.sample.w, case.x, "relu", STEPS, 1)
+    lost = (right(case) - np.einsum("mq,ri->mqri", eta, np.eye(3)) + eta[:, None, None, :])
+    return [*claims,
+            Printed(Equal("as printed, its free j read as m", lost, right(case), CLEAR)),
+            Counterexample(Equal("tanh, without its second derivatives",
+                                 recurrence.d2v_dw_dx_relu(curved.sample), right(curved), CLEAR)),
+            case.live()]
+
+
+@equation(PAPER, "u-recurrent-curved",
+          where="appendix B.2.2, below (65): the results of the next section for other activations",
+          statement="Second derivatives of the recurrent layer for any activation: those of the "
+                    "unrolled network, summed over copies of the weights.",
+          formula=r"""\frac{\partial^2 v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
+                      \frac{\partial^2 v^{(t),m}}{\partial w_j^{(k),i} \partial w_r^{(p),q}},
+                      \quad \frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = \sum_r
+                      \alpha_b^{(t,r),m} \mathcal{A}''(z^{(r),b}) (w \alpha^{(r-1,0)})_i^b (w
+                      \alpha^{(r-1,0)})_l^b""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(recurrence.d2v_dw_dw, recurrence.d2v_dw_dx, recurrence.d2v_dx_dx))
+def u_recurrent_curved(rng):
     claims = []
-    for activation in ("relu", "tanh", "softplus"):
-        case = recurrence_case(rng, activation)
-        scale = np.abs(case.first("x")).max()
-        claims += [
-            Equal("weights twice, against jets", recurrence.d2v_dw_dw(case.sample),
-                  case.second("w", "w"), TOLERANCE, case=activation),
-            Equal("weights and inputs, against jets", recurrence.d2v_dw_dx(case.sample),
-                  case.second("w", "x"), TOLERANCE, case=activation),
-            Equal("inputs twice, against jets", recurrence.d2v_dx_dx(case.sample),
-                  case.second("x", "x"), TOLERANCE, scale=scale, case=activation),
-        ]
-    return [*claims, case.live()]
+    for what, rule, of in (("weights twice, ", recurrence.d2v_dw_dw, ("w", "w")),
+                           ("weights and inputs, ", recurrence.d2v_dw_dx, ("w", "x")),
+                           ("inputs twice, ", recurrence.d2v_dx_dx, ("x", "x"))):
+        claims += against(rng, rule, lambda side, of=of: side.second(*of),
+                          ("tanh", "softplus", "relu"), what)
+    return [*claims, recurrence_case(rng, "tanh").live()]

@@ -13,14 +13,26 @@ from ....exact.finite_differences import complex_step
 ACTIVATIONS = {
     "relu": (lambda z: z * (np.real(z) > 0), lambda z: 1.0 * (np.real(z) > 0), lambda z: 0.0 * z),
     "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2),
-    "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1
-                 / (1 + np.exp(-z)), lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2),
+    "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1 / (1 + np.exp(-z)),
+                 lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2),
     "identity": (lambda z: z, lambda z: 1.0 + 0.0 * z, lambda z: 0.0 * z)}
 
 
 def of_layer(activation, k):
-    """Value, slope and second derivative in layer k, for one name or a list of names by layer."""
-    return ACTIVATIONS[activation if isinstance(activation, str) else activation[k]]
+    """Value, slope and second derivative in layer k, for one name or a list of names by layer.
+
+    Two names with a blank between them are one function of the other.
+    """
+    inner, *outer = (activation if isinstance(activation, str) else activation[k]).split()
+    return composed(ACTIVATIONS[inner], ACTIVATIONS[outer[0]]) if outer else ACTIVATIONS[inner]
+
+
+def composed(inner, outer):
+    """Value and two derivatives of outer(inner(z)) by the chain rule."""
+    (f, f_1, f_2), (g, g_1, g_2) = inner, outer
+    return (lambda z: g(f(z)),
+            lambda z: g_1(f(z)) * f_1(z),
+            lambda z: g_2(f(z)) * f_1(z) ** 2 + g_1(f(z)) * f_2(z))
 
 
 class Jet:
@@ -79,14 +91,14 @@ def seconds(jets):
     return found.reshape(*np.shape(jets), *found.shape[1:])
 
 
-def affine(w, v, b=None):
-    """sum_i w_ji v_i (+ b_j), by loops."""
+def affine(w, v):
+    """sum_i w_ji v_i, by loops; a column more than v has entries is a bias, b_j."""
     found = []
-    for j in range(len(w)):
-        total = 0.0
+    for row in w:
+        total = row[-1] if len(row) > len(v) else 0.0
         for i in range(len(v)):
-            total = w[j][i] * v[i] + total
-        found.append(total if b is None else b[j] + total)
+            total = row[i] * v[i] + total
+        found.append(total)
     return np.array(found, dtype=object)
 
 
@@ -98,10 +110,21 @@ def layers(ws, x, activation, start=0):
     """
     z, v = [None], [np.array(x, dtype=object)]
     for k, w in enumerate(ws, start=start + 1):
-        b = [row[-1] for row in w] if len(w[0]) > len(v[-1]) else None
-        z.append(affine([row[: len(v[-1])] for row in w], v[-1], b))
+        z.append(affine(w, v[-1]))
         v.append(np.array([jet.through(*of_layer(activation, k)) for jet in z[-1]], dtype=object))
     return z, v
+
+
+def by_loops(x, w, strides):
+    """Arguments of the activation, output by output, as jets in all entries of x and w."""
+    x, w = variables(x, w)
+    counts = [(n - k) // stride + 1 for n, k, stride in zip(x.shape, w.shape, strides)]
+    found = np.empty(counts, dtype=object)
+    for s, t in np.ndindex(*counts):
+        found[s, t] = 0.0
+        for l, k in np.ndindex(w.shape):
+            found[s, t] = w[l, k] * x[strides[0] * s + l, strides[1] * t + k] + found[s, t]
+    return found
 
 
 def cross_entropy(p, y):
@@ -137,33 +160,42 @@ def unpack(theta, shapes):
     return found
 
 
-def alpha(ws, x, activation, k, l):
-    """d v^(k) / d v^(l) by multiplying one layer's Jacobians; ws[0] is None."""
-    v, product = x, np.eye(len(x) if l == 0 else len(ws[l]))
-    if k < l:
-        return np.zeros((len(x) if k == 0 else len(ws[k]), len(product)))
+def weights_and_slopes(ws, x, activation, k):
+    """(W^(r), A'(z^(r))) of the layers r = 1, ..., k; a column more of ws[r] is its bias."""
+    v, found = x, []
     for r in range(1, k + 1):
         value, slope, _ = of_layer(activation, r)
-        z = ws[r] @ v
+        columns = len(v)
+        z = ws[r][:, :columns] @ v + ws[r][:, columns:].sum(axis=1)
+        found.append((ws[r][:, :columns], slope(z)))
         v = value(z)
-        if r > l:
-            product = slope(z)[:, None] * (ws[r] @ product)
+    return found
+
+
+def alpha(ws, x, activation, k, l):
+    """d v^(k) / d v^(l) by multiplying one layer's Jacobians; ws[0] is None."""
+    product = np.eye(len(x) if l == 0 else len(ws[l]))
+    if k < l:
+        return np.zeros((len(x) if k == 0 else len(ws[k]), len(product)))
+    for w, slope in weights_and_slopes(ws, x, activation, k)[l:]:
+        product = slope[:, None] * (w @ product)
     return product
 
 
 def gamma(ws, x, activation, k):
     """diag A'(z^(k))."""
-    v = x
-    for r in range(1, k + 1):
-        value, slope, _ = of_layer(activation, r)
-        z = ws[r] @ v
-        v = value(z)
-    return np.diag(slope(z))
+    return np.diag(weights_and_slopes(ws, x, activation, k)[-1][1])
+
+
+def eta(ws, x, activation, k, l):
+    """d v^(k) / d z^(l)."""
+    return alpha(ws, x, activation, k, l) @ gamma(ws, x, activation, l)
 
 
 def derivative(function, ws, q):
-    """Derivative of ``function(ws)``, an array, in W^(q) by complex steps: its axes, then (d_q,
-    d_q-1).
+    """Derivative of ``function(ws)``, an array, in W^(q) by complex steps.
+
+    Its axes, then those of W^(q).
     """
     shape = ws[q].shape
 

@@ -1,0 +1,405 @@
+"""Networks with any activation, appendix B.3, (66)-(80)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, equation
+from .. import PAPER, curved, quantities, relu
+from . import reference
+from .cases import (ACTIVATIONS, CLEAR, CURVED, all_layers, compared, kinds, network_case, pairs,
+                    stacked)
+from .conditions import INSIDE, ONE_SAMPLE
+
+
+def by_complex_steps(rng, rules, function, layers):
+    """Claims: the rules, by name, against complex steps of
+    ``function(ws, x, activation, *layers)``; the last layer is that of the weights.
+    """
+    cases, claims = list(kinds(rng, *CURVED)), []
+    for what, rule in rules.items():
+        claims += compared(f"{what}, against complex steps", rule,
+                           lambda case, *at: case.by_complex_steps(function, at[-1], *at[:-1]),
+                           layers, cases)
+    return [*claims, cases[0][1].live()]
+
+
+@equation(PAPER, "66",
+          statement="How a layer's slopes change with the weights up to it, with second "
+                    "derivatives of the activation.",
+          formula=r"""\frac{\partial \gamma_r^{(l),m}}{\partial w_t^{(q),s}} = \begin{cases} 0
+                      & l < q \\
+                      \delta_r^m \mathcal{A}'' \left( w_j^{(l),m} v^{(l-1),j} \right)
+                      \delta_s^m v^{(l-1),t} & l = q \\
+                      \delta_r^m \mathcal{A}'' \left( w_j^{(l),m} v^{(l-1),j} \right)
+                      w_a^{(l),m} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q \end{cases}""",
+          kind="identity", verdict="holds", implements=curved.dgamma_dw_explicit)
+def equation_66(rng):
+    return by_complex_steps(rng, {"all layers": curved.dgamma_dw_explicit}, reference.gamma, pairs)
+
+
+@equation(PAPER, "68",
+          statement="How a layer's slopes change with the weights up to it.",
+          formula=r"""\frac{\partial \gamma_r^{(l),m}}{\partial w_t^{(q),s}} = \begin{cases} 0
+                      & l < q \\
+                      \lambda_{rs}^{(l),m} v^{(l-1),t} & l = q \\
+                      \lambda_{rp}^{(l),m} w_a^{(l),p} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q
+                      \end{cases}""",
+          kind="identity", verdict="holds", implements=curved.dgamma_dw)
+def equation_68(rng):
+    return by_complex_steps(rng, {"all layers": curved.dgamma_dw}, reference.gamma, pairs)
+
+
+@equation(PAPER, "67",
+          statement="lambda holds a layer's second derivatives where all three indices agree.",
+          formula=r"""\lambda_{rs}^{(l),m} \equiv \delta_r^m \delta_s^m
+                      \mathcal{A}''(w_j^{(l),m} v^{(l-1),j})""",
+          kind="definition", verdict="holds", implements=quantities.lambda_)
+def equation_67(rng):
+    def right(case, k):
+        slope, z = reference.of_layer(case.activation, k)[1], reference.values(case.z[k])
+        full = np.zeros(3 * (len(z),))  # only where all three indices agree
+        for m in range(len(z)):
+            full[m, m, m] = np.imag(slope(z[m] + 1e-30j)) / 1e-30
+        return full
+
+    claims = compared("against a complex step of the slope", quantities.lambda_, right, all_layers,
+                      kinds(rng, *CURVED))
+    return [*claims, Case(z=network_case(rng).sample.z[1])]
+
+
+@equation(PAPER, "69",
+          statement="One layer taken out of a chain of Jacobians.",
+          formula=r"""\alpha_m^{(k,l),j} = \alpha_b^{(k,r),j} \alpha_a^{(r,r-1),b}
+                      \alpha_m^{(r-1,l),a}""",
+          condition=INSIDE,
+          kind="identity", verdict="conditional", implements=(quantities.alpha, quantities.beta))
+def equation_69(rng):
+    case = network_case(rng, "tanh")
+    triples = [(k, l, r) for k, l in pairs(3, 0) for r in range(1, 4)]
+    outside = [(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]
+
+    def product(sample, k, l, r):
+        return (quantities.alpha(sample, k, r) @ quantities.beta(sample, r)
+                @ quantities.alpha(sample, r - 1, l))
+
+    def right(case, k, l, r):
+        return reference.alpha(case.ws, case.sample.v[0], case.activation, k, l)
+
+    claims = compared("l < r <= k, against plain products", product, right,
+                      lambda n: [(k, l, r) for k, l, r in triples if l < r <= k],
+                      kinds(rng, *ACTIVATIONS))
+    left, plain = (stacked(f(of, *at) for at in outside)
+                   for f, of in ((product, case.sample), (right, case)))
+    return [*claims, Counterexample(Equal("k >= l but r not between", left, plain, CLEAR)),
+            Case(x=case.sample.v[0])]
+
+
+@equation(PAPER, "71",
+          statement="How a layer's Jacobian changes with the weights up to it.",
+          formula=r"""\frac{\partial \beta_a^{(r),b}}{\partial w_t^{(q),s}} = \begin{cases} 0
+                      & r < q \\
+                      \lambda_{ps}^{(r),b} w_a^{(r),p} v^{(r-1),t} + \gamma_s^{(r),b}
+                      \delta_a^t & r = q \\
+                      \lambda_{dp}^{(r),b} w_a^{(r),d} w_m^{(r),p} \eta_s^{(r-1,q),m}
+                      v^{(q-1),t} & r > q \end{cases}""",
+          kind="identity", verdict="holds", implements=curved.dbeta_dw)
+def equation_71(rng):
+    def beta(ws, x, activation, r):
+        return reference.alpha(ws, x, activation, r, r - 1)
+
+    return by_complex_steps(rng, {"all layers": curved.dbeta_dw}, beta, pairs)
+
+
+@equation(PAPER, "72",
+          statement="How Jacobians between layers change: the sum over the layers between, and "
+                    "what each of them bends.",
+          formula=r"""\begin{gathered} \frac{\partial \alpha_m^{(k,l),j}}{\partial w_t^{(q),s}}
+                      = \sum_{r=l+1}^k \alpha_b^{(k,r),j} \frac{\partial
+                      \beta_a^{(r),b}}{\partial w_t^{(q),s}} \alpha_m^{(r-1,l),a} \\
+                      = \begin{cases} 0 & k < q \\
+                      \sum_{r=q+1}^k \alpha_b^{(k,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,l),a} \\
+                      \quad + \alpha_b^{(k,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
+                      v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,l),a}
+                      & l < q \leq k \\
+                      \sum_{r=l+1}^k \alpha_b^{(k,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,l),a} & q
+                      \leq l \end{cases} \end{gathered}""",
+          kind="identity", verdict="holds",
+          implements=(curved.dalpha_dw, curved.dalpha_dw_by_cases))
+def equation_72(rng):
+    def layers(n):
+        return [(k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)]
+
+    return by_complex_steps(rng, {"first line": curved.dalpha_dw,
+                                  "second line": curved.dalpha_dw_by_cases}, reference.alpha,
+                            layers)
+
+
+def from_the_top(n):
+    return [(n, k, q) for k, q in pairs(n)]
+
+
+@equation(PAPER, "73",
+          statement="How eta changes, by the product rule on alpha and gamma.",
+          formula=r"""\frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} = \frac{\partial
+                      \alpha_m^{(n,k),j}}{\partial w_t^{(q),s}} \gamma_l^{(k),m}
+                      + \alpha_m^{(n,k),j} \frac{\partial \gamma_l^{(k),m}}{\partial
+                      w_t^{(q),s}}""",
+          kind="identity", verdict="holds", implements=curved.deta_dw_product_rule)
+def equation_73(rng):
+    return by_complex_steps(rng, {"all layers": curved.deta_dw_product_rule}, reference.eta,
+                            from_the_top)
+
+
+@equation(PAPER, "74", "75",
+          statement="How eta changes, by cases; for q < k the sum must have the lower layer's eta "
+                    "and inputs, not those of layer k.",
+          formula=r"""\begin{aligned} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
+                      &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
+                      \alpha_m^{(r-1,k),a} \gamma_l^{(k),m} \\
+                      \quad + \alpha_b^{(n,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
+                      v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,k),a}
+                      \gamma_l^{(k),m} & q > k \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
+                      \gamma_l^{(k),m} \\
+                      \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
+                      \gamma_l^{(k),m} \\
+                      \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
+                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \\
+                      &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
+                      \\
+                      \quad + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
+                      \eta_l^{(q-1,k),a} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t} & q > k \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
+                      \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
+                      \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
+                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \end{aligned}""",
+          corrected=r"""\begin{aligned} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
+                        &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
+                        \alpha_m^{(r-1,k),a} \gamma_l^{(k),m} \\
+                        \quad + \alpha_b^{(n,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
+                        v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,k),a}
+                        \gamma_l^{(k),m} & q > k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
+                        \gamma_l^{(k),m} \\
+                        \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,k),a}
+                        \gamma_l^{(k),m} \\
+                        \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
+                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \\
+                        &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
+                        \eta_l^{(r-1,k),a} \\
+                        \quad + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
+                        \eta_l^{(q-1,k),a} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t} & q > k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
+                        \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a} \\
+                        \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
+                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \end{aligned}""",
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(curved.deta_dw_unreduced, curved.deta_dw, curved.sum_above,
+                      curved.deta_dw_as_printed, curved.sum_above_as_printed))
+def equations_74_and_75(rng):
+    def right(case, k, q):
+        return case.by_complex_steps(reference.eta, q, case.sample.n, k)
+
+    def printed(sample, k, q):
+        return curved.deta_dw_as_printed(sample, sample.n, k, q)
+
+    return [*by_complex_steps(rng, {"(74)": curved.deta_dw_unreduced, "(75)": curved.deta_dw},
+                              reference.eta, from_the_top),
+            *as_printed(rng, printed, right, too_much)]
+
+
+def too_much(case, k, q):
+    """What the printed sum over r has too much, indices j, l, s, t, from plain products."""
+    at = case.ws, case.sample.v[0], case.activation
+    n, v, total = case.sample.n, [reference.values(v) for v in case.v], 0
+    for r in range(k + 1, n + 1):
+        second_derivative = reference.of_layer(case.activation, r)[2](reference.values(case.z[r]))
+        above = reference.alpha(*at, n, r) * second_derivative
+        own, lower = (case.ws[r] @ reference.eta(*at, r - 1, below) for below in (k, q))
+        total = (total + np.einsum("jb,bs,bl,t->jlst", above, own, own, v[k - 1])
+                 - np.einsum("jb,bs,bl,t->jlst", above, lower, own, v[q - 1]))
+    return total
+
+
+def as_printed(rng, rule, right, extra):
+    """Claims on the third case as printed: its value for layers of one width, k < n, is the
+    derivative and `extra`; for other widths its shape is wrong."""
+    square, uneven = (network_case(rng, "tanh", sizes=sizes)
+                      for sizes in ((3, 3, 3, 3, 2), (3, 4, 3, 4, 3)))
+    below = [(k, q) for k, q in pairs(square.sample.n - 1) if q < k]
+    printed = stacked(rule(square.sample, k, q) for k, q in below)
+    expected = stacked(right(square, k, q) for k, q in below)
+    s = uneven.sample
+    return [Equal("the printed form is what it says", printed,
+                  expected + stacked(extra(square, k, q) for k, q in below), square.tolerance),
+            Printed(Equal("q < k < n, layers of one width, as printed", printed, expected, CLEAR)),
+            PrintedShape("s and t of the printed sum, k = 2, and of the derivative in w^(1)",
+                         (len(s.v[2]), len(s.v[1])), s.w[1].shape)]
+
+
+@equation(PAPER, "76",
+          statement="Second derivatives of the last layer's outputs, by the product rule on eta "
+                    "and v.",
+          formula=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
+                      = \begin{cases} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
+                      v^{(k-1),i} & q \geq k \\
+                      \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i}
+                      + \eta_l^{(n,k),j} \frac{\partial v^{(k-1),i}}{\partial w_t^{(q),s}} & q
+                      < k \end{cases}""",
+          kind="identity", verdict="holds", implements=curved.d2v_dw_dw_product_rule)
+def equation_76(rng):
+    return [*second_derivatives(rng, curved.d2v_dw_dw_product_rule), network_case(rng).live()]
+
+
+def second_of_outputs(case, k, q):
+    """d2 v^(n) in the weights of layers k and q, by jets."""
+    return case.second(case.v[case.sample.n], k, q)
+
+
+def second_derivatives(rng, rule):
+    """Claims: second derivatives of the outputs for all pairs of layers, against jets."""
+    return compared("all pairs of layers, against jets", rule, second_of_outputs, pairs,
+                    kinds(rng, *ACTIVATIONS))
+
+
+@equation(PAPER, "77",
+          statement="The same written out; for q < k with the slip of (75).",
+          formula=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
+                      = \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
+                      v^{(k-1),i} \\
+                      + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
+                      \eta_l^{(q-1,k),a} v^{(k-1),i} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t}
+                      v^{(k-1),i} & q > k \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} v^{(k-1),i}
+                      \\
+                      + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} v^{(k-1),i} & q = k
+                      \\
+                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} v^{(k-1),i}
+                      \\
+                      + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p} \eta_s^{(k-1,q),a}
+                      v^{(q-1),t} v^{(k-1),i} + \eta_l^{(n,k),j} \eta_s^{(k-1,q),i} v^{(q-1),t}
+                      & q < k \end{cases}""",
+          corrected=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
+                        = \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
+                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
+                        \eta_l^{(r-1,k),a} v^{(k-1),i} \\
+                        + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
+                        \eta_l^{(q-1,k),a} v^{(k-1),i} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t}
+                        v^{(k-1),i} & q > k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a}
+                        v^{(k-1),i} \\
+                        + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} v^{(k-1),i} & q
+                        = k \\
+                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
+                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
+                        v^{(k-1),i} \\
+                        + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
+                        \eta_s^{(k-1,q),a} v^{(q-1),t} v^{(k-1),i} + \eta_l^{(n,k),j}
+                        \eta_s^{(k-1,q),i} v^{(q-1),t} & q < k \end{cases}""",
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(curved.d2v_dw_dw, curved.d2v_dw_dw_as_printed))
+def equation_77(rng):
+    def extra(case, k, q):
+        return np.einsum("jlst,i->jlist", too_much(case, k, q), case.sample.v[k - 1])
+
+    return [*second_derivatives(rng, curved.d2v_dw_dw),
+            *as_printed(rng, curved.d2v_dw_dw_as_printed, second_of_outputs, extra),
+            network_case(rng).live()]
+
+
+# -- the objective
+
+
+def blocks_of(rng, rule, layers):
+    """Blocks of one sample against jets; and from averages over two samples, which is not the mean
+    of the blocks."""
+    def right(case, *at):  # what is not given is the output
+        return case.second(case.f, *[case.sample.n + 1] * (2 - len(at)), *at)
+
+    def scale(case):
+        return np.abs(case.sample.v_bar[-1]).max() ** 2 * np.abs(case.sample.p).max()
+
+    def mean(samples):
+        return np.mean([stacked(rule(s, *at) for at in layers(3)) for s in samples], axis=0)
+
+    two = network_case(rng, "tanh", samples=2)
+    samples = [quantities.quantities(two.evaluation, b) for b in range(2)]
+    f_p, f_pp = (np.mean([getattr(s, name) for s in samples], axis=0) for name in ("f_p", "f_pp"))
+    mixed = [replace(s, f_p=f_p, f_pp=f_pp) for s in samples]
+    return [*compared("one sample, against jets", rule, right, layers, kinds(rng, *ACTIVATIONS),
+                      scale),
+            Counterexample(Equal("derivatives of F = E[f] in front of each of two samples' "
+                                 "outputs, against the mean of the blocks", mean(mixed),
+                                 mean(samples), CLEAR)),
+            Case(x=two.evaluation.x)]
+
+
+@equation(PAPER, "78",
+          statement="The block of the output weights, as (34).",
+          formula=r"""\frac{\partial^2 F}{\partial u_j^i \partial u_t^s} = \frac{\partial^2
+                      F}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i}
+                      \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 F}{\partial p^i
+                      \partial p^s} v^{(n),j} v^{(n),t}""",
+          condition=ONE_SAMPLE,
+          kind="identity", verdict="conditional", implements=relu.block_uu)
+def equation_78(rng):
+    return blocks_of(rng, relu.block_uu, lambda n: [()])
+
+
+@equation(PAPER, "79",
+          statement="The blocks between output and hidden weights, as (35).",
+          formula=r"""\begin{aligned} \frac{\partial^2 F}{\partial u_j^i \partial w_t^{(k),s}}
+                      &= \frac{\partial F}{\partial p^i} \frac{\partial v^{(n),j}}{\partial
+                      w_t^{(k),s}} + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j}
+                      \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
+                      v^{(n),m}}{\partial w_t^{(k),s}} \\
+                      &= \frac{\partial F}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
+                      + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} u_m^l
+                      \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned}""",
+          condition=ONE_SAMPLE,
+          kind="identity", verdict="conditional", implements=relu.block_uw)
+def equation_79(rng):
+    return blocks_of(rng, relu.block_uw, all_layers)
+
+
+@equation(PAPER, "80",
+          statement="The blocks between hidden weights, with the second derivatives of the "
+                    "outputs.",
+          formula=r"""\begin{aligned} \frac{\partial^2 F}{\partial w_i^{(k),l} \partial
+                      w_t^{(q),s}} &= \frac{\partial^2 F}{\partial p^a \partial p^b}
+                      \frac{\partial p^a}{\partial v^{(n),j}} \frac{\partial
+                      v^{(n),j}}{\partial w_i^{(k),l}} \frac{\partial p^b}{\partial v^{(n),c}}
+                      \frac{\partial v^{(n),c}}{\partial w_t^{(q),s}} + \frac{\partial
+                      F}{\partial p^m} \frac{\partial p^m}{\partial v^{(n),j}} \frac{\partial^2
+                      v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}} \\
+                      &= \frac{\partial^2 F}{\partial p^a \partial p^b} u_j^a \eta_l^{(n,k),j}
+                      v^{(k-1),i} u_c^b \eta_s^{(n,q),c} v^{(q-1),t} + \frac{\partial
+                      F}{\partial p^a} u_j^a \frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l}
+                      \partial w_t^{(q),s}} \end{aligned}""",
+          condition=ONE_SAMPLE,
+          kind="identity", verdict="conditional", implements=curved.block_ww)
+def equation_80(rng):
+    return blocks_of(rng, curved.block_ww, pairs)
