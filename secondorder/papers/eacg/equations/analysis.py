@@ -28,8 +28,8 @@ def through_weights(W, B):
 
 def one_layer_down(W, B, slope):
     """The rules of a linear layer and of the activation below it, as (8b) has them."""
-    kept = SimpleNamespace(slope=slope, curvature=np.ones(slope.shape))
-    activation = SimpleNamespace(layer=SimpleNamespace(function=None), saved=kept,
+    saved = SimpleNamespace(slope=slope, curvature=np.ones(slope.shape))
+    activation = SimpleNamespace(layer=SimpleNamespace(function=None), saved=saved,
                                  delta=np.ones(slope.shape))
     return rules.ActivationRule.carry(activation, through_weights(W, B), -1.0)
 
@@ -49,13 +49,13 @@ def counted_products(widths):
           kind="claim", verdict="holds",
           implements=(complexity.parameters, complexity.storage_of_blocks))
 def u_space(rng):
-    made = mlp(WIDTHS, rng=rng)
-    blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in made.layers[::2])
+    network = mlp(WIDTHS, rng=rng)
+    blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in network.layers[::2])
     drawn = [tuple(rng.integers(1, 40, 5)) for _ in range(50)] + [complexity.CIFAR_10]
     counts = np.array([complexity.parameters(widths) for widths in drawn], float)
     printed = np.array([complexity.parameters_as_printed(widths) for widths in drawn], float)
     return [
-        Equal("parameters of a network", complexity.parameters(WIDTHS), made.size, 1e-15),
+        Equal("parameters of a network", complexity.parameters(WIDTHS), network.size, 1e-15),
         Equal("of the paper's network for Cifar-10", complexity.parameters(complexity.CIFAR_10),
               3846810, 1e-15),
         Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
@@ -178,9 +178,9 @@ def table_1(rng):
               complexity.kfi(WIDE), both_sides + sum(m**3 + n**3 for m, n in pairs), 1e-15),
         Equal("EA-CG: 10 products (11b), counted", complexity.ea_cg(WIDE, 10),
               10 * counted_products(WIDE), 1e-15),
-        Equal("numbers kept by KFI", complexity.storage_of_kfi(WIDTHS),
+        Equal("numbers stored by KFI", complexity.storage_of_kfi(WIDTHS),
               sum(m**2 + n**2 for m, n in stored), 1e-15),
-        Equal("numbers kept by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
+        Equal("numbers stored by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
               sum(m + n**2 for m, n in stored), 1e-15),
         AtMost("the products with W against twice the entry of PCH, layers that become narrower",
                complexity.propagation(WIDE), 2.0 * complexity.propagation_in_table(WIDE)),
@@ -220,8 +220,8 @@ def table_1_criterion(rng):
                                                                                  start=1)),
             *(AtMost(f"0 against the least eigenvalue of {name}", 0.0, reference.least(B),
                      scale=1.0, case=f"{activation}, layer {t}")
-              for name, found in (("Fisher", fisher), ("PCH", pch))
-              for t, B in enumerate(found, start=1)),
+              for name, matrices in (("Fisher", fisher), ("PCH", pch))
+              for t, B in enumerate(matrices, start=1)),
             AtMost("Gauss-Newton: least eigenvalue of the top block against -1 % of its largest "
                    "entry", reference.least(top), -0.01, case=activation),
             Equal("PCH's top block against absolute eigenvalues of the mean Hessian", pch[-1],

@@ -90,11 +90,11 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
     `nested` puts them into chains of chains; `inputs` is the size of the inputs, `dtype` that of
     the network.
     """
-    made, described, start = [], [], 0
+    sequence, described, start = [], [], 0
     for t, (m, n) in enumerate(zip(sizes[:-1], sizes[1:]), start=1):
         follows = None if t in plain or t == len(sizes) - 1 else activation
         layer = Linear(m, n, bias=bias, trainable=t not in frozen, init=scale, rng=rng)
-        made += [layer] if follows is None else [layer, Activation(follows)]
+        sequence += [layer] if follows is None else [layer, Activation(follows)]
         weight = places = None
         if t not in frozen:
             weight = start + np.arange(n * m).reshape(n, m)
@@ -102,8 +102,8 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
             start += n * (m + bias)
         described.append(Described(layer, follows, weight, places))
     if nested:
-        made = [Chain(made[:1]), Chain([Chain(made[1:3]), *made[3:]])]
-    net = Network(made)
+        sequence = [Chain(sequence[:1]), Chain([Chain(sequence[1:3]), *sequence[3:]])]
+    net = Network(sequence)
     if dtype != "float64":
         net = net.astype(dtype)
         linear = (layer for layer in net.chain.sublayers() if isinstance(layer, Linear))

@@ -143,8 +143,8 @@ def equation_6(rng):
         exact, whole = case.exact(), curvatures.expectation(case.evaluation, case.units)
         B = exact[-1].mean(axis=0)
         for t in (3, 2):
-            W, g, kept = case.weights(t), case.deltas(t), case.hidden(t - 1)
-            arguments = (g, kept.slope, kept.curvature)
+            W, g, saved = case.weights(t), case.deltas(t), case.hidden(t - 1)
+            arguments = (g, saved.slope, saved.curvature)
             name = f"{case.name}, layer {t - 1}"
             step = curvatures.expectation_step(W, B, *arguments)
             claims += [
@@ -154,11 +154,11 @@ def equation_6(rng):
                 Equal("exact mean minus one step from it, against the predicted error",
                       exact[t - 2].mean(axis=0)
                       - second_line_of_6(W, exact[t - 1].mean(axis=0), *arguments),
-                      errors.expectation_error(W, exact[t - 1], kept.slope), 1e-11,
+                      errors.expectation_error(W, exact[t - 1], saved.slope), 1e-11,
                       scale=np.abs(exact[t - 2]).max(), case=name),
             ]
             B = step
-    return [*claims, *one_step(rng), Case(W=W, B=B, slope=kept.slope)]
+    return [*claims, *one_step(rng), Case(W=W, B=B, slope=saved.slope)]
 
 
 def one_step(rng):
@@ -169,14 +169,14 @@ def one_step(rng):
     alike = case._replace(x=same.x, evaluation=same, units=rules.units(same))
     for one in (alike, case):
         above, below = (reference.bias_hessians(one, t) for t in (2, 1))
-        made = curvatures.expectation_step(one.weights(2), above.mean(axis=0), one.deltas(2),
+        below_by_6 = curvatures.expectation_step(one.weights(2), above.mean(axis=0), one.deltas(2),
                                            *reference.slopes(one, 1))
         if one is alike:
-            claims.append(Equal("instances of one input, and different labels", made,
+            claims.append(Equal("instances of one input, and different labels", below_by_6,
                                 below.mean(axis=0), 1e-7))
         else:
             claims.append(Counterexample(Equal("inputs that vary: one step against the exact mean",
-                                               made, below.mean(axis=0), 1e-4)))
+                                               below_by_6, below.mean(axis=0), 1e-4)))
     return claims
 
 
@@ -221,11 +221,11 @@ def equation_15(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
         W, H, slope, case = step(rng, activation, samples=samples)
-        kept, g = case.hidden(1), case.deltas(2)
-        exact = sum(np.diag(kept.slope[s]) @ W.T @ H[s] @ W @ np.diag(
-                        kept.slope[s]
-                    ) + np.diag(kept.curvature[s] * (W.T @ g[s])) for s in range(len(H))) / len(H)
-        difference = exact - second_line_of_6(W, H.mean(axis=0), g, kept.slope, kept.curvature)
+        saved, g = case.hidden(1), case.deltas(2)
+        D = [np.diag(row) for row in saved.slope]
+        exact = sum(D[s] @ W.T @ H[s] @ W @ D[s] + np.diag(saved.curvature[s] * (W.T @ g[s]))
+                    for s in range(len(H))) / len(H)
+        difference = exact - second_line_of_6(W, H.mean(axis=0), g, saved.slope, saved.curvature)
         mine = errors.expectation_error(W, H, slope)
         outer = np.array([np.outer(row, row) for row in slope])
         claims += [

@@ -127,21 +127,21 @@ def extension_loewner(rng):
                                  [np.linalg.eigvalsh(a - b)[0] / np.abs(a).max()
                                   for a, b in zip(large, small)],
                                  scale=1.0, case=f"{name}, {what}"))
-        bend = np.mean(case.hidden(2).curvature * (case.deltas(3) @ case.weights(3)), axis=0)
-        apart = np.diag(one[1] - two[1])
+        c = np.mean(case.hidden(2).curvature * (case.deltas(3) @ case.weights(3)), axis=0)
+        apart, size = np.diag(one[1] - two[1]), np.abs(c).max()
         claims += [
-            Equal("PCH-1 - PCH-2 below the top: the negative bends", apart, np.maximum(-bend, 0),
-                  1e-11, scale=np.abs(bend).max(), case=name),
+            Equal("PCH-1 - PCH-2 below the top: the negative second-order terms", apart,
+                  np.maximum(-c, 0), 1e-11, scale=size, case=name),
             Equal("PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
-                  np.maximum(bend, 0), 1e-11, scale=np.abs(bend).max(), case=name),
+                  np.maximum(c, 0), 1e-11, scale=size, case=name),
             Equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
                   twice_negative(case), 1e-11, scale=np.abs(one[2]).max(), case=name),
         ]
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        found, matrices = hessians.clipped_bias_hessians(case.evaluation, case.units), None
+        means, matrices = hessians.clipped_bias_hessians(case.evaluation, case.units), None
         for t in (3, 2, 1):
             matrices = clipped_tops(case) if t == 3 else clipped_below(case, t + 1, matrices)
-            claims.append(Equal("clipped, instance by instance", found[t - 1],
+            claims.append(Equal("clipped, instance by instance", means[t - 1],
                                 np.mean(matrices, axis=0), case.allowed(1e-7),
                                 case=f"{case.name}, layer {t}"))
     return [*claims, Case(pch_1=one[0], pch_2=two[0])]
@@ -158,8 +158,8 @@ def clipped_tops(case):
     parts = []
     for H in reference.bias_hessians(case, case.depth):
         eigenvalues, V = np.linalg.eig(H)
-        kept = np.diag(np.maximum(eigenvalues.real, 0))
-        parts.append((V @ kept @ np.linalg.inv(V)).real)
+        positive = np.diag(np.maximum(eigenvalues.real, 0))
+        parts.append((V @ positive @ np.linalg.inv(V)).real)
     return parts
 
 
@@ -218,7 +218,7 @@ def extension_two_coefficients(rng):
         Q = np.linalg.qr(krylov)[0]
         best = (Q @ np.linalg.solve(Q.T @ matrix @ Q,
                                     -Q.T @ reference.vec(G))).reshape(G.shape, order="F")
-        s, w, found = conjugate_gradients.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA,
+        s, w, outcome = conjugate_gradients.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA,
                                                                 iterations, 1e-15)
         literal = conjugate_gradients.rank_one_literal(B, m, G, 1 - ALPHA, ALPHA, iterations, 1e-15)
         left = np.linalg.norm(matrix @ reference.vec(best) + reference.vec(G)) / np.linalg.norm(G)
@@ -227,7 +227,7 @@ def extension_two_coefficients(rng):
                   case=f"{iterations} iterations"),
             Equal("the literal form", literal.solution, best, 1e-9,
                   case=f"{iterations} iterations"),
-            Equal("relative residual", found.residual, left, 1e-9, scale=1.0,
+            Equal("relative residual", outcome.residual, left, 1e-9, scale=1.0,
                   case=f"{iterations} iterations"),
         ]
     across = G - np.outer(G @ m, m) / (m @ m)
@@ -303,9 +303,9 @@ def extension_ranks(rng):
     eigenvalues, V = np.linalg.eigh(np.cov(X.T, bias=True))
     for rank in range(1, 7):
         F = systems.low_rank_factor(X, rank)
-        kept = V[:, 6 - rank :] if rank > 1 else V[:, :0]
+        largest = V[:, 6 - rank :] if rank > 1 else V[:, :0]
         A = (np.outer(mean, mean)
-             + kept @ np.diag(eigenvalues[len(eigenvalues) - kept.shape[1] :]) @ kept.T)
+             + largest @ np.diag(eigenvalues[len(eigenvalues) - largest.shape[1] :]) @ largest.T)
         claims += [
             Equal(f"rank {rank}: F F^T", F @ F.T, A, 1e-12),
             Equal(f"rank {rank}: first column of F", F[:, 0], mean, 1e-13),

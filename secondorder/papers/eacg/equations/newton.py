@@ -196,16 +196,16 @@ def by_sums(value, gradient, eigenvalues, vectors, k):
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A, claims = V @ np.diag(eigenvalues) @ V.T, []
-    for gamma, kept in ((-1.0, [2, 0.5, 0, 1, 3]),
+    for gamma, corrected in ((-1.0, [2, 0.5, 0, 1, 3]),
                         (0.0, [0, 0, 0, 1, 3]),
                         (-0.3, [0.6, 0.15, 0, 1, 3])):
-        wanted = sum(value * np.outer(v, v) for value, v in zip(kept, V.T))
+        wanted = sum(value * np.outer(v, v) for value, v in zip(corrected, V.T))
         options = {"case": f"gamma = {gamma:g}"}
         claims += [
             Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma), wanted,
                   1e-13, **options),
             Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
-                  np.array(kept, dtype=float), 1e-15, **options),
+                  np.array(corrected, dtype=float), 1e-15, **options),
             Equal("Q^T diag Q, eigenvectors in the rows of Q",
                   pos_eig.pos_eig_as_printed(V.T, eigenvalues, gamma), wanted, 1e-13, **options),
             Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q",

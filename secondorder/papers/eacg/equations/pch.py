@@ -114,8 +114,8 @@ def equation_8b(rng):
         whole, B = (curvatures.pch(case.evaluation, case.units, gamma),
                     curvatures.pch_top(case.evaluation))
         for t in (3, 2):
-            kept = case.hidden(t - 1)
-            arguments = (case.weights(t), B, case.deltas(t), kept.slope, kept.curvature, gamma)
+            saved = case.hidden(t - 1)
+            arguments = (case.weights(t), B, case.deltas(t), saved.slope, saved.curvature, gamma)
             B, options = (reference.step_down(*arguments),
                           {"case": f"{name}, {case.name}, layer {t - 1}"})
             claims += [
@@ -165,9 +165,9 @@ def without_hat(rng):
     """A network, and one step down from its indefinite mean top block as (8b) prints it."""
     for _ in range(1000):
         case = cases.case(rng, "sigmoid", "bounded", sizes=(3, 4, 6), scale=0.5, samples=3)
-        kept = case.hidden(1)
+        saved = case.hidden(1)
         step = curvatures.pch_step(case.weights(2), curvatures.mean_top(case.evaluation),
-                                   case.deltas(2), kept.slope, kept.curvature, 0.0)
+                                   case.deltas(2), saved.slope, saved.curvature, 0.0)
         if reference.least(step) < -1e-3:
             return case, step
     raise RuntimeError("no network with an indefinite step")

@@ -220,14 +220,14 @@ def equation_4b(rng):
           implements=hessians.hidden_hessians)
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
-    H, g, kept, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
-    mine = hessians.hidden_hessians(W, H, g, kept.slope, kept.curvature)
-    S, m = kept.slope.shape
+    H, g, saved, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
+    mine = hessians.hidden_hessians(W, H, g, saved.slope, saved.curvature)
+    S, m = saved.slope.shape
     part_1, printed, part_2 = (np.zeros((S, m, m)) for _ in range(3))
     for s, r in np.ndindex(S, m):
-        part_1[s, r, r] = kept.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
-        printed[s, r, r] = kept.curvature[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
-        part_2[s, r] = kept.slope[s] * (W.T @ H[s] @ (W[:, r] * kept.slope[s, r]))
+        part_1[s, r, r] = saved.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
+        printed[s, r, r] = saved.curvature[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
+        part_2[s, r] = saved.slope[s] * (W.T @ H[s] @ (W[:, r] * saved.slope[s, r]))
     below = reference.bias_hessians(case, 1)
     bottom = cases.case(rng, "tanh", "bounded", sizes=(3, 4))
     return [

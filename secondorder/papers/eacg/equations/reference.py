@@ -75,12 +75,12 @@ def weight_places(case, t):
 
 def gradient(f, theta, places):
     """Derivatives of f at theta in the entries `places`, by complex steps; theta is real."""
-    found = np.empty(len(places))
+    derivatives = np.empty(len(places))
     for j, place in enumerate(places):
         moved = theta.astype(complex)
         moved[place] += 1j * TINY
-        found[j] = f(moved).imag / TINY
-    return found
+        derivatives[j] = f(moved).imag / TINY
+    return derivatives
 
 
 def hessian(f, theta, places):
@@ -160,7 +160,7 @@ def absolute(A, gamma=-1.0):
     return (V @ np.diag(corrected) @ np.linalg.inv(V)).real
 
 
-def step_down(W, B, g, slope, curvature, gamma):
+def step_down(W, B, g, slope, second_derivative, gamma):
     """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
     diagonal out, 1 leaves it as it is.
     """
@@ -169,19 +169,20 @@ def step_down(W, B, g, slope, curvature, gamma):
     for u, v in np.ndindex(m, m):
         out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
     for u in range(m if gamma is not None else 0):
-        bend = (sum(curvature[s, u] * sum(W[r, u] * g[s, r] for r in range(len(W)))
-                    for s in range(S)) / S)
-        out[u, u] += bend if bend > 0 else gamma * bend
+        above = [sum(W[r, u] * g[s, r] for r in range(len(W))) for s in range(S)]
+        second_order = sum(second_derivative[s, u] * above[s] for s in range(S)) / S
+        out[u, u] += second_order if second_order > 0 else gamma * second_order
     return out
 
 
 def recursion(case, top, gamma):
     """`step_down` from the top block of a case to its first layer."""
-    found = [top]
+    blocks = [top]
     for t in range(case.depth, 1, -1):
-        found.append(step_down(case.layers[t - 1].layer.weight, found[-1], bias_gradients(case, t),
-                               *slopes(case, t - 1), gamma))
-    return found[::-1]
+        W = case.layers[t - 1].layer.weight
+        blocks.append(step_down(W, blocks[-1], bias_gradients(case, t), *slopes(case, t - 1),
+                                gamma))
+    return blocks[::-1]
 
 
 def kron(A, B):

@@ -159,7 +159,7 @@ def equation_12(rng):
     return [
         Equal("inverse of the approximate inverse: two terms more",
               np.linalg.inv(kronecker_inverse.inverse(A, B, ALPHA)), exact + more, 1e-10),
-        *(Equal(f"factor of the {name}", found, wanted, 1e-13) for name, found, wanted in zip(
+        *(Equal(f"factor of the {name}", factor, wanted, 1e-13) for name, factor, wanted in zip(
               ("inputs", "gradients"), kronecker_inverse.factors(A, B, ALPHA), (damped_A, damped_B)
           )),
         AtMost("0 against the least eigenvalue of those terms", 0.0, reference.least(more),
@@ -238,7 +238,7 @@ def equation_13(rng):
     pi = np.sqrt(np.trace(outer) / 4 / (np.trace(B) / 3))
     damped_A, damped_B = (outer + pi * np.sqrt(ALPHA) * np.eye(4),
                           B + np.sqrt(ALPHA) / pi * np.eye(3))
-    made = kronecker_inverse.solution(system(X, B, G), rank_one=True)
+    step = kronecker_inverse.solution(system(X, B, G), rank_one=True)
     left_out = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
     moment = np.mean([np.outer(h, h) for h in X], axis=0) + pi * np.sqrt(ALPHA) * np.eye(4)
     same = np.outer(X[0], X[0]) + pi * np.sqrt(ALPHA) * np.eye(4)
@@ -246,13 +246,13 @@ def equation_13(rng):
         Equal("the factor", kronecker_inverse.first_layer_factor(mean, pi, ALPHA), damped_A, 1e-13),
         Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
               G @ np.linalg.inv(damped_A), 1e-12),
-        Equal("the direction", made, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-11),
+        Equal("the direction", step, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-11),
         Equal("the factor minus that of (12), by the inputs' covariance",
               kronecker_inverse.first_layer_factor(mean, pi, ALPHA), moment - left_out, 1e-13),
         Equal("instances of one input: that of (12)",
               kronecker_inverse.first_layer_factor(np.mean([X[0]] * 6, axis=0), pi, ALPHA), same,
               1e-13),
-        Counterexample(Equal("inputs that vary: the direction of (12)", made,
+        Counterexample(Equal("inputs that vary: the direction of (12)", step,
                              -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),
         *(claim for case in cases.unusual(rng, KFI_CASES) for claim in kfi_directions(
               case, "kfi-rank-one", "fisher", second_moments(case), l2=0.1)),
@@ -305,9 +305,9 @@ def reaches_everything(case):
     """Whether every instance has a live unit in every hidden layer, some unit is dead, and all are
     away from their kinks.
     """
-    kept = [case.hidden(t) for t in (1, 2)]
-    live = [one.slope > 0 for one in kept]
-    return (min(np.abs(one.input).min() for one in kept) > 0.05
+    saved = [case.hidden(t) for t in (1, 2)]
+    live = [one.slope > 0 for one in saved]
+    return (min(np.abs(one.input).min() for one in saved) > 0.05
             and all(one.any(axis=1).all() and not one.all() for one in live)
             and all((one.sum(axis=0) > 0).sum() > 1 for one in live))
 
@@ -338,10 +338,10 @@ def u_kfra(rng):
                  *cases.unusual(rng, KFI_CASES, loss="softmax")]:
         top = reference.bias_hessians(case, 3).mean(axis=0)
         wanted = reference.recursion(case, top, None)
-        found = curvatures.gauss_newton(case.evaluation, case.units)
+        recursion = curvatures.gauss_newton(case.evaluation, case.units)
         claims += [Equal("the recursion, by loops", B, by_loops, case.allowed(1e-7),
                          case=f"{case.name}, layer {t}")
-                   for t, (B, by_loops) in enumerate(zip(found, wanted), start=1)]
+                   for t, (B, by_loops) in enumerate(zip(recursion, wanted), start=1)]
         claims += kfi_directions(case, "kfi", "gauss-newton", wanted)
     A, B, G = factors(rng)
     damped_A, damped_B, _ = by_hand(A, B)

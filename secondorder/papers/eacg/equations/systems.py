@@ -12,10 +12,10 @@ ALPHA = 0.05
 
 
 def blocks(case, gamma=-1.0):
-    """Blocks of weights and biases by (8a)-(8c), made with loops."""
-    found = curvatures.pch(case.evaluation, case.units, gamma)
+    """Blocks of weights and biases by (8a)-(8c), by loops."""
+    matrices = curvatures.pch(case.evaluation, case.units, gamma)
     return [reference.kron(np.mean([np.outer(h, h) for h in case.inputs(t)], axis=0), B)
-            for t, B in enumerate(found, start=1)], found
+            for t, B in enumerate(matrices, start=1)], matrices
 
 
 def by_columns(case, vector):
@@ -42,7 +42,7 @@ def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
     """
     top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
     gradient = reference.gradients(case, np.arange(len(case.theta))).mean(axis=0) + l2 * case.theta
-    found = np.empty_like(gradient)
+    step = np.empty_like(gradient)
     for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), start=1):
         if one.weight is None:
             continue
@@ -50,8 +50,8 @@ def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
                    reference.kron(moment(reference.inputs(case, t)), B)), (one.bias, B)]
         for places, block in solved[: 1 if one.bias is None else 2]:
             matrix = (1 - alpha) * (block + l2 * np.eye(len(block))) + alpha * np.eye(len(block))
-            found[places] = np.linalg.solve(matrix, -gradient[places])
-    return found
+            step[places] = np.linalg.solve(matrix, -gradient[places])
+    return step
 
 
 #: Limits of conjugate gradients that let them end at the solution.
@@ -65,12 +65,12 @@ def unusual_directions(rng, moment, solvers):
         l2 = (0.0, 0.1)[k % 2]
         wanted = dense_direction(case, moment, l2=l2)
         for solver in solvers:
-            made = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
+            step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
                              solver, ALPHA, l2=l2, **FAR.get(solver, {}))
             name = f"{case.name}, {solver}, l2 = {l2:g}"
-            claims += [Equal("unusual networks and batches, against dense solves", made, wanted,
+            claims += [Equal("unusual networks and batches, against dense solves", step, wanted,
                              case.allowed(1e-6), case=name),
-                       Property("in the network's precision", made.dtype, case.network.dtype,
+                       Property("in the network's precision", step.dtype, case.network.dtype,
                                 case=name)]
     return claims
 
@@ -108,7 +108,8 @@ def equation_9(rng):
                   np.linalg.solve(wanted, -by_columns(case, gradient)), 1e-11, case=name),
             AtMost("alpha against the least eigenvalue", ALPHA, np.linalg.eigvalsh(mine)[0],
                    case=name),
-            AtMost("slope along the solution against 0", d @ gradient, 0.0, case=name),
+            AtMost("directional derivative along the solution against 0", d @ gradient, 0.0,
+                   case=name),
         ]
     negative = systems.damped(-0.2 * np.eye(3), ALPHA)
     return [
@@ -142,11 +143,11 @@ def equation_10a(rng):
             g = reference.bias_gradients(case, t).mean(axis=0)
             matrix = (1 - ALPHA) * B + ALPHA * np.eye(len(B))
             wanted = np.linalg.solve(matrix, -g)
-            found = conjugate_gradients.solve(lambda p: systems.bias_product(B, p, 1 - ALPHA,
+            outcome = conjugate_gradients.solve(lambda p: systems.bias_product(B, p, 1 - ALPHA,
                                                                              ALPHA), -g, 50, 1e-12)
             name = f"{case.name}, layer {t}"
             claims += [
-                Equal("conjugate gradients", found.solution, wanted, 1e-9, case=name),
+                Equal("conjugate gradients", outcome.solution, wanted, 1e-9, case=name),
                 Equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA), matrix @ g,
                       1e-13, case=name),
                 Equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), wanted,
@@ -168,18 +169,19 @@ def equation_10b(rng):
     claims, A = [], None
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
         weights, biases = blocks(case)
-        made = system(case, t, biases[t - 1], l2=l2)
+        one = system(case, t, biases[t - 1], l2=l2)
         A = weights[t - 1]
         matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
-        mine, name = (systems.dense_solution(made), f"{case.name}, layer {t}, l2 = {l2:g}")
-        by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(made.G), 300, 1e-13)
+        mine, name = (systems.dense_solution(one), f"{case.name}, layer {t}, l2 = {l2:g}")
+        by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(one.G), 300, 1e-13)
         claims += [
-            Equal("the matrix", systems.dense_system(made), matrix, 1e-13, case=name),
+            Equal("the matrix", systems.dense_system(one), matrix, 1e-13, case=name),
             Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
                   by_cg.solution, 1e-8, case=name),
-            AtMost("slope along the solution against 0", np.sum(mine * made.G), 0.0, case=name),
+            AtMost("directional derivative along the solution against 0", np.sum(mine * one.G),
+                   0.0, case=name),
         ]
-    return [*claims, Case(A=A, G=made.G)]
+    return [*claims, Case(A=A, G=one.G)]
 
 
 def factors(rng, n=3, m=4, S=6):

@@ -70,8 +70,8 @@ def arithmetic(number, worse):
                     totals[name], PRINTED, scale=1.0) for name, rows in table.items()]
     for (name, other), layers in worse.items():
         pairs = enumerate(zip(table[name], table[other]), start=1)
-        found = tuple(t for t, (a, b) in pairs if a > b)
-        claims.append(Property(f"layers in which {name} is worse than {other}", found, layers))
+        behind = tuple(t for t, (a, b) in pairs if a > b)
+        claims.append(Property(f"layers in which {name} is worse than {other}", behind, layers))
     printed, again = list(totals.values()), [errors.total_error(table[name]) for name in totals]
     return [
         *claims,
@@ -142,25 +142,25 @@ def u_accumulate(rng):
     claims = []
     for scale in (0.1, 3.0):
         case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11)
-        W, g, kept = case.weights(2), case.deltas(2), case.hidden(1)
+        W, g, saved = case.weights(2), case.deltas(2), case.hidden(1)
         H = reference.bias_hessians(case, 2)
         if scale == 3.0:  # the slopes of a case far from saturation, so that W decides
-            kept = kept._replace(slope=np.full_like(kept.slope, 0.25))
+            saved = saved._replace(slope=np.full_like(saved.slope, 0.25))
             W = 8 * W / np.linalg.norm(W, 2)
         left, size, right = np.linalg.svd(W)
         off = 1e-3 * np.outer(left[:, 0], left[:, 0])
         B = H.mean(axis=0)
-        one, two = (curvatures.expectation_step(W, matrix, g, kept.slope, kept.curvature)
+        one, two = (curvatures.expectation_step(W, matrix, g, saved.slope, saved.curvature)
                     for matrix in (B, B + off))
         moved = np.linalg.norm(two - one)
-        bound = (errors.recursive_bound(1e-3, W, H, kept.slope)
-                 - errors.recursive_bound(0.0, W, H, kept.slope))
-        second = max(sum(kept.slope[:, r] ** 2) / 11 for r in range(5))
+        bound = (errors.recursive_bound(1e-3, W, H, saved.slope)
+                 - errors.recursive_bound(0.0, W, H, saved.slope))
+        second = max(sum(saved.slope[:, r] ** 2) / 11 for r in range(5))
         claims += [
             Equal("the bound's share, by loops", bound, 1e-3 * second * size[0] ** 2, 1e-9,
                   case="large weights" if scale == 3.0 else "small weights"),
             Equal("what an error above changes below, by loops", two - one,
-                  reference.step_down(W, off, g, kept.slope, kept.curvature, None), 1e-9,
+                  reference.step_down(W, off, g, saved.slope, saved.curvature, None), 1e-9,
                   case="large weights" if scale == 3.0 else "small weights"),
             AtMost("error below against the bound", moved, bound, 1e-9,
                    case="large weights" if scale == 3.0 else "small weights"),
