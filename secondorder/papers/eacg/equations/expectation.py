@@ -124,41 +124,28 @@ def second_line_of_6(W, B, g, slope, curvature):
                       errors.expectation_error))
 def equation_6(rng):
     claims = []
-    for case in cases.unusual(rng):
-        whole, top = (curvatures.expectation(case.evaluation, case.units),
-                      reference.bias_hessians(case, 3).mean(axis=0))
-        for t, (mine, wanted) in enumerate(zip(whole, reference.recursion(case, top, 1)), start=1):
-            name = f"{case.name}, layer {t}"
-            claims += [Equal("unusual networks and batches, layer by layer, by loops", mine, wanted,
-                             case.allowed(1e-7), case=name),
-                       Property("in the network's precision", mine.dtype, case.network.dtype,
-                                case=name)]
+    for case in [*cases.variety(rng), *cases.unusual(rng)]:
+        whole = curvatures.expectation(case.evaluation, case.units)
+        top = reference.bias_hessians(case, case.depth).mean(axis=0)
+        for t, (B, by_loops) in enumerate(zip(whole, reference.recursion(case, top, 1)), start=1):
+            options = {"case": f"{case.name}, layer {t}"}
+            claims += [Equal("the whole network, by loops", B, by_loops, case.allowed(1e-7),
+                             **options),
+                       Property("in the network's precision", B.dtype, case.network.dtype,
+                                **options)]
         for t in (3, 2):
-            arguments = (reference.bias_gradients(case, t), *reference.slopes(case, t - 1))
-            step = curvatures.expectation_step(case.weights(t), whole[t - 1], *arguments)
-            claims.append(Equal("unusual networks and batches, one step", step, reference.step_down(
-                case.weights(t), whole[t - 1], *arguments, 1), case.allowed(1e-12),
-                case=f"{case.name}, layer {t - 1}"))
-    for case in cases.variety(rng):
-        exact, whole = case.exact(), curvatures.expectation(case.evaluation, case.units)
-        B = exact[-1].mean(axis=0)
-        for t in (3, 2):
-            W, g, saved = case.weights(t), case.deltas(t), case.hidden(t - 1)
-            arguments = (g, saved.slope, saved.curvature)
-            name = f"{case.name}, layer {t - 1}"
+            W, arguments = case.weights(t), (reference.bias_gradients(case, t),
+                                             *reference.slopes(case, t - 1))
+            above, below = (reference.bias_hessians(case, one) for one in (t, t - 1))
+            B, options = above.mean(axis=0), {"case": f"{case.name}, layer {t - 1}"}
             step = curvatures.expectation_step(W, B, *arguments)
-            claims += [
-                Equal("third line against the second", step, second_line_of_6(W, B, *arguments),
-                      1e-12, case=name),
-                Equal("the whole network", whole[t - 2], step, 1e-12, case=name),
-                Equal("exact mean minus one step from it, against the predicted error",
-                      exact[t - 2].mean(axis=0)
-                      - second_line_of_6(W, exact[t - 1].mean(axis=0), *arguments),
-                      errors.expectation_error(W, exact[t - 1], saved.slope), 1e-11,
-                      scale=np.abs(exact[t - 2]).max(), case=name),
-            ]
-            B = step
-    return [*claims, *one_step(rng), Case(W=W, B=B, slope=saved.slope)]
+            claims += [Equal("third line against the second", step,
+                             second_line_of_6(W, B, *arguments), 1e-12, **options),
+                       Equal("exact mean minus one step from it, against the predicted error",
+                             below.mean(axis=0) - step,
+                             errors.expectation_error(W, above, arguments[1]), 1e-7,
+                             scale=np.abs(below).max(), **options)]
+    return [*claims, *one_step(rng), Case(W=W, B=B, slope=arguments[1])]
 
 
 def one_step(rng):

@@ -254,15 +254,7 @@ def extension_joint(rng):
         wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta, places)
         claims.append(Equal("by differences", hessians.weight_hessian(h, H), wanted, 1e-8,
                             case=f"{case.name}, layer {t}"))
-        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-2",
-                         "exact", ALPHA, joint=True)
-        X = np.c_[case.inputs(t), np.ones(len(case.x))]
-        B = curvatures.pch(case.evaluation, case.units, 0.0)[t - 1]
-        G = sum(np.outer(g, row) for g, row in zip(case.deltas(t), X)) / len(X)
-        solution = dense(np.mean([np.outer(row, row) for row in X], axis=0), B, G)
-        claims.append(Equal("direction", step[places], reference.vec(solution), 1e-10,
-                            case=f"{case.name}, layer {t}"))
-    for case in cases.unusual(rng):
+    for case in [*cases.variety(rng), *cases.unusual(rng)]:
         claims += joint_directions(case, l2=0.1)
     return [*claims, Case(h=h, H=H)]
 

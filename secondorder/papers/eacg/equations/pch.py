@@ -109,56 +109,36 @@ def equation_8a(rng):
                       rules.ActivationRule.carry))
 def equation_8b(rng):
     claims = []
-    for (name, gamma), case in ((item, case) for item in GAMMAS.items()
-                                for case in cases.variety(rng)):
-        whole, B = (curvatures.pch(case.evaluation, case.units, gamma),
-                    curvatures.pch_top(case.evaluation))
-        for t in (3, 2):
-            saved = case.hidden(t - 1)
-            arguments = (case.weights(t), B, case.deltas(t), saved.slope, saved.curvature, gamma)
-            B, options = (reference.step_down(*arguments),
-                          {"case": f"{name}, {case.name}, layer {t - 1}"})
-            claims += [
-                Equal("as corrected, by loops", curvatures.pch_step(*arguments), B, 1e-12,
-                      **options),
-                Equal("through the layers", whole[t - 2], B, 1e-12, **options),
-                AtMost("0 against its least eigenvalue", 0.0, reference.least(B), scale=1.0,
-                       **options),
-            ]
-            if gamma:  # with gamma = 0 both may come out as zero
-                claims.append(Printed(Equal("means of h'' and of g apart",
-                                            curvatures.pch_step_as_printed(*arguments), B, 1e-12,
-                                            **options)))
+    for case in [*(usual := cases.variety(rng)), *cases.unusual(rng)]:
+        top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
+        for name, gamma in GAMMAS.items():
+            whole, wanted = (curvatures.pch(case.evaluation, case.units, gamma),
+                             reference.recursion(case, top, gamma))
+            for t, (B, by_loops) in enumerate(zip(whole, wanted), start=1):
+                options = {"case": f"{name}, {case.name}, layer {t}"}
+                claims += [Equal("through the layers, by loops", B, by_loops, case.allowed(1e-6),
+                                 **options),
+                           Property("in the network's precision", B.dtype, case.network.dtype,
+                                    **options),
+                           AtMost("0 against its least eigenvalue", 0.0, reference.least(B),
+                                  case.allowed(1e-12), scale=1.0, **options)]
+            for t in (3, 2):
+                arguments = (case.weights(t), wanted[t - 1], reference.bias_gradients(case, t),
+                             *reference.slopes(case, t - 1), gamma)
+                B, options = wanted[t - 2], {"case": f"{name}, {case.name}, layer {t - 1}"}
+                claims.append(Equal("as corrected, by loops", curvatures.pch_step(*arguments), B,
+                                    1e-12, **options))
+                # with gamma = 0 both may come out as zero, and for one instance they are the same
+                if gamma and any(case is one for one in usual):
+                    claims.append(Printed(Equal("means of h'' and of g apart",
+                                                curvatures.pch_step_as_printed(*arguments), B,
+                                                1e-12, **options)))
     return [
         *claims,
-        *unusual_networks(rng),
         Printed(AtMost("0 against the least eigenvalue, the mean Hessian above left as it is",
                        0.0, reference.least(without_hat(rng)[1]), scale=1.0)),
         Case(W=arguments[0], B=B),
     ]
-
-
-def unusual_networks(rng):
-    """(8b) down unusual networks and for unusual batches, both gammas."""
-    claims = []
-    for case in cases.unusual(rng):
-        top = reference.absolute(reference.bias_hessians(case, 3).mean(axis=0))
-        for name, gamma in GAMMAS.items():
-            mine = curvatures.pch(case.evaluation, case.units, gamma)
-            wanted = reference.recursion(case, top, gamma)
-            for t, (B, by_loops) in enumerate(zip(mine, wanted), start=1):
-                options = {"case": f"{name}, {case.name}, layer {t}"}
-                claims += [Equal("unusual networks and batches, by loops", B, by_loops,
-                                 case.allowed(1e-6), **options),
-                           Property("in the network's precision", B.dtype, case.network.dtype,
-                                    **options)]
-            for t in (3, 2):
-                arguments = (case.weights(t), wanted[t - 1], reference.bias_gradients(case, t),
-                             *reference.slopes(case, t - 1), gamma)
-                claims.append(Equal("unusual networks and batches, one step, as corrected",
-                                    curvatures.pch_step(*arguments), wanted[t - 2], 1e-12,
-                                    case=f"{name}, {case.name}, layer {t - 1}"))
-    return claims
 
 
 def without_hat(rng):

@@ -65,57 +65,39 @@ def u_fisher(rng):
           kind="definition", verdict="definition",
           implements=(curvatures.fisher, hessians.mean_outer))
 def u_fisher_labels(rng):
-    case, draws = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 3)), 400
-    kinds = {kind: curvatures.fisher(case.evaluation, case.units, kind, rng, draws)
-             for kind in ("empirical", "exact", "sampled")}
-    claims, places = [], {t: reference.bias_places(case, t) for t in (1, 2)}
-    for t in (1, 2):
-        given = reference.bias_gradients(case, t)
-        models, spread = np.zeros((len(places[t]),) * 2), np.zeros((len(places[t]),) * 2)
-        for s in range(5):
-            q = np.exp(reference.outputs(case, s, case.theta))
-            q /= q.sum()
-            terms = []
-            for c in range(3):
-                g = reference.gradient(lambda p: reference.cross_entropy(reference.outputs(case, s,
-                                                                                           p), c),
-                                       case.theta, places[t])
-                terms.append(np.outer(g, g))
-            mean = sum(weight * term for weight, term in zip(q, terms))
-            models += mean / 5
-            spread += sum(weight * (term - mean) ** 2 for weight, term in zip(q, terms)) / 25
-        deviation = np.sqrt(spread / draws)
-        claims += [
-            Equal(f"layer {t}: empirical", kinds["empirical"][t - 1],
-                  sum(np.outer(g, g) for g in given) / 5, 1e-12),
-            Equal(f"layer {t}: exact, label by label", kinds["exact"][t - 1], models, 1e-11),
-            AtMost(f"layer {t}: sampled minus exact against six standard deviations of {draws} "
-                   "draws",
-                   np.abs(kinds["sampled"][t - 1] - models), 6 * deviation),
-        ]
-    for case in cases.unusual(rng, loss="softmax"):
-        claims += labels_of_the_model(case)
-    return [*claims, Case(g=np.array(given))]
+    draws, usual = 400, cases.case(rng, "tanh", "softmax")
+    claims = []
+    for case in [usual, *cases.unusual(rng, loss="softmax")]:
+        empirical, exact = (curvatures.fisher(case.evaluation, case.units, kind)
+                            for kind in ("empirical", "exact"))
+        for t in (1, 2, 3):
+            given, options = reference.bias_gradients(case, t), {"case": f"{case.name}, layer {t}"}
+            models, deviation = of_the_model(case, t)
+            claims += [Equal("empirical", empirical[t - 1],
+                             sum(np.outer(g, g) for g in given) / len(given), case.allowed(1e-11),
+                             **options),
+                       Equal("exact, label by label", exact[t - 1], models, case.allowed(1e-11),
+                             **options)]
+            if case is usual:
+                sampled = curvatures.fisher(case.evaluation, case.units, "sampled", rng, draws)
+                claims.append(AtMost(
+                    f"sampled minus exact against six standard deviations of {draws} draws",
+                    np.abs(sampled[t - 1] - models), 6 * deviation / np.sqrt(draws), **options))
+    return [*claims, Case(g=given)]
 
 
-def labels_of_the_model(case):
-    """Claims on the Fisher matrices of an unusual case: label by label, in shifts of z^t."""
-    empirical, exact = (curvatures.fisher(case.evaluation, case.units, kind)
-                        for kind in ("empirical", "exact"))
-    claims, S = [], len(case.x)
+def of_the_model(case, t):
+    """Mean of g g^T over the model's labels and the instances, and the standard deviation of one
+    draw, in shifts of z^t.
+    """
+    S = len(case.x)
     q = np.exp([reference.outputs(case, s, case.theta) for s in range(S)])
-    q /= q.sum(axis=1, keepdims=True)
-    for t in (1, 2, 3):
-        given, name = reference.bias_gradients(case, t), f"{case.name}, layer {t}"
-        models = np.zeros_like(exact[t - 1], dtype=float)
-        for c in range(q.shape[1]):
-            labelled = reference.bias_gradients(case._replace(y=np.full(S, c)), t)
-            models += sum(q[s, c] * np.outer(g, g) for s, g in enumerate(labelled)) / S
-        claims += [Equal("unusual networks and batches: empirical", empirical[t - 1],
-                         sum(np.outer(g, g) for g in given) / S, case.allowed(1e-11), case=name),
-                   Equal("unusual networks and batches: exact", exact[t - 1], models,
-                         case.allowed(1e-11), case=name)]
-    return claims
+    q = (q / q.sum(axis=1, keepdims=True)).T[:, :, None, None]
+    labelled = [reference.bias_gradients(case._replace(y=np.full(S, c)), t) for c in range(len(q))]
+    terms = np.array([[np.outer(g, g) for g in rows] for rows in labelled])  # (C, S, n, n)
+    means = (q * terms).sum(axis=0)
+    variance = (q * (terms - means) ** 2).sum(axis=(0, 1)) / S**2
+    return means.mean(axis=0), np.sqrt(variance)
 
 
 def factors(rng, n=3, m=4):
