@@ -1,28 +1,41 @@
-"""You derived a layer by hand. Which entry of which derivative is wrong?
+# %% [markdown]
+# # 11 Check a layer of your own
+#
+# **Question.** You derived a layer by hand. Which entry of which derivative is wrong?
+#
+# **Time.** 15 minutes.
+#
+# **Before it.** 01.
+#
+# **Belongs to.** Nocedal and Wright, chapter 8 (automatic differentiation, and derivatives by
+# differences to check it).
+#
+# As a script: `python tutorials/11_check_your_own_layer.py [FOLDER FOR THE FIGURES]`
 
-Run it as it stands:  python tutorials/11_check_your_own_layer.py [DIRECTORY FOR THE FIGURES]
-
-We write a layer (a trainable scale for every unit), an activation (swish), plant the mistakes that
-people really make, and let the checker find them: it names the pass, the entries, and the ratio to
-what they should be.
-"""
-
-import sys
-import tempfile
-from pathlib import Path
-
+# %%
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder.lessons import Figures
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
-folder.mkdir(parents=True, exist_ok=True)
+figures = Figures()
 
+# %% [markdown]
+# ## 1. A layer in seven passes
+#
+# $y_i = s_i x_i$, one trainable number per unit. It is linear in $x$ and in $s$, but not in both
+# together. Along a line on which both move,
+#
+# $$\dot y = \dot s\, x + s\, \dot x, \qquad \ddot y = s\, \ddot x + 2\, \dot s\, \dot x
+#   \quad (\ddot s = 0).$$
+#
+# Each pass is a line or two. A tangent that is None is zero.
+#
+# **Predict first.** The package asks for seven passes. In which of them does the product $\dot s\,
+# \dot x$, the mixed second derivative, show? That is what one forgets.
 
-# 1. A layer: y = s * x, one trainable number per unit. Seven passes, each a line or two. It is
-#    linear in x and in s, but not in both together: the mixed second derivative is what one
-#    forgets.
+# %%
 class Scale(so.Layer):
     """y_i = s_i x_i."""
 
@@ -78,22 +91,28 @@ print(right, "\n")
 assert right.ok
 
 
-# 2. The same layer with a forgotten factor: d2y/dt2 of a product of two moving things has a 2 in
-#    it.
+# %% [markdown]
+# ## 2. Three mistakes that people really make
+#
+# The same layer with a forgotten factor (the 2 in $\ddot y$), with a mean over the batch where a
+# sum is meant, and with the mixed term missing in the pass behind Hessian-vector products.
+#
+# **Predict first.** The checker compares with differences and prints ratios. Which ratio belongs to
+# the forgotten factor, and which to the mean, with a batch of 4?
+
+# %%
 class ForgottenTwo(Scale):
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         half = None if theta_tangent is None else theta_tangent / 2
         return super().second_tangent(saved, x_tangent, x_second, half)
 
 
-# ... with a mean over the batch where a sum is meant,
 class MeanForSum(Scale):
     def backward(self, saved, y_bar):
         x_bar, theta_bar = super().backward(saved, y_bar)
         return x_bar, theta_bar / len(y_bar)
 
 
-# ... and with the mixed term missing in the pass behind Hessian-vector products.
 class MissingTerm(Scale):
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         return self.backward(saved, y_bar_tangent)
@@ -105,8 +124,20 @@ for broken in (ForgottenTwo, MeanForSum, MissingTerm):
     print(report, "\n")
 
 
-# 3. An activation needs its value and two derivatives. Swish: x times sigmoid(x); the sign in its
-#    second derivative is planted wrong.
+# %% [markdown]
+# ## 3. An activation
+#
+# An activation needs its value and two derivatives. Swish is $x\, p(x)$ with $p = 1 / (1 +
+# e^{-x})$, so that
+#
+# $$h' = p + x\, p (1 - p), \qquad h'' = p (1 - p)\, \big(2 + x (1 - 2p)\big).$$
+#
+# A sign is planted in $h''$.
+#
+# **Predict first.** $1 - 2p$ vanishes at $x = 0$. Where does the wrong sign hurt least? (A check at
+# a few points near 0 might let it pass.)
+
+# %%
 class Swish(so.ActivationFunction):
     name = "swish"
 
@@ -131,7 +162,13 @@ class WrongSign(Swish):
 good, bad = so.verify.activation(Swish()), so.verify.activation(WrongSign())
 print(bad, "\n")
 
-# 4. What is right works at once: exact curvature of a network that contains both.
+# %% [markdown]
+# ## 4. What is right works at once
+#
+# Exact curvature of a net that contains both, by two routes that use different passes: products
+# $Hv$, and $v^\top H w = \tfrac12 [q(v + w) - q(v) - q(w)]$ with $q(v) = v^\top H v$.
+
+# %%
 net = so.Network([so.Linear(4, 5, rng=0), so.Activation(Swish()), Scale(5), so.Linear(5, 3, rng=1)])
 rng = np.random.default_rng(0)
 x, y, v = rng.standard_normal((8, 4)), rng.integers(0, 3, 8), rng.standard_normal(net.size)
@@ -141,22 +178,34 @@ by_polarisation = so.exact.hessian(net, loss, x, y, method="polarisation")
 print(f"Hessian of a network with both: two routes differ by "
       f"{np.abs(by_products - by_polarisation).max():.1e}")
 
-# 5. The picture behind a finding: where a derivative is right, the error of central differences
-#    falls with the square of the step until rounding takes over; where it is wrong, the error
-#    stays.
+# %% [markdown]
+# ## 5. The picture behind a finding
+#
+# Where a derivative is right, the error of central differences falls with the square of the step
+# until rounding takes over; where it is wrong, the error stays.
+#
+# **Predict first.** On doubly logarithmic axes: which slopes, from large steps to small ones?
+
+# %%
 figure = Figure(figsize=(13, 5), layout="constrained")
 axes = figure.subplots(1, 2, sharey=True)
 good.plot(axes[0])
 bad.plot(axes[1])
-figure.savefig(folder / "error-against-step.png", dpi=110)
-print(f"figure: {folder / 'error-against-step.png'}")
+figures.show(figure, "error-against-step")
 
 
 def wrong_passes(report):
     return {finding.pass_name for finding in report.findings}
 
 
-# What this script claims.
+# %% [markdown]
+# The checker has its limits: it sees a layer in the middle of small random nets, at random points.
+# A mistake that shows only for large inputs, or for shapes that were not tried, stays.
+# `so.verify.layer` takes `input_shape` and `samples` for that reason.
+#
+# ## What this tutorial claims
+
+# %%
 assert wrong_passes(reports["ForgottenTwo"]) == {"second_tangent"}
 assert "backward" in wrong_passes(reports["MeanForSum"])
 assert wrong_passes(reports["MissingTerm"]) == {"backward_tangent"}

@@ -1,29 +1,41 @@
-"""A layer of your own that residual partitioning can train: a small convolution and its rule.
+# %% [markdown]
+# # 12 A layer of your own, with a rule
+#
+# **Question.** What does a method of a paper ask of a new layer, beside its derivatives, and how is
+# it checked? The example is a small convolution that residual partitioning can train.
+#
+# **Time.** 15 minutes.
+#
+# **Before it.** 04 and 11.
+#
+# **Belongs to.** Boyd and Vandenberghe, chapter 3 (Jensen's inequality, bounds by convexity); any
+# course's week on convolutions.
+#
+# As a script: `python tutorials/12_your_own_layer_with_a_rule.py [FOLDER FOR THE FIGURES]`
 
-Run it as it stands:  python tutorials/12_your_own_layer_with_a_rule.py [DIRECTORY FOR THE FIGURES]
-
-The layer takes seven passes, each two or three lines; `verify.layer` judges them. The rule says how
-far an output can move (u) and how a quadratic in the outputs becomes one in the inputs and
-parameters (Z); `verify.rule` judges whether that gives a bound. Then the network trains on digits,
-with the method of the paper and with Adam.
-"""
-
-import sys
-import tempfile
-from pathlib import Path
-
+# %%
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
+from secondorder.lessons import Figures
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
-folder.mkdir(parents=True, exist_ok=True)
+figures = Figures()
 
+# %% [markdown]
+# ## 1. The layer
+#
+# $$y_{oab} = b_o + \sum_{c,p,q} W_{o,cpq}\, x_{c,a+p,b+q}.$$
+#
+# Gather all $k \times k$ patches of an image as rows, and the convolution is a matrix product with
+# them. Its transpose adds rows of patches up into images. With these two, each of the seven passes
+# is two or three lines.
+#
+# **Predict first.** A weight is used at every place of the output. What does that do to its
+# gradient: a sum over places, or a mean?
 
-# 1. The layer. Gather all k x k patches of an image as rows: the convolution is a matrix product
-#    with them, and its transpose adds rows of patches up into images.
+# %%
 class Convolution(so.Layer):
     """Images (C, H, W) to (outputs, H - k + 1, W - k + 1).
 
@@ -119,8 +131,21 @@ class Convolution(so.Layer):
         return J.T @ H_y @ J
 
 
-# 2. The rule: everything by absolute values. u_out adds up what a patch and its own u can move; Z
-# goes back by |W|.
+# %% [markdown]
+# ## 2. The rule
+#
+# [residual-partitioning] asks a layer for two more passes. Forward, the total gradient (11): how
+# far an output moves if every weight moves by at most 1,
+#
+# $$u_{oab} = 1 + \sum_{c,p,q} |x_{c,a+p,b+q}| + \sum_{c,p,q} |W_{o,cpq}|\, u_{c,a+p,b+q}.$$
+#
+# Backward, a quadratic in the outputs becomes one in inputs and weights: with the fractions (10)
+# put into (9) and $Z = \ddot Y u$, the weights get $\sum_{s,a,b} Z_{oab} |x_{c,a+p,b+q}|$, and $Z$
+# goes down by $|W|$. `cross=True` bounds the product that (4) drops, for one more term each.
+#
+# **Predict first.** Everything is an absolute value and a sum. Where will the bound be tight?
+
+# %%
 class ConvolutionRule(so.residual_partitioning.Rule):
     @staticmethod
     def forward(layer, saved, u):
@@ -145,7 +170,14 @@ class ConvolutionRule(so.residual_partitioning.Rule):
         return Z_in, curvature
 
 
-# 3. Both are judged on a small one: two channels, 4 x 4 pixels.
+# %% [markdown]
+# ## 3. Judged
+#
+# Both on a small one: two channels, 4 x 4 pixels. `verify.layer` compares passes with differences;
+# `verify.rule` asks whether the rule gives a bound for random steps, and whether the bound is
+# attained anywhere.
+
+# %%
 small = Convolution((2, 4, 4), outputs=3, k=2, rng=0)
 passes = so.verify.layer(small)
 print(passes, "\n")
@@ -154,7 +186,15 @@ right = so.verify.rule(small)
 print(right, "\n")
 
 
-# 4. What people get wrong: a mean over places where a sum is meant. The ratio tells.
+# %% [markdown]
+# ## 4. What people get wrong
+#
+# A mean over places where a sum is meant.
+#
+# **Predict first.** 4 x 4 pixels and a kernel of 2: how many places has the output? So which ratio
+# will the checker print?
+
+# %%
 class MeanForSum(Convolution):
     pass
 
@@ -170,7 +210,16 @@ class MeanForSumRule(ConvolutionRule):
 wrong = so.verify.rule(MeanForSum((2, 4, 4), outputs=3, k=2, rng=0))
 print(wrong, "\n")
 
-# 5. Digits: a convolution, tanh, a linear layer, trained by residual partitioning and by Adam.
+# %% [markdown]
+# ## 5. Digits
+#
+# A convolution, tanh, a linear layer, trained by residual partitioning and by Adam, at their
+# default rates.
+#
+# **Predict first.** Which one has the lower training loss after 15 epochs? Which one is right on
+# more digits that it has not seen?
+
+# %%
 digits = so.datasets.scale(so.datasets.load_digits(), (-1, 1))
 training, validation = so.datasets.split(digits, validation=397, rng=0)
 x, x_new = (part.inputs.reshape(-1, 1, 8, 8) for part in (training, validation))
@@ -201,10 +250,15 @@ for number, (axes, kernel) in enumerate(zip(panels.flat, kernels), start=1):
 right_half.colorbar(image, ax=panels, shrink=0.8, label="weight")
 left.suptitle("digits, by a convolution of one's own")
 right_half.suptitle("its kernels")
-figure.savefig(folder / "your-own-convolution.png", dpi=110)
-print(f"figure: {folder / 'your-own-convolution.png'}")
+figures.show(figure, "your-own-convolution")
 
-# What this script claims.
+# %% [markdown]
+# Here residual partitioning is ahead on both counts. That is one seed, 15 epochs and default rates;
+# with its rate tuned Adam may come out first, and an epoch of the rule takes longer.
+#
+# ## What this tutorial claims
+
+# %%
 assert passes.ok and right.ok and "it is tight" in right.notes[0]
 assert {finding.pass_name for finding in wrong.findings} == {"inequality", "curvature"}
 assert "the ratio is 1/9 everywhere" in str(wrong), "a mean over nine places"

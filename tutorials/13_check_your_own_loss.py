@@ -1,31 +1,46 @@
-"""You derived a loss. Are its gradient and Hessian right, does it keep its promises, and does it
-train?
+# %% [markdown]
+# # 13 Check a loss of your own
+#
+# **Question.** You derived a loss. Are its gradient and Hessian right, does it keep its promises,
+# and does it train?
+#
+# **Time.** 15 minutes.
+#
+# **Before it.** 02 and 11.
+#
+# **Belongs to.** Boyd and Vandenberghe, chapter 6.1 (penalty functions, robust regression) and 3.1
+# (convexity by the second derivative).
+#
+# As a script: `python tutorials/13_check_your_own_loss.py [FOLDER FOR THE FIGURES]`
 
-Run it as it stands:  python tutorials/13_check_your_own_loss.py [DIRECTORY FOR THE FIGURES]
-
-We write log-cosh, a squared error that grows like |r| far out, plant the mistakes that people
-really make, let the checker find them, and train with what passes. `help(so.Loss)` says what a
-loss owes to the rest of the house.
-"""
-
+# %%
 import math
-import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder.lessons import Figures
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="secondorder-"))
-folder.mkdir(parents=True, exist_ok=True)
+figures = Figures()
 
+# %% [markdown]
+# ## 1. Log-cosh in three methods
+#
+# With $r = p - y$ the loss of a sample is $\sum_i \ln \cosh r_i$: like $\tfrac12 r^2$ near zero,
+# like $|r|$ far out. Its gradient and Hessian:
+#
+# $$\frac{\partial \ell}{\partial p_i} = \tanh r_i, \qquad
+#   \frac{\partial^2 \ell}{\partial p_i^2} = \frac{1}{\cosh^2 r_i} = 1 - \tanh^2 r_i.$$
+#
+# `np.cosh` overflows at $r = 711$; the form $|r| + \ln(1 + e^{-2|r|}) - \ln 2$ never does. Numbers
+# that are not Python's own would turn float32 into float64: hence `math.log`, and hence the dtype
+# of `np.eye`. `help(so.Loss)` says what a loss owes to the rest of the house.
+#
+# **Predict first.** Far out the Hessian is nearly zero. What will a Newton step do with a sample
+# whose target is badly wrong?
 
-# 1. The loss of a sample: the sum over outputs of log cosh(r), r = p - target. Three methods: its
-#    value, its gradient tanh(r), its Hessian, a diagonal of 1 / cosh(r)^2 = 1 - tanh(r)^2.
-#    log(cosh(r)) overflows at r = 711, the form below never does. Numbers that are not Python's own
-#    would turn float32 into float64: hence math.log, and hence the dtype of np.eye.
+# %%
 class LogCosh(so.Loss):
     """sum_i log cosh(p_i - target_i)."""
 
@@ -48,8 +63,14 @@ report = so.verify.loss(LogCosh())
 print(report, "\n")
 assert report.ok
 
+# %% [markdown]
+# ## 2. A factor
+#
+# Someone remembered that the derivative of a square brings down a 2.
+#
+# **Predict first.** What will the checker say, of which method, and with which ratio?
 
-# 2. A factor: someone remembered that the derivative of a square brings down a 2.
+# %%
 class Doubled(LogCosh):
     def hessian(self, p, target):
         return 2 * super().hessian(p, target)
@@ -59,8 +80,14 @@ report = so.verify.loss(Doubled())
 print(report, "\n")
 assert "a factor 2 too much" in str(report) and report.findings[0].pass_name == "hessian"
 
+# %% [markdown]
+# ## 3. Right in float64 only
+#
+# `np.log(2.0)` is a float64 number of NumPy's and pulls everything along.
+#
+# **Predict first.** Is anything wrong with the *values*?
 
-# 3. Right in float64 only: np.log(2.0) and np.eye(C) are float64 and pull everything along.
+# %%
 class Promoting(LogCosh):
     def value(self, p, target):
         r = np.abs(p - target)
@@ -71,9 +98,12 @@ report = so.verify.loss(Promoting())
 print(report, "\n")
 assert "right in float64; promotes float32 in value" in str(report)
 
+# %% [markdown]
+# ## 4. Far out
+#
+# The literal formula is right, and of no use at $p = 1000$, where a badly started net may well be.
 
-# 4. Far out: the literal formula is right and of no use at p = 1000, where a badly started network
-#    may well be.
+# %%
 class Literal(LogCosh):
     def value(self, p, target):
         return np.sum(np.log(np.cosh(p - target)), axis=1)
@@ -83,9 +113,17 @@ report = so.verify.loss(Literal())
 print(report, "\n")
 assert "not finite" in str(report)
 
+# %% [markdown]
+# ## 5. A promise that is not kept
+#
+# $\ln(1 + r^2)$ is even more robust. Its second derivative, $2 (1 - r^2) / (1 + r^2)^2$, is
+# negative for $|r| > 1$. A method that takes the square root of a "convex" Hessian would work with
+# nonsense; Gauss-Newton would not be positive semidefinite ([ea-cg] u-gn says so of its bounded
+# criterion).
+#
+# **Predict first.** Gradient and Hessian are right. What is there to find?
 
-# 5. A promise that is not kept. log(1 + r^2) is even more robust, and bends downwards for |r| > 1;
-#    a method that takes the square root of a "convex" Hessian would work with nonsense.
+# %%
 class Cauchy(so.Loss):
     """sum_i log(1 + (p_i - target_i)^2)."""
 
@@ -109,15 +147,29 @@ report = so.verify.loss(Cauchy())
 print(report, "\n")
 assert "convex is True, but the Hessian of a sample has the eigenvalue" in str(report)
 
-# 6. The error of a central difference over its step: it falls like step^2 for a right Hessian and
-#    stays where it is for a wrong one.
+# %% [markdown]
+# ## 6. The error over the step
+#
+# The error of a central difference falls like the square of the step for a right Hessian, and stays
+# where it is for a wrong one.
+
+# %%
 figure = Figure(figsize=(13, 4), layout="constrained")
 for axes, loss in zip(figure.subplots(1, 2, sharey=True), (LogCosh(), Doubled())):
     so.verify.loss(loss).plot(axes)
-figure.savefig(folder / "log-cosh.png", dpi=110)
+figures.show(figure, "log-cosh")
 
-# 7. What passes trains: patients' disease progression, a tenth of the targets spoiled. The loss
-#    grows like |r|, so that the spoiled ones pull no harder than the others.
+# %% [markdown]
+# ## 7. What passes trains
+#
+# Patients' disease progression, a tenth of the targets spoiled: 30 standard deviations are added to
+# them. The gradient $\tanh r$ is at most 1, so that the spoiled ones pull no harder than the
+# others.
+#
+# **Predict first.** The median error on patients that were not seen: by which factor is it smaller
+# than with the squared error?
+
+# %%
 data = so.datasets.load_diabetes()
 rng = np.random.default_rng(0)
 x = so.datasets.Standardisation.fit(data.inputs).apply(data.inputs)
@@ -131,11 +183,21 @@ for loss in (so.SquaredError(), LogCosh()):
     errors[repr(loss)] = np.median(np.abs(net(x[300:]) - clean[300:]))
 print("median error on patients not seen:",
       {name: round(float(e), 3) for name, e in errors.items()})
-assert errors["LogCosh()"] < 0.5 * errors["SquaredError()"]
 
-#    The promise `diagonal_hessian` makes it fit for residual partitioning as well.
+# %% [markdown]
+# The promise `diagonal_hessian` makes it fit for residual partitioning as well ((45) takes the
+# second derivatives output by output).
+
+# %%
 net = so.mlp([10, 8, 1], rng=0)
 method = so.ResidualPartitioning(net, LogCosh(), l2=0.01)
 history = so.train(method, x[:300], spoiled[:300], epochs=40, batch_size=50, rng=0)
+
+# %% [markdown]
+# ## What this tutorial claims
+
+# %%
+assert so.verify.loss(LogCosh()).ok
+assert not any(so.verify.loss(wrong()).ok for wrong in (Doubled, Promoting, Literal, Cauchy))
+assert errors["LogCosh()"] < 0.5 * errors["SquaredError()"], "spoiled targets pull less"
 assert history.records[-1].train_loss < history.records[0].train_loss
-print(f"figures in {folder}")

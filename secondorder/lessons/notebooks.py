@@ -1,8 +1,6 @@
 """Percent scripts as Jupyter notebooks."""
 
 import hashlib
-import importlib.resources
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -11,10 +9,11 @@ from .. import files
 
 
 def folder():
-    """The folder of the scripts, installed or in the source tree."""
-    if importlib.util.find_spec("secondorder.tutorials") is not None:
-        return Path(str(importlib.resources.files("secondorder.tutorials")))
-    return Path(__file__).resolve().parents[2] / "tutorials"
+    """The folder of the scripts: inside the package where it is installed, beside it in the source
+    tree (also where that is installed to be edited)."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "tutorials"
+    return inside if inside.is_dir() else package.parent / "tutorials"
 
 
 def scripts(names=()):

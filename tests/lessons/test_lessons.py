@@ -1,14 +1,17 @@
 """Exercises: every blank fails, every solution passes, usual mistakes are named; notebooks."""
 
 import json
+import os
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder import cli, lessons
-from secondorder.lessons import grading, notebooks
+from secondorder.lessons import grading
 from secondorder.verify.grading import replaced
 
 HOME = lessons.folder() / "exercises"
@@ -160,8 +163,38 @@ def test_what_is_no_exercise_is_told(tmp_path, capsys):
     assert cli.main(["notebook", str(tmp_path / "no" / "place")]) == 2
 
 
-def test_notebooks_are_no_part_of_the_project():
-    assert not list(notebooks.folder().rglob("*.ipynb"))
+def test_no_notebook_is_part_of_the_project():
+    """They are written from the scripts; environments that somebody made here are passed over."""
+    for folder, below, names in os.walk(Path(__file__).resolve().parents[2]):
+        assert not [name for name in names if name.endswith(".ipynb")], folder
+        below[:] = [name for name in below if not name.startswith(".")
+                    and not (Path(folder) / name / "pyvenv.cfg").exists()]
+
+
+# -- the one shape of a tutorial -------------------------------------------------------------------
+
+TUTORIALS = sorted(path.name for path in lessons.folder().glob("[0-9]*.py"))
+
+
+def test_tutorials_are_numbered_without_a_gap():
+    assert [name[:2] for name in TUTORIALS] == [f"{n:02}" for n in range(len(TUTORIALS))]
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_tutorial_has_the_shape_that_all_have(name):
+    found = lessons.cells((lessons.folder() / name).read_text(encoding="utf-8"))
+    (first, head), (last, claims) = found[0], found[-1]
+    assert first == "markdown" and head.startswith(f"# {name[:2]} ")
+    places = [head.index(word) for word in ("**Question.**", "**Time.**", "**Before it.**",
+                                            "**Belongs to.**", f"python tutorials/{name}")]
+    assert places == sorted(places)
+    assert re.search(r"\*\*Time\.\*\* \d+ minutes", head)
+    prose = "\n".join(body for kind, body in found if kind == "markdown")
+    assert prose.count("**Predict first.**") >= 1 and "$" in prose
+    assert found[-2] == ("markdown", found[-2][1]) and "this tutorial claims" in found[-2][1]
+    assert last == "code" and claims.count("assert ") >= 3
+    code = "\n".join(body for kind, body in found if kind == "code")
+    assert "figures.show(" in code and "savefig" not in code and "sys.argv" not in code
 
 
 # -- figures ---------------------------------------------------------------------------------------
@@ -191,7 +224,8 @@ def test_a_notebook_shows_its_figures_and_writes_nothing(tmp_path, monkeypatch):
     shown = []
     display = types.SimpleNamespace(Image=lambda data: data, display=shown.append)
     shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(
+        get_ipython=lambda: shell, version_info=(9, 0)))
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     monkeypatch.setattr("sys.argv", ["kernel", "-f", "connection.json"])
     monkeypatch.chdir(tmp_path)
