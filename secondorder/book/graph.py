@@ -5,7 +5,7 @@ import html
 import inspect
 import textwrap
 
-from ..ledger.registry import underlying
+from ..ledger.registry import REGISTRY, underlying
 from ..ledger.source import named
 
 COLUMN, ROW, BOX, TALL, MARGIN = 150, 30, 112, 20, 10
@@ -32,6 +32,12 @@ def called(function):
     return found
 
 
+def elsewhere(label):
+    """Paper and label of what ``uses=`` names of another paper; None for one of the same."""
+    paper, _, rest = label.partition(" ")
+    return (paper, rest) if rest and paper in REGISTRY.papers else None
+
+
 def edges(entries):
     """Pairs (user, used) of entries by their first labels, with how the edge is known.
 
@@ -54,7 +60,8 @@ def edges(entries):
                 if used in home and home[used] != own and used not in functions(entry):
                     known[own, home[used]] = "found"
         for label in entry.uses:
-            known[own, first[label]] = "stated"
+            if elsewhere(label) is None:
+                known[own, first[label]] = "stated"
     return without_circles(known)
 
 

@@ -62,8 +62,9 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
                 made[name] = _paper(name, entries[name], found[name], seeds)
                 say(f"{name}: {len(made[name]['articles'])} articles "
                     f"({time.monotonic() - began:.0f} s)")
+        joined = join(made)
         claims = recorded_claims(papers)
-        contents |= _render(made, claims) | _figures(claims)
+        contents |= _render(made, claims, joined) | _figures(claims)
         gone = folder.fill(place, contents)
     if gone:
         say(f"removed {len(gone)} files of the earlier book")
@@ -97,9 +98,13 @@ def require_labels(paper, entries):
     known = {label for entry in entries for label in entry.labels}
     for entry in entries:
         for label in entry.uses:
-            if label not in known:
+            other = graph.elsewhere(label)
+            if other is None and label not in known:
                 raise ValueError(f"[{paper}] {entry.labels[0]}: uses= names {label!r}, which is no "
                                  "label of this paper")
+            if other is not None and other[1] not in REGISTRY.labels(other[0]):
+                raise ValueError(f"[{paper}] {entry.labels[0]}: uses= names {other[1]!r}, which is "
+                                 f"no label of {other[0]}")
 
 
 def _paper(paper, entries, found, seeds):
@@ -127,14 +132,33 @@ def _paper(paper, entries, found, seeds):
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers()}
 
 
-def _render(made, claims):
+def join(made):
+    """Articles of other pages that belong to one: (paper, first label) -> [(page, article)].
+
+    From an article of `bridges` to those of the papers that it joins, and back.
+    """
+    where = {(paper["key"], label): (paper["key"], one) for paper in made.values()
+             for one in paper["articles"] for label in one.entry.labels}
+    found = {}
+    for key, paper in made.items():
+        for one in paper["articles"]:
+            for other in filter(None, map(graph.elsewhere, one.entry.uses)):
+                if other in where:  # else the book is of one paper
+                    page, there = where[other]
+                    found.setdefault((key, one.entry.labels[0]), []).append((page, there))
+                    found.setdefault((page, there.entry.labels[0]), []).append((key, one))
+    return found
+
+
+def _render(made, claims, joined):
     """File name -> text of every page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
-    environment.globals.update(glyphs=articles.GLYPHS, prose=formulas.prose, anchor=articles.anchor,
-                               axis=evidence.axis, axis_again=evidence.axis_again)
+    environment.globals.update(joined=joined, glyphs=articles.GLYPHS, prose=formulas.prose,
+                               anchor=articles.anchor, axis=evidence.axis,
+                               axis_again=evidence.axis_again)
     papers = list(made.values())
     texts = {f"{paper['key']}.html": environment.get_template("paper.html").render(
         paper=paper, papers=papers) for paper in papers}

@@ -118,7 +118,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         The formula shown is not one of the paper's: the paper says it in words or in numbers, or
         not at all.
     uses : str or tuple of str
-        Labels of the same paper that this display builds on, where the code does not show it.
+        Labels of the same paper that this display builds on, where the code does not show it;
+        `PAPER LABEL` is one of another paper, for what joins two.
     unnumbered : True or tuple of str
         Labels (True: all of them) that number nothing in the paper as it was read.  They can be
         asked for and are not counted as equations.

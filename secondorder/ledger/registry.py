@@ -12,7 +12,8 @@ from .labels import asked_for, canonical, in_order, papers_named, topic_pattern
 PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
           "low-rank": "secondorder.papers.low_rank.equations",
           "ea-cg": "secondorder.papers.eacg.equations",
-          "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations"}
+          "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations",
+          "bridges": "secondorder.papers.bridges.equations"}
 
 #: What else people call a paper: its title, its network, its method.
 TITLES = {

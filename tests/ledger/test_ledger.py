@@ -251,9 +251,9 @@ def test_decorated_function_stays_callable(toys):
     assert register("1") is good
 
 
-def test_real_registry_knows_the_four_papers():
+def test_real_registry_knows_the_four_papers_and_what_joins_them():
     assert list(ledger.PAPERS) == ["residual-partitioning", "low-rank", "ea-cg",
-                                   "reversible-gauss-newton"]
+                                   "reversible-gauss-newton", "bridges"]
 
 
 # -- rules for the verdicts ------------------------------------------------------------------------

@@ -118,7 +118,17 @@
     }));
     if (box.childElementCount) place(element);
   };
+  const onAnotherPage = element => {
+    const row = INDEX.find(one => one.page === element.getAttribute("href"));
+    if (!row) return;
+    const head = document.createElement("b"), text = document.createElement("p");
+    head.textContent = `${row.glyph} ${row.paper} ${row.label}`;
+    text.textContent = row.text;
+    box.replaceChildren(head, text);
+    place(element);
+  };
   const preview = element => {
+    if (!element.getAttribute("href").startsWith("#")) { onAnotherPage(element); return; }
     const goal = document.getElementById(element.hash ? decodeURIComponent(element.hash.slice(1)) : "");
     const article = goal && (goal.closest("article") || goal);
     if (!article) return;
