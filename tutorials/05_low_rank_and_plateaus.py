@@ -98,8 +98,8 @@ print("bound            ", bounds)
 # The Hessians were built entry by entry, by a method that knows nothing of outer products. The
 # bound is not only kept, it is met: these 1176 x 1176 matrices have a rank near 40.
 #
-# So there is no need to form them. `SampleHessian` keeps the vectors, multiplies by them, and takes
-# eigenvalues of a small matrix.
+# So there is no need to form them. `SampleHessian` keeps the vectors $v$ and $\delta$ and the small
+# matrices $M$ and $\eta$, multiplies by them, and takes eigenvalues of a small matrix.
 
 # %%
 one = so.low_rank.SampleHessian(small, loss, digits.inputs[:1], digits.targets[:1])
