@@ -21,6 +21,8 @@ from pathlib import Path
 import numba
 from numba import njit
 
+from .files import user_cache_folder
+
 _placing = threading.Lock()  # the folder is handed to numba through a setting of the whole process
 
 
@@ -81,15 +83,6 @@ def cache_folder():
     name = (f"{__version__}-{digest.hexdigest()[:12]}-numba{numba.__version__}"
             f"-{sys.implementation.name}{platform.python_version()}")
     return user_cache_folder() / "secondorder" / "compiled" / name
-
-
-def user_cache_folder():
-    """The folder in which this platform keeps a user's caches."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _forgiving(dispatcher):

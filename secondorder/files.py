@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import time
 import uuid
 import zipfile
@@ -298,3 +299,12 @@ def _plain(value):
     if isinstance(value, Path):
         return str(value)
     return value
+
+
+def user_cache_folder():
+    """The folder in which this platform keeps a user's caches."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,5 +1,7 @@
 """`secondorder data`: what data there is."""
 
+import sys
+
 from secondorder import files
 
 from .parsing import add_table_options, table_options
@@ -9,6 +11,8 @@ EXAMPLES = """\
   secondorder data idx:mnist cifar-10:cifar-10-batches-bin
                                          look into folders of your own; a relative name is looked up
                                          first in the directory that SECONDORDER_DATA names
+  secondorder data --download mnist        fetch a public set into the user's cache folder; every
+                                         file is held to its SHA-256
 """
 
 
@@ -21,6 +25,8 @@ def add(commands):
     parser.add_argument("names", nargs="*", metavar="DATA",
                         help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE "
                              "(default: all embedded)")
+    parser.add_argument("--download", action="append", default=[], metavar="SET",
+                        help="mnist, fashion-mnist or cifar-10: fetch it first (may be repeated)")
     add_table_options(parser)
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
@@ -31,7 +37,9 @@ def run(options):
     """Print a table of data sets."""
     from secondorder import datasets
 
-    names = options.names or datasets.EMBEDDED
+    fetched = [datasets.download(name, say=lambda line: print(line, file=sys.stderr))
+               for name in options.download]
+    names = options.names + fetched or datasets.EMBEDDED
     rows = [_facts(name, datasets.load(name, **table_options(options))) for name in names]
     if options.json:
         print(files.to_json(rows))

@@ -135,9 +135,13 @@ def verify(options):
     _load(options.load)
     options.paper, label = _asked(options)
     if label is not None:
-        where = _of_a_study(options.paper, label)
-        if where:
-            raise ValueError(where)
+        study = _study(options.paper, label)
+        if isinstance(study, str):
+            raise ValueError(study)
+        if study is not None:
+            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: secondorder "
+                             f"show {study.paper} {study.key} has its claims, secondorder reproduce "
+                             f"{study.paper} {study.key} runs it again")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
@@ -212,7 +216,7 @@ def show(options):
                              "without --more and --tex")
         print(files.to_json(_as_object(paper, label, options.seed)))
     elif label:
-        print(_of_a_study(paper, label)
+        print(_study_page(paper, label)
               or ledger.show(paper, label, options.seed, options.more, options.tex))
     elif paper:
         print("\n".join(page.listed(REGISTRY.select(paper)).splitlines()[1:]))
@@ -237,13 +241,13 @@ def _anywhere(paper, text):
     return None
 
 
-def _of_a_study(paper, label):
-    """Where a figure or table stands that is no equation; None for what is one."""
+def _study(paper, label):
+    """The study of that name, or why there is none; None for what is, or may be, an equation."""
     from secondorder.ledger.labels import asked_for, canonical
     from secondorder.ledger.registry import REGISTRY
 
     name = canonical(label)
-    if not re.fullmatch(r"(figure|table)-\w+", name):
+    if not re.fullmatch(r"(figure|table|claim)-[\w-]+|timing", name):
         return None
     paper = REGISTRY.key(paper)
     if asked_for(label, REGISTRY.labels(paper)) or REGISTRY.papers[paper] is None:
@@ -251,12 +255,19 @@ def _of_a_study(paper, label):
     from secondorder.studies import STUDIES
 
     known = STUDIES.of(paper) if paper in STUDIES.papers else {}
-    if name in known:
-        return (f"{name} of {paper} is a study, no equation: {known[name].shows}\n"
-                f"secondorder reproduce {paper} {name} draws it again")
+    if name in known or name.startswith("claim"):
+        return known.get(name)
     there = f"; there are {', '.join(known)}" if known else ""
     return (f"{name} of {paper} is no equation: figures and tables are studies, and this one is "
             f"not among them yet{there}")
+
+
+def _study_page(paper, label):
+    """What is shown of a study, or None."""
+    from secondorder.studies import records
+
+    study = _study(paper, label)
+    return study if study is None or isinstance(study, str) else records.shown(study)
 
 
 def _as_object(paper, label, seed):

@@ -3,7 +3,7 @@
 The embedded sets need no network: `load_digits`, `load_wine`, `load_diabetes`.
 `load_idx`, `load_cifar10` and `load_csv` read a directory of yours. A relative name is looked up
 first in the directory that the environment variable ``SECONDORDER_DATA`` names (where it is set),
-then in the current directory.
+then in the current directory, then where `download` puts the public sets that it fetches.
 
 >>> from secondorder import datasets
 >>> training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
@@ -15,13 +15,15 @@ then in the current directory.
 from ..checks import guessed
 from ..checks import one_of
 from .dataset import Dataset
+from .downloads import download
 from .embedded import load_diabetes, load_digits, load_wine
 from .places import DATA_VARIABLE, find_directory
 from .preparation import Standardisation, scale, split
 from .readers import load_cifar10, load_csv, load_idx
 
-__all__ = ["DATA_VARIABLE", "Dataset", "Standardisation", "find_directory", "load", "load_cifar10",
-           "load_csv", "load_diabetes", "load_digits", "load_idx", "load_wine", "scale", "split"]
+__all__ = ["DATA_VARIABLE", "Dataset", "Standardisation", "download", "find_directory", "load",
+           "load_cifar10", "load_csv", "load_diabetes", "load_digits", "load_idx", "load_wine",
+           "scale", "split"]
 
 FORMS = ("idx:FOLDER", "cifar-10:FOLDER", "csv:FILE")
 EMBEDDED = {"digits": load_digits, "wine": load_wine, "diabetes": load_diabetes}

@@ -3,6 +3,7 @@
 import importlib.resources
 import importlib.util
 import json
+import textwrap
 from pathlib import Path
 
 from .. import files
@@ -113,6 +114,32 @@ def page(paper):
             lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
     return "\n".join(lines) + "\n"
+
+
+def shown(study):
+    """A study on a terminal: what it shows, where its figure is, and its claims with numbers."""
+    record, image = recorded(study.paper, study.key), picture(study.paper, study.key)
+    lines = [f"[{study.paper}] {study.key}: {study.shows}", ""]
+    lines.append(f"figure: {image}" if image else "figure: not run yet")
+    if record:
+        seeds = ", ".join(map(str, record["settings"]["seeds"]))
+        lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
+                     f"core, seeds {seeds}")
+    for row in rows(study.paper):
+        if row["key"] == study.key:
+            lines += ["", *_filled(f"({row['claim']}) {row['statement']}"),
+                      f"    {row['verdict'].upper()}" + (f"; {row['seeds']} seeds" if row["seeds"]
+                                                         else "")]
+            lines += [f"    {text}" for text in (effect_text(row), row["because"]) if text]
+    if study.deviation:
+        lines += ["", *_filled(f"differs from the paper: {study.deviation}")]
+    return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
+                      f"{duration(study.seconds[0])} of one core; --quick: "
+                      f"{duration(study.seconds[1])})"])
+
+
+def _filled(text):
+    return textwrap.wrap(text, 98, subsequent_indent="    ")
 
 
 def _cell(text):

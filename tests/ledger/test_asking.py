@@ -110,8 +110,10 @@ def test_numbers_of_every_paper_rise(paper):
 # -- the command line ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("line, expected", [
-    ("show low_rank Figure 2", r"figure-2 of low-rank is a study, no equation: .*\n"
-                               r"secondorder reproduce low-rank figure-2"),
+    ("show low_rank Figure 2", r"\[low-rank\] figure-2: .*\n(.*\n)*\(e\) control(.*\n)*"
+                               r"again: secondorder reproduce low-rank figure-2"),
+    ("show residual-partitioning timing", r"\[residual-partitioning\] timing: "),
+    ("show low-rank claim-sigma", r"\[low-rank\] claim-sigma: "),
     ("show low-rank fig. 99", "figure-99 of low-rank is no equation.* not among them yet"),
     ("show low-rank table 2", r"\[low-rank\] table-2\n"),
     ("show reversible gauss newton 17", r"\[reversible-gauss-newton\] Equations \(17\), \(57\)"),

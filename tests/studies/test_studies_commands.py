@@ -76,3 +76,21 @@ def test_the_page_of_claims_is_the_generated_one(paper):
 
         assert page_path(paper).read_text(encoding="utf-8") == records.page(paper), (
             f"secondorder claims {paper} --markdown --write")
+
+
+def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, monkeypatch):
+    study = STUDIES.of("low-rank")["claim-step-cost"]
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    assert "figure: not run yet" in records.shown(study)
+    place = tmp_path / "low-rank"
+    place.mkdir()
+    (place / "claim-step-cost.png").write_bytes(b"png")
+    (place / "claim-step-cost.json").write_text(json.dumps({
+        "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]}, "deviation": "",
+        "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
+                    "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
+    text = records.shown(study)
+    for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seeds 0",
+                     "(784) at most 2.2 with 784 inputs\n    HELD; 1 seeds\n    ratio: 1.57 (1.5 "
+                     "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
+        assert expected in text, expected
