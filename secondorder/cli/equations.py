@@ -139,9 +139,10 @@ def verify(options):
         if isinstance(study, str):
             raise ValueError(study)
         if study is not None:
-            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: secondorder "
-                             f"show {study.paper} {study.key} has its claims, secondorder reproduce "
-                             f"{study.paper} {study.key} runs it again")
+            name = f"{study.paper} {study.key}"
+            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims are "
+                             f"told by secondorder show {name}, and run by secondorder reproduce "
+                             f"{name}")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
