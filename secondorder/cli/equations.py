@@ -140,8 +140,8 @@ def verify(options):
             raise ValueError(study)
         if study is not None:
             name = f"{study.paper} {study.key}"
-            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims are "
-                             f"told by secondorder show {name}, and run by secondorder reproduce "
+            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims "
+                             f"are told by secondorder show {name}, run by secondorder reproduce "
                              f"{name}")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
