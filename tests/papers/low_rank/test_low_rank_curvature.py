@@ -15,6 +15,7 @@ from harness.cases import (
 import secondorder as so
 from secondorder.papers.low_rank import coupling, curvature, diagonal
 from secondorder.papers.low_rank.quantities import eta, quantities
+from secondorder.papers.low_rank.rules import inner
 
 L2 = 0.2
 
@@ -183,6 +184,56 @@ def test_float32_sums_in_float64():
     a, h = so.low_rank.directional_curvature(*args32, v.astype(np.float32))
     expected = so.low_rank.directional_curvature(*args64, v)
     assert isinstance(h, float) and np.allclose([a, h], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("total", (
+    inner,
+    lambda a, b: curvature._rows(a.reshape(1, -1), b.reshape(1, -1))[0],
+    lambda a, b: coupling._pairs(a[None], b[None])[0, 0]), ids=("inner", "rows", "pairs"))
+def test_products_of_float32_are_summed_in_float64(total):
+    """Large terms cancel, and what is left of them is beyond float32."""
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 4000)).astype(np.float32)
+    a, b = np.concatenate([a, a, a[:3]]), np.concatenate([b, -b, b[:3]])
+    expected = float(np.sum(a[-3:].astype(np.float64) * b[-3:].astype(np.float64)))
+    assert abs(total(a[:, None], b[:, None]) - expected) < 1e-12
+
+
+def test_a_subclass_that_overrides_a_pass_goes_by_its_own_passes():
+    """No rule of its parent's is taken for it, nor are its factors."""
+    class Doubled(so.Linear):
+        def forward(self, x):
+            y, saved = super().forward(2 * x)
+            return y, saved
+
+        def input_gradient(self, saved, y_bar):
+            return 2 * super().input_gradient(saved, y_bar)
+
+        def tangent(self, saved, x_tangent, theta_tangent):
+            return super().tangent(saved, None if x_tangent is None else 2 * x_tangent,
+                                   theta_tangent)
+
+        def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+            twice = (None if part is None else 2 * part for part in (x_tangent, x_second))
+            return super().second_tangent(saved, *twice, theta_tangent)
+
+    class Same(so.Linear):
+        pass
+
+    for kind in (Doubled, Same):
+        rng = np.random.default_rng(2)
+        net = so.Network([so.Linear(3, 4, rng=rng), so.Activation("tanh"), kind(4, 3, rng=rng),
+                          so.Activation("softplus"), so.Linear(3, 2, rng=rng)])
+        args = net, so.SquaredError(), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+        v = rng.normal(size=net.size)
+        expected = so.exact.two_jet(*args, v)[1:]
+        assert np.allclose(so.low_rank.directional_curvature(*args, v), expected, rtol=1e-12)
+        if kind is Same:
+            a, Q, *_ = coupling.layer_products(net.evaluate(*args[1:]), v)
+            assert np.allclose([a.sum(), Q.sum()], expected, rtol=1e-12)
+        else:
+            with pytest.raises(TypeError, match="Doubled overrides"):
+                so.low_rank.hessian(*args)
 
 
 def test_refusals():

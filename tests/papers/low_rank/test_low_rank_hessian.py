@@ -48,6 +48,18 @@ def test_factored_object(activation, bias):
         assert made.rank(1e-10) == np.linalg.matrix_rank(H, tol=1e-10 * np.abs(by_size[1]).max())
 
 
+def test_a_layer_whose_input_is_zero():
+    """Its own weights move nothing, but together with those below they do."""
+    net, loss, x, y = case([3, 4, 2], "tanh", "softmax", 0, samples=1, bias=False)
+    net.layers[0].weight = np.zeros((4, 3))
+    args = net, loss, x, y
+    H, factored = so.exact.hessian(*args, method="products"), SampleHessian(*args)
+    assert np.abs(factored.v[1]).max() == 0 and relative(factored.dense(), H) < 1e-13
+    expected, values = np.linalg.eigvalsh(H), factored.eigenvalues()
+    largest = [np.sort(v[np.argsort(-np.abs(v))][:9]) for v in (expected, values)]
+    assert relative(*largest) < 1e-12
+
+
 def test_rank_is_linear_in_width_and_as_predicted():
     for seed in range(5):
         net, loss, x, _ = case([6, 5, 7, 4, 3], "relu", "softmax", seed, samples=1, bias=False)

@@ -93,6 +93,10 @@ def test_layers_on_their_own_and_together():
         )
         assert np.isclose(info["slope"], a.sum()) and np.isclose(info["curvature"], Q.sum())
         assert info["descent"] is True
+        model = (a @ s + s @ Q @ s / 2 + 3.0 * np.linalg.norm(norms * s) ** 3 / 6 if coupled
+                 else sum(steps.model_change(*one, 3.0, s_k)
+                          for *one, s_k in zip(a, np.diag(Q), norms, s)))
+        assert np.isclose(info["predicted_decrease"], -model, rtol=1e-9)
         if coupled:
             single = so.low_rank.step_length(a.sum(), Q.sum(), np.linalg.norm(norms), 3.0)
             model = -steps.model_change(a.sum(), Q.sum(), np.linalg.norm(norms), 3.0, single)
@@ -298,6 +302,17 @@ def test_rules_for_sigma(monkeypatch, factor, ratio, sigma, moved):
         and info["accepted"] == moved
     )
     assert (method.network.theta != before).any() == moved and method.rejected == (not moved)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_decrease_that_may_be_rounding_leaves_sigma(dtype):
+    net, loss, x, y = problem(dtype=dtype)
+    method = so.CubicRegularization(so.SGD(net, loss), adaptive=True)
+    at, eps = method.evaluate(x, y), float(np.finfo(dtype).eps)
+    for factor, adapts in ((7.0, False), (9.0, True)):
+        method.details = {"predicted_decrease": factor * eps * method.objective(at)}
+        method._adapt(at, np.zeros_like(net.theta))
+        assert ("decrease_ratio" in method.details) == adapts == (method.sigma != 100.0)
 
 
 def test_the_objective_after_a_change():

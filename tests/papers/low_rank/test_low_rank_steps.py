@@ -57,6 +57,15 @@ def test_arrays_are_rates_one_by_one():
     assert found.tolist() == [so.low_rank.step_length(*one, 3.0) for one in zip(a, h, length)]
 
 
+def test_numbers_in_float32_are_taken_for_what_they_are():
+    """A length whose cube float32 cannot hold, bit for bit as in float64."""
+    numbers = [np.array([value, value], np.float32) for value in (-3e-30, 2e-20, 4e-16)]
+    rates = so.low_rank.step_length(*numbers, 1e3)
+    assert rates.dtype == np.float64
+    wide = [value.astype(np.float64) for value in numbers]
+    assert rates.tolist() == so.low_rank.step_length(*wide, 1e3).tolist()
+
+
 def test_scaling_the_direction_leaves_the_step():
     a, h, length = -0.3, 0.7, 2.0
     steps_taken = [
@@ -98,6 +107,8 @@ def test_ascent():
     far = so.low_rank.step_length(*case, ascent="minimum")
     assert np.isclose(far, 3 + np.sqrt(7), rtol=1e-15)  # 1 - 3 s + s^2 / 2 = 0
     assert steps.model_change(*case, far) < 0
+    for sigma in (0.0, 1.0):
+        assert so.low_rank.step_length(*case[:3], sigma, ascent="minimum", largest=2.0) == 2.0
     # 3 h^2 = 8 a c at h = -1.633
     for h, below in ((-1.62, False), (-1.64, True), (1.0, False), (-1e-200, False)):
         assert (so.low_rank.step_length(1.0, h, 1.0, 1.0, ascent="minimum") > 0) == below

@@ -18,7 +18,7 @@ from .conditions import EVERY_ETA, ONE_SAMPLE, STRAIGHT
 
 
 @equation(PAPER, "38",
-          statement="The slope along the direction, from the pieces omega and phi of the "
+          statement="The derivative along the direction, from the pieces omega and phi of the "
                     "direction.",
           formula=r"""\mathbf{g}^T \nabla f = \frac{\partial F}{\partial p^i} v^{(n),j}
                       \omega_j^i + \sum_k \frac{\partial F}{\partial p^l} u_m^l
@@ -36,7 +36,7 @@ def equation_38(rng):
         claims.append(Equal("one sample: the sum over eta, against jets", literal, sum(by_jets),
                             case.tolerance, scale=np.abs(by_jets).sum(), case=name))
     for row in [*rows(rng), nested(batch(rng, "tanh"))]:
-        expected, scale = row.slope
+        expected, scale = row.derivative
         claims.append(Equal("averaged over a batch, against gradient times direction",
                             directional_curvature_at(row.at, row.direction)[0], expected,
                             row.tolerance, scale=scale, case=row.name))
@@ -45,7 +45,7 @@ def equation_38(rng):
         row.at, row.direction).mean(axis=0)
     return [*claims,
             Counterexample(Equal("a batch, with dF/dp in front of the mean tangent of p", outside,
-                                 row.slope[0], CLEAR)),
+                                 row.derivative[0], CLEAR)),
             Case(direction=row.direction, x=row.at.x)]
 
 
@@ -158,7 +158,7 @@ def hidden_pairs(row):
 
 def objective_hessian(at, last):
     """Hessians of every sample's f in the output p of layer `last`, by differences of gradients."""
-    p, behind, found = at.saved[last].output, at.network.layers[last + 1:], []
+    p, behind, columns = at.saved[last].output, at.network.layers[last + 1:], []
 
     def gradient(p):
         if not behind:
@@ -167,8 +167,8 @@ def objective_hessian(at, last):
         return behind[0].backward(saved, at.loss_function.gradient(y, at.y))[0]
 
     for e in 1e-6 * np.eye(p.shape[1]):
-        found.append((gradient(p + e) - gradient(p - e)) / 2e-6)
-    return np.stack(found, axis=2)
+        columns.append((gradient(p + e) - gradient(p - e)) / 2e-6)
+    return np.stack(columns, axis=2)
 
 
 @equation(PAPER, "table-2",
@@ -268,15 +268,15 @@ class Counted(np.ndarray):
 @contextlib.contextmanager
 def products_of_weights(network, log):
     """Within it the weights of a network count their matrix products into the list `log`."""
-    kept = [(layer, layer.weight) for layer in network.layers if layer.size]
+    weights = [(layer, layer.weight) for layer in network.layers if layer.size]
     try:
-        for layer, weight in kept:
+        for layer, weight in weights:
             view = weight.view(Counted)
             view.log = log
             dict.__setitem__(layer.parameters, "weight", view)
         yield
     finally:
-        for layer, weight in kept:
+        for layer, weight in weights:
             dict.__setitem__(layer.parameters, "weight", weight)
 
 
@@ -343,9 +343,9 @@ def option_2(rng):
 
 
 @equation(PAPER, "option-3",
-          where="section 3.1: the direction is fixed, slope and curvature are averaged",
-          statement="One rate from the mean slope and curvature along a fixed direction: not the "
-                    "mean of the samples' rates.",
+          where="section 3.1: the direction is fixed, both numbers are averaged",
+          statement="One rate from the mean derivative and curvature along a fixed direction: not "
+                    "the mean of the samples' rates.",
           formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
                       \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
           kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single)

@@ -41,13 +41,13 @@ class ByLayers:
 
     def second(self, left, right):
         """d2v / d left d right, from `backward_tangent` along one entry of `left` at a time."""
-        still, found = np.zeros_like(self.y_bars), []
+        still, columns = np.zeros_like(self.y_bars), []
         for e in np.eye(int(np.prod(self._shape(left)))):
             moved = (None, e)
             if left == "x":
                 moved = np.broadcast_to(e.reshape(self.image_shape), self.rows.shape), None
-            found.append(self._along(moved, right, still))
-        rows = np.stack(found, axis=1)
+            columns.append(self._along(moved, right, still))
+        rows = np.stack(columns, axis=1)
         return rows.reshape(*self.y_shape, *self._shape(left), *self._shape(right))
 
     def _along(self, moved, right, still):

@@ -190,9 +190,10 @@ KINDS = {
 
 
 def kinds(rng, *activations, loss=None, **options):
-    """(name, case) of each of `KINDS`, with one of the activations by chance, and of each
-    activation once without anything else."""
-    chosen = [(name, str(rng.choice(activations)), kind) for name, kind in KINDS.items() if kind]
+    """(name, case) of each of `KINDS`, with one of the curved activations by chance, if there are
+    any, and of each activation once without anything else."""
+    curved = [a for a in activations if a in CURVED] or activations
+    chosen = [(name, str(rng.choice(curved)), kind) for name, kind in KINDS.items() if kind]
     for name, activation, kind in [*(("plain", a, {}) for a in activations), *chosen]:
         criterion = loss or str(rng.choice(list(LOSSES)))
         case = network_case(rng, activation, criterion, **(options | kind))
@@ -276,7 +277,7 @@ class Batch(NamedTuple):
         return tolerance(self.at.network.dtype)
 
     @property
-    def slope(self):
+    def derivative(self):
         """g . grad F, and the size of its terms."""
         return self.direction @ self.g, np.abs(self.direction) @ np.abs(self.g)
 
@@ -304,7 +305,7 @@ def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softma
 
 
 def with_dense(name, at, direction, l2=0.0):
-    """The :class:`Batch` of an evaluation; dense derivatives are made in float64."""
+    """The :class:`Batch` of an evaluation; dense derivatives are computed in float64."""
     wide = at.network.astype("float64"), at.loss_function, at.x, at.y
     return Batch(name, at, direction.astype(at.network.dtype), exact.gradient(*wide, l2=l2),
                  exact.hessian(*wide, method="products", l2=l2))
@@ -343,16 +344,16 @@ def rows(rng, chosen=None, activation=None):
         kind = {"sizes": (4, 5, 3, 4, 3), "bias": True, "samples": 3,
                 "activation": activation or str(rng.choice(CURVED)),
                 "loss": str(rng.choice(list(LOSSES)))} | options
-        found = batch(rng, **kind)
-        yield found._replace(name=f"{name}, {found.name}")
+        row = batch(rng, **kind)
+        yield row._replace(name=f"{name}, {row.name}")
 
 
-def nested(found):
+def nested(row):
     """The same network as a chain in a chain in a chain, on the same batch."""
-    first, *rest = [layer.copy() for layer in found.at.network.layers]
+    first, *rest = [layer.copy() for layer in row.at.network.layers]
     net = nets.Network([first, nets.Chain([rest[0], nets.Chain(rest[1:])])])
-    at = net.evaluate(found.at.loss_function, found.at.x, found.at.y)
-    return found._replace(name=f"chains in chains, {found.name}", at=at)
+    at = net.evaluate(row.at.loss_function, row.at.x, row.at.y)
+    return row._replace(name=f"chains in chains, {row.name}", at=at)
 
 
 def ray(rng, descent=True):

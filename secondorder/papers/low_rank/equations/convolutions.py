@@ -81,15 +81,15 @@ def cases(rng):
 def against(rng, compute, expected):
     """Claims, case by case: what the room computes, and its precision, against the jets and the
     layer classes."""
-    found, claims = cases(rng), []
-    for name, c in found.items():
-        scale, made, allowed = np.abs(reference.firsts(c.v)).max(), compute(c), tolerance(c.x.dtype)
-        claims += [Equal("against jets", made, expected(c), allowed, scale=scale, case=name),
-                   Equal("against Conv2d and Activation", made, expected(c.of_layers()), allowed,
+    chosen, claims = cases(rng), []
+    for name, c in chosen.items():
+        scale, left, allowed = np.abs(reference.firsts(c.v)).max(), compute(c), tolerance(c.x.dtype)
+        claims += [Equal("against jets", left, expected(c), allowed, scale=scale, case=name),
+                   Equal("against Conv2d and Activation", left, expected(c.of_layers()), allowed,
                          scale=scale, case=name),
-                   Property("in the precision of input and kernel", made.dtype == c.x.dtype,
+                   Property("in the precision of input and kernel", left.dtype == c.x.dtype,
                             case=name)]
-    return [*claims, found["tanh, strides 2 and 3"].live()]
+    return [*claims, chosen["tanh, strides 2 and 3"].live()]
 
 
 @equation(PAPER, "44",
@@ -117,10 +117,10 @@ def equation_46(rng):
     claims = []
     for name, c in cases(rng).items():
         value, allowed = reference.ACTIVATIONS[c.activation][0], tolerance(c.x.dtype)
-        made = value(convolution.argument(c.z, c.w))
-        claims += [Equal("against loops over outputs and kernel", made, reference.values(c.v),
+        left = value(convolution.argument(c.z, c.w))
+        claims += [Equal("against loops over outputs and kernel", left, reference.values(c.v),
                          allowed, case=name),
-                   Equal("against Conv2d and Activation", made, c.of_layers().value, allowed,
+                   Equal("against Conv2d and Activation", left, c.of_layers().value, allowed,
                          case=name)]
     return [*claims, c.live()]
 
@@ -137,9 +137,9 @@ def equation_45(rng):
     x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
     right = reference.values(by_loops(x, w, STRIDES))
     cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
-    made = convolution.argument(convolution.patches_as_printed(x, w.shape, STRIDES), w)
+    left = convolution.argument(convolution.patches_as_printed(x, w.shape, STRIDES), w)
     stride_one = convolution.patches_as_printed(x, w.shape, (1, 1))
-    both = tuple(slice(0, min(a, b)) for a, b in zip(made.shape, right.shape))
+    both = tuple(slice(0, min(a, b)) for a, b in zip(left.shape, right.shape))
     z = convolution.patches(x, w.shape, STRIDES)
     by_index = [x[STRIDES[0] * s + l - 1, STRIDES[1] * t + k - 1]  # l and k from 1
                 for s in range(z.shape[0]) for t in range(z.shape[1])
@@ -153,8 +153,8 @@ def equation_45(rng):
             Property("number of outputs", convolution.output_shape(x.shape, w.shape, STRIDES),
                      right.shape),
             Equal("all from 1: the same layer on an input without its first rows and columns",
-                  made, cropped, TOLERANCE),
-            Counterexample(Equal("all from 1: the outputs that both have", made[both], right[both],
+                  left, cropped, TOLERANCE),
+            Counterexample(Equal("all from 1: the outputs that both have", left[both], right[both],
                                  CLEAR)),
             Equal("all from 1, at stride one: nothing is lost", convolution.argument(stride_one, w),
                   reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
@@ -213,11 +213,11 @@ def condition_of_48(c, first):
     """1 where i = sigma s + m - 1 and j = tau t + p - 1, else 0; s, t, i, j counted from `first`,
     m and p from 1; indices s, t, m, p, i, j.
     """
-    found = np.zeros(c.dz_dx.shape)
-    for s, t, m, p, i, j in np.ndindex(found.shape):
+    result = np.zeros(c.dz_dx.shape)
+    for s, t, m, p, i, j in np.ndindex(result.shape):
         row = i + first == c.strides[0] * (s + first) + m + 1 - 1
-        found[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
-    return found
+        result[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
+    return result
 
 
 @equation(PAPER, "49",
@@ -233,13 +233,13 @@ def inputs_met(c, first):
     """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
     `first` and p, q from 1; nan where there is no such input.
     """
-    found = np.full((*c.v.shape, *c.w.shape), np.nan)
-    for s, t, p, q in np.ndindex(found.shape):
+    result = np.full((*c.v.shape, *c.w.shape), np.nan)
+    for s, t, p, q in np.ndindex(result.shape):
         i = c.strides[0] * (s + first) + p + 1 - 1 - first
         j = c.strides[1] * (t + first) + q + 1 - 1 - first
         if i < c.x.shape[0] and j < c.x.shape[1]:
-            found[s, t, p, q] = c.x[i, j]
-    return found
+            result[s, t, p, q] = c.x[i, j]
+    return result
 
 
 @equation(PAPER, "53",
@@ -372,13 +372,13 @@ def kernel_asked(c, beyond):
     """w at (i + 1 - sigma s, j + 1 - tau t), counted from 1, where both are positive, and `beyond`
     where the kernel has no such entry; 0 elsewhere; indices s, t, i, j from 0.
     """
-    found = np.zeros((*c.v.shape, *c.x.shape))
-    for s, t, i, j in np.ndindex(found.shape):
+    result = np.zeros((*c.v.shape, *c.x.shape))
+    for s, t, i, j in np.ndindex(result.shape):
         m, r = i + 1 - c.strides[0] * s, j + 1 - c.strides[1] * t
         if m > 0 and r > 0:
             inside = m <= c.w.shape[0] and r <= c.w.shape[1]
-            found[s, t, i, j] = c.w[m - 1, r - 1] if inside else beyond
-    return found
+            result[s, t, i, j] = c.w[m - 1, r - 1] if inside else beyond
+    return result
 
 
 @equation(PAPER, "56",

@@ -59,12 +59,12 @@ def equations_11_and_17(rng):
           kind="definition", verdict="holds", implements=softmax)
 def equation_14(rng):
     p = rng.normal(size=(2, 4)) * 3
-    made, by_hand = (softmax(p),
+    left, by_hand = (softmax(p),
                      [[np.exp(a) / sum(np.exp(b) for b in row) for a in row] for row in p])
-    return [Equal("against its formula", made, by_hand, 1e-14),
-            Equal("sum", made.sum(axis=1), np.ones(2), 1e-14),
+    return [Equal("against its formula", left, by_hand, 1e-14),
+            Equal("sum", left.sum(axis=1), np.ones(2), 1e-14),
             Equal("large outputs do not overflow", softmax(p + 1e4), by_hand, 1e-11),
-            Case(p=p, y_hat=made)]
+            Case(p=p, y_hat=left)]
 
 
 @equation(PAPER, "15",

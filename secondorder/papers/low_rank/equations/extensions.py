@@ -29,8 +29,8 @@ def extension_biases(rng):
         if k == r == n + 1:
             return relu.block_uu(sample)
         if n + 1 in (k, r):
-            found = relu.block_uw(sample, min(k, r))
-            return found if k == n + 1 else found.transpose(2, 3, 0, 1)
+            block_of_u = relu.block_uw(sample, min(k, r))
+            return block_of_u if k == n + 1 else block_of_u.transpose(2, 3, 0, 1)
         return curved.block_ww(sample, k, r)
 
     cases = [(name, case) for name, case in kinds(rng, *ACTIVATIONS)
@@ -51,9 +51,9 @@ def extension_biases(rng):
 
 @equation(PAPER, "extension-blocks",
           where="(33)-(36) and (66)-(80) in one formula",
-          statement="One formula for all blocks, with the output as a layer of its own: what "
-                    "bends above both layers between two outer products, and one more where the "
-                    "layers differ.",
+          statement="One formula for all blocks, with the output as a layer of its own: all "
+                    "second derivatives above both layers between two outer products, and one "
+                    "more where the layers differ.",
           formula=r"""\frac{\partial^2 f}{\partial w^{(r)} \partial w^{(k)}} = M^{rk} \otimes
                       v^{(r-1)} v^{(k-1) T} + \delta^r \otimes \eta^{(r-1,k)} \otimes
                       v^{(k-1)}, \quad M^{rr} = G W^T M^{r+1,r+1} W G
@@ -109,14 +109,16 @@ def extension_tangent(rng):
     output, second_order = Rule.along(layer, saved, tangent, piece, bar)
     P, b = layer.split(piece)
     z, delta = row.at.saved[3].input, row.at.deltas[3]
-    bent = Rule.along(row.at.network.layers[3], row.at.saved[3], tangent @ P.T, None, delta)
+    _, of_activation = Rule.along(row.at.network.layers[3], row.at.saved[3], tangent @ P.T, None,
+                                  delta)
     return [*claims,
             Equal("any layer: its tangent", output,
                   tangent @ layer.weight.T + saved.input @ P.T + b, 1e-13),
             Equal("any layer: <gradient, second derivative>", second_order,
                   2 * np.sum(bar * (tangent @ P.T)), 1e-13),
-            Equal("a layer without parameters: <gradient, second derivative>", bent[1], np.sum(
-                delta * reference.ACTIVATIONS["tanh"][2](z) * (tangent @ P.T) ** 2), 1e-13),
+            Equal("a layer without parameters: <gradient, second derivative>", of_activation,
+                  np.sum(delta * reference.ACTIVATIONS["tanh"][2](z) * (tangent @ P.T) ** 2),
+                  1e-13),
             Case(x=row.at.x, direction=row.direction)]
 
 
@@ -136,7 +138,7 @@ def tangents(row):
 
 @equation(PAPER, "extension-jet",
           where="(38)-(39) without a backward pass",
-          statement="Value, slope and curvature along a direction from forward passes alone.",
+          statement="Value, derivative and curvature along a direction from forward passes alone.",
           formula=r"""\ddot{z} = w \ddot{v} + 2 \phi \dot{v}, \quad \ddot{v} = \mathcal{A}'
                       \ddot{z} + \mathcal{A}'' \dot{z}^2, \quad \mathbf{g}^T \mathbf{H}
                       \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p}
@@ -145,7 +147,7 @@ def tangents(row):
 def extension_jet(rng):
     claims = []
     for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-        (a, a_scale), (h, h_scale) = row.slope, row.curvature
+        (a, a_scale), (h, h_scale) = row.derivative, row.curvature
         value, directional_derivative, second = exact.two_jet(*row.model, row.direction)
         claims += [Equal("curvature against one tangent and the gradients that come back", second,
                          curvature.directional_curvature_at(row.at, row.direction)[1],
@@ -160,7 +162,7 @@ def extension_jet(rng):
 
 @equation(PAPER, "extension-diagonal",
           where="section 2, after (7): the diagonal could be taken out",
-          statement="The exact diagonal of a batch is one matrix product a layer; without bends "
+          statement="The exact diagonal of a batch is one matrix product a layer; where A'' = 0 "
                     "its left factor comes from back-propagating the columns of a root of f_pp.",
           formula=r"""\frac{\partial^2 F}{\partial (w_j^{(k),i})^2} = E\left[ S_{ii}^k
                       (v^{(k-1),j})^2 \right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2""",
@@ -316,7 +318,7 @@ def extension_stable_step(rng):
           implements=(convolution.many_channels_argument, convolution.many_channels_two_jet))
 def extension_channels(rng):
     x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
-    made = convolution.many_channels_argument(x, w, b, (2, 1))
+    left = convolution.many_channels_argument(x, w, b, (2, 1))
     by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
                            + b[o] for o in range(3)])
     moved = rng.normal(size=x.shape), rng.normal(size=w.shape), rng.normal(size=b.shape)
@@ -332,12 +334,12 @@ def extension_channels(rng):
         return convolution.many_channels_argument(*(a + h * d for a, d in zip((x, w, b), moved)),
                                                   (2, 1))
 
-    return [Equal("against loops, channel by channel", made, by_channel, TOLERANCE),
+    return [Equal("against loops, channel by channel", left, by_channel, TOLERANCE),
             Equal("first derivative along a line: it is a polynomial of degree two",
                   first, (along(1) - along(-1)) / 2, TOLERANCE),
             Equal("second derivative along it",
                   second, along(1) - 2 * along(0) + along(-1), TOLERANCE),
-            *(Equal(f"{what}, against Conv2d", ours, made_by_layer[0], TOLERANCE)
-              for what, ours, made_by_layer in zip(("arguments", "first", "second"),
-                                                   (made, first, second), passes)),
+            *(Equal(f"{what}, against Conv2d", ours, by_layer[0], TOLERANCE)
+              for what, ours, by_layer in zip(("arguments", "first", "second"),
+                                                   (left, first, second), passes)),
             Case(x=x, w=w, b=b)]

@@ -150,7 +150,7 @@ def equation_23(rng):
           kind="identity", verdict="erratum", weight="misprint", implements=first_derivatives.dp_du)
 def equation_25(rng):
     case = network_case(rng, "relu")
-    made = first_derivatives.dp_du(case.sample)
+    left = first_derivatives.dp_du(case.sample)
     # what stands on the left, j not summed
     repeated = np.einsum("jjk->jk", case.first(case.p, case.sample.n + 1))
     claims = compared("against jets", first_derivatives.dp_du,
@@ -160,7 +160,7 @@ def equation_25(rng):
             PrintedShape("free indices of the left side, and of the right", ("j", "k"),
                          ("j", "k", "l")),
             Printed(Equal("the left side as printed, for every l, against the right",
-                          np.broadcast_to(repeated[:, None, :], made.shape).copy(), made, CLEAR)),
+                          np.broadcast_to(repeated[:, None, :], left.shape).copy(), left, CLEAR)),
             case.live()]
 
 
@@ -248,12 +248,12 @@ def straight_only(rng, rule, function):
     def right(case, n, k, r):
         return case.by_complex_steps(function, r, n, k)
 
-    bent = network_case(rng, "tanh")
+    curved = network_case(rng, "tanh")
     left, steps = (stacked(f(of, *at) for at in layers(3))
-                   for f, of in ((rule, bent.sample), (right, bent)))
+                   for f, of in ((rule, curved.sample), (right, curved)))
     return [*compared("ReLU, all pairs of layers, against complex steps", rule, right, layers,
                       kinds(rng, "relu")),
-            Counterexample(Equal("tanh", left, steps, CLEAR)), bent.live()]
+            Counterexample(Equal("tanh", left, steps, CLEAR)), curved.live()]
 
 
 @equation(PAPER, "33",
@@ -278,7 +278,7 @@ def equation_33(rng):
 
     claims = compared("ReLU, all pairs of layers, against jets", relu.d2v_dw_dw, right, pairs,
                       kinds(rng, "relu"))
-    bent = network_case(rng, "tanh")
+    curved = network_case(rng, "tanh")
     left, jets = (stacked(f(of, *at) for at in pairs(3))
-                  for f, of in ((relu.d2v_dw_dw, bent.sample), (right, bent)))
-    return [*claims, Counterexample(Equal("tanh", left, jets, CLEAR)), bent.live()]
+                  for f, of in ((relu.d2v_dw_dw, curved.sample), (right, curved)))
+    return [*claims, Counterexample(Equal("tanh", left, jets, CLEAR)), curved.live()]

@@ -22,7 +22,7 @@ from .conditions import DESCENT, ENOUGH, FORWARD
           kind="approximation", verdict="conditional", implements=steps.model_change)
 def equation_8(rng):
     row = batch(rng, "tanh", (3, 4, 4, 3))
-    (a, _), (h, _), length = row.slope, row.curvature, np.linalg.norm(row.direction)
+    (a, _), (h, _), length = row.derivative, row.curvature, np.linalg.norm(row.direction)
     grid = np.linspace(0, 1.5, 61)
     third = np.array([third_derivative(row, s) for s in grid])
     sigma = 1.02 * np.abs(third).max() / length**3

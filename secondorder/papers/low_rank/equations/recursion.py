@@ -74,12 +74,12 @@ def against(rng, rule, right, activations=("relu",), what=""):
     passes of `Recurrent`; and that it has the weights' precision."""
     claims = []
     for name, case in cases(rng, *activations):
-        made, jets, allowed = rule(case.sample), right(case), tolerance(case.w.dtype)
+        left, jets, allowed = rule(case.sample), right(case), tolerance(case.w.dtype)
         scale = max(np.abs(case.first("x")).max(), np.abs(jets).max())
-        claims += [Equal(f"{what}against jets", made, jets, allowed, scale=scale, case=name),
-                   Equal(f"{what}against Recurrent", made, right(case.of_layer()), allowed,
+        claims += [Equal(f"{what}against jets", left, jets, allowed, scale=scale, case=name),
+                   Equal(f"{what}against Recurrent", left, right(case.of_layer()), allowed,
                          scale=scale, case=name),
-                   Property(f"{what}in the weights' precision", made.dtype == case.w.dtype,
+                   Property(f"{what}in the weights' precision", left.dtype == case.w.dtype,
                             case=name)]
     return claims
 
@@ -120,13 +120,13 @@ def equation_60(rng):
     constant = [reference.Jet(value, np.zeros(STEPS * case.w.size),
                               np.zeros(2 * (STEPS * case.w.size,))) for value in case.x]
     untied = reference.firsts(reference.layers(ws, constant, "tanh")[1][-1]).reshape(3, STEPS, 3, 3)
-    made, right = recurrence.sum_of_copies(untied[:, k] for k in range(STEPS)), case.first("w")
+    left, right = recurrence.sum_of_copies(untied[:, k] for k in range(STEPS)), case.first("w")
     # d w_b^(k),a / d w_d^c = 1 where a = c and b = d, indices a, b, c, d
     of_a_copy = np.einsum("ac,bd->abcd", np.eye(3), np.eye(3))
     middle = sum(np.einsum("xmp,mpij->xij", untied[:, k], of_a_copy) for k in range(STEPS))
-    repeated = made * np.einsum("ijij->", of_a_copy)  # m and p are left over
-    return [Equal("sum over copies against the shared weights, by jets", made, right, TOLERANCE),
-            Equal("sum over copies against Recurrent", made, case.of_layer().first("w"), TOLERANCE),
+    repeated = left * np.einsum("ijij->", of_a_copy)  # m and p are left over
+    return [Equal("sum over copies against the shared weights, by jets", left, right, TOLERANCE),
+            Equal("sum over copies against Recurrent", left, case.of_layer().first("w"), TOLERANCE),
             Equal("middle member, corrected", middle, right, TOLERANCE),
             PrintedShape("free indices of the left side, and of the middle member", ("i", "j"),
                          ("m", "p")),
@@ -166,8 +166,8 @@ def equation_62(rng):
 
 
 @equation(PAPER, "63",
-          statement="Second derivatives in the weights where the activation does not bend; twice "
-                    "the one-sided sum, as printed, is right only along one direction taken twice.",
+          statement="Second derivatives in the weights where A'' = 0; twice the one-sided sum, as "
+                    "printed, is right only along one direction taken twice.",
           formula=r"""\frac{\partial v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
                       \frac{\partial v_{(t)}^m}{\partial w_j^{(k),i} \partial w_r^{(p),q}} = 2
                       \sum_{k=2}^t \sum_{p=1}^{k-1} \eta_i^{(t,k),m} \eta_q^{(k-1,p),j}
@@ -198,8 +198,8 @@ def equation_63(rng):
 
 
 @equation(PAPER, "64",
-          statement="No second derivatives in the input where the activation does not bend. (The "
-                    "left side lacks the 2 of a second derivative, as in (63) and (65).)",
+          statement="No second derivatives in the input where A'' = 0. (The left side lacks the 2 "
+                    "of a second derivative, as in (63) and (65).)",
           formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx_relu)

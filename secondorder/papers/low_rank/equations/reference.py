@@ -66,14 +66,14 @@ def variables(*arrays):
     """The entries of arrays as jets, object arrays of the same shapes; N counts all of them in
     order.
     """
-    size, start, found = sum(np.size(a) for a in arrays), 0, []
+    size, start, result = sum(np.size(a) for a in arrays), 0, []
     for array in arrays:
         jets = np.empty(np.shape(array), dtype=object)
         for k, index in enumerate(np.ndindex(jets.shape)):
             jets[index] = Jet(float(array[index]), np.eye(size)[start + k], np.zeros((size, size)))
         start += jets.size
-        found.append(jets)
-    return found
+        result.append(jets)
+    return result
 
 
 def values(jets):
@@ -87,19 +87,19 @@ def firsts(jets):
 
 def seconds(jets):
     """Second derivatives, two more axes (N, N)."""
-    found = np.array([jet.second for jet in np.ravel(jets)])
-    return found.reshape(*np.shape(jets), *found.shape[1:])
+    result = np.array([jet.second for jet in np.ravel(jets)])
+    return result.reshape(*np.shape(jets), *result.shape[1:])
 
 
 def affine(w, v):
     """sum_i w_ji v_i, by loops; a column more than v has entries is a bias, b_j."""
-    found = []
+    result = []
     for row in w:
         total = row[-1] if len(row) > len(v) else 0.0
         for i in range(len(v)):
             total = row[i] * v[i] + total
-        found.append(total)
-    return np.array(found, dtype=object)
+        result.append(total)
+    return np.array(result, dtype=object)
 
 
 def layers(ws, x, activation, start=0):
@@ -119,12 +119,12 @@ def by_loops(x, w, strides):
     """Arguments of the activation, output by output, as jets in all entries of x and w."""
     x, w = variables(x, w)
     counts = [(n - k) // stride + 1 for n, k, stride in zip(x.shape, w.shape, strides)]
-    found = np.empty(counts, dtype=object)
+    result = np.empty(counts, dtype=object)
     for s, t in np.ndindex(*counts):
-        found[s, t] = 0.0
+        result[s, t] = 0.0
         for l, k in np.ndindex(w.shape):
-            found[s, t] = w[l, k] * x[strides[0] * s + l, strides[1] * t + k] + found[s, t]
-    return found
+            result[s, t] = w[l, k] * x[strides[0] * s + l, strides[1] * t + k] + result[s, t]
+    return result
 
 
 def cross_entropy(p, y):
@@ -153,23 +153,23 @@ def squared_error(p, y):
 
 def unpack(theta, shapes):
     """A flat vector as the matrices W^(1), W^(2), ..."""
-    found, start = [None], 0
+    result, start = [None], 0
     for rows, columns in shapes:
-        found.append(theta[start : start + rows * columns].reshape(rows, columns))
+        result.append(theta[start : start + rows * columns].reshape(rows, columns))
         start += rows * columns
-    return found
+    return result
 
 
 def weights_and_slopes(ws, x, activation, k):
     """(W^(r), A'(z^(r))) of the layers r = 1, ..., k; a column more of ws[r] is its bias."""
-    v, found = x, []
+    v, result = x, []
     for r in range(1, k + 1):
         value, slope, _ = of_layer(activation, r)
         columns = len(v)
         z = ws[r][:, :columns] @ v + ws[r][:, columns:].sum(axis=1)
-        found.append((ws[r][:, :columns], slope(z)))
+        result.append((ws[r][:, :columns], slope(z)))
         v = value(z)
-    return found
+    return result
 
 
 def alpha(ws, x, activation, k, l):
@@ -202,5 +202,5 @@ def derivative(function, ws, q):
     def at(theta):
         return function([*ws[:q], theta.reshape(shape), *ws[q + 1 :]]) + 0j
 
-    found = complex_step(at, ws[q].ravel())
-    return found.reshape(*found.shape[:-1], *shape)
+    result = complex_step(at, ws[q].ravel())
+    return result.reshape(*result.shape[:-1], *shape)

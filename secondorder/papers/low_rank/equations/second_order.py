@@ -112,8 +112,8 @@ def equation_71(rng):
 
 
 @equation(PAPER, "72",
-          statement="How Jacobians between layers change: the sum over the layers between, and "
-                    "what each of them bends.",
+          statement="How Jacobians between layers change: the sum over the layers between, of "
+                    "how the Jacobian of each of them changes.",
           formula=r"""\begin{gathered} \frac{\partial \alpha_m^{(k,l),j}}{\partial w_t^{(q),s}}
                       = \sum_{r=l+1}^k \alpha_b^{(k,r),j} \frac{\partial
                       \beta_a^{(r),b}}{\partial w_t^{(q),s}} \alpha_m^{(r-1,l),a} \\

@@ -56,10 +56,10 @@ def equation_2(rng):
 def f_p_on_the_same_index(sample, k):
     """The printed product by loops: i on f_p and eta, l on u alone and summed."""
     through, v = sample.u.sum(axis=0) @ eta_by_layers(sample, k), sample.v[k - 1]
-    found = np.zeros((len(through), len(v)))
-    for i, j in np.ndindex(found.shape):
-        found[i, j] = sample.f_p[i] * through[i] * v[j]
-    return found
+    result = np.zeros((len(through), len(v)))
+    for i, j in np.ndindex(result.shape):
+        result[i, j] = sample.f_p[i] * through[i] * v[j]
+    return result
 
 
 def eta_by_layers(sample, k):
@@ -132,17 +132,16 @@ def a_by_loops(case, k):
     """sum over l and m of f_pp[i, l] u[l, m] eta[m, s]."""
     f_pp, u = case.sample.f_pp, case.sample.u
     eta = jacobian_in_argument(case, case.sample.n, k)
-    found = np.zeros((len(f_pp), eta.shape[1]))
-    for i, s in np.ndindex(found.shape):
+    result = np.zeros((len(f_pp), eta.shape[1]))
+    for i, s in np.ndindex(result.shape):
         for l, m in np.ndindex(u.shape):
-            found[i, s] += f_pp[i, l] * u[l, m] * eta[m, s]
-    return found
+            result[i, s] += f_pp[i, l] * u[l, m] * eta[m, s]
+    return result
 
 
 @equation(PAPER, "5", "36",
-          statement="The blocks between hidden weights where the activation does not bend: f_pp "
-                    "between all pairs of layers, and one more outer product where the layers "
-                    "differ.",
+          statement="The blocks between hidden weights where A'' = 0: f_pp between all pairs of "
+                    "layers, and one more outer product where the layers differ.",
           formula=r"""\begin{gathered} \begin{aligned} \frac{\partial^2 f}{\partial w_j^{(k),i}
                       \partial w_t^{(r),s}} &= \frac{\partial^2 f}{\partial p^l \partial p^q}
                       u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a} v^{(r-1),t} \\
@@ -174,11 +173,11 @@ def equations_5_and_36(rng):
 
     claims = compared("all pairs of layers, against jets", relu.block_ww, right, pairs,
                       kinds(rng, "relu"))
-    case, bent = network_case(rng, "relu"), network_case(rng, "tanh")
+    case, curved = network_case(rng, "relu"), network_case(rng, "tanh")
     own = [relu.block_ww(case.sample, k, k) for k in (1, 2, 3)]
     least = min(np.linalg.eigvalsh(b.reshape(b[..., 0, 0].size, -1))[0] for b in own)
     left, jets = (stacked(f(of, *at) for at in pairs(3))
-                  for f, of in ((relu.block_ww, bent.sample), (right, bent)))
+                  for f, of in ((relu.block_ww, curved.sample), (right, curved)))
     return [*claims, Counterexample(Equal("tanh", left, jets, CLEAR)),
             Property("diagonal blocks have no negative eigenvalue", bool(least > -1e-12)),
             case.live()]
@@ -233,11 +232,11 @@ def claim_low_rank(rng):
     at = batch(rng, "relu", (6, 6, 6, 6, 4), samples=8).at
     args = at.network, at.loss_function
     one, eight = (dense_rank(*args, at.x[:k], at.y[:k]) for k in (1, 8))
-    made = SampleHessian(*args, at.x[:1], at.y[:1]).rank(1e-10)
+    rank = SampleHessian(*args, at.x[:1], at.y[:1]).rank(1e-10)
     single = network(rng, "tanh", dtype="float32")
     sample = rng.normal(size=(1, 3)), rng.normal(size=(1, 3))
     return [*claims,
-            Equal("ReLU, softmax: rank from the factors against the dense matrix", made, one,
+            Equal("ReLU, softmax: rank from the factors against the dense matrix", rank, one,
                   1e-12),
             AtMost("ReLU, softmax: rank against the bound", one,
                    factors.rank_bound((6, 6, 6, 4))),
