@@ -10,7 +10,7 @@ import time
 from ..checks import whole_number
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, evidence, folder, formulas, graph, symbols
+from . import articles, evidence, folder, formulas, graph, reported, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
@@ -55,16 +55,15 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
         require_labels(name, entries[name])
     began, made = time.monotonic(), {}
     with folder.opened(out) as place:
-        contents = folder.static()
+        contents, claims = folder.static(), reported.studies(papers)
         with processes(jobs) as pool:
             found = {name: _ask(pool, entries[name], seeds) for name in papers}
             for name in papers:
-                made[name] = _paper(name, entries[name], found[name], seeds)
+                made[name] = _paper(name, entries[name], found[name], seeds, claims.get(name, []))
                 say(f"{name}: {len(made[name]['articles'])} articles "
                     f"({time.monotonic() - began:.0f} s)")
         joined = join(made)
-        claims = recorded_claims(papers)
-        contents |= _render(made, claims, joined) | _figures(claims)
+        contents |= _render(made, claims, joined) | reported.figures(claims)
         gone = folder.fill(place, contents)
     if gone:
         say(f"removed {len(gone)} files of the earlier book")
@@ -107,7 +106,7 @@ def require_labels(paper, entries):
                                  f"no label of {other[0]}")
 
 
-def _paper(paper, entries, found, seeds):
+def _paper(paper, entries, found, seeds, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
     edges = graph.edges(entries)
@@ -129,7 +128,8 @@ def _paper(paper, entries, found, seeds):
     return {"key": paper, "title": symbols.title(paper), "articles": made, "topics": topics,
             "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
             "symbols": symbols.table(paper), "letters": known, "seeds": seeds,
-            "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers()}
+            "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
+            "studies": studies, "related": reported.related(entries, studies)}
 
 
 def join(made):
@@ -173,29 +173,9 @@ def _render(made, claims, joined):
 
 def search_index(papers):
     """One row a label: what is shown, where it stands, what it states."""
-    return [{"label": label, "page": f"{paper['key']}.html#{one.anchor}", "paper": paper["key"],
-             "glyph": one.glyph, "heading": one.heading, "text": one.entry.statement}
+    rows = [{"label": label, "page": f"{paper['key']}.html#{one.anchor}", "paper": paper["key"],
+             "glyph": one.glyph, "text": one.entry.statement}
             for paper in papers for one in paper["articles"] for label in one.entry.labels]
-
-
-def recorded_claims(papers):
-    """The recorded claims by paper and key, with their figures."""
-    from ..studies import STUDIES, records
-
-    found = {}
-    for study in STUDIES.select():
-        if study.paper not in papers:
-            continue
-        rows = [row for row in records.rows(study.paper) if row["key"] == study.key]
-        found.setdefault(study.paper, []).append(
-            {"key": study.key, "shows": study.shows, "rows": rows,
-             "picture": records.picture(study.paper, study.key),
-             "deviation": study.deviation, "effects": [records.effect_text(row) for row in rows]})
-    return found
-
-
-def _figures(claims):
-    """File name -> bytes of the figures of recorded studies."""
-    return {f"figures/{paper}-{study['key']}.png": study["picture"].read_bytes()
-            for paper, studies in claims.items() for study in studies
-            if study["picture"] is not None}
+    return rows + [{"label": study["key"], "page": f"{paper['key']}.html#{study['anchor']}",
+                    "paper": paper["key"], "glyph": "▦", "text": study["shows"]}
+                   for paper in papers for study in paper["studies"]]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from secondorder import cli
+from secondorder import cli, files
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
 from secondorder.ledger.registration import Equation
@@ -20,7 +20,7 @@ for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
 from secondorder.book import (articles, code, evidence, folder, formulas, graph, pages,  # noqa: E402
-                              symbols)
+                              reported, symbols)
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -236,6 +236,55 @@ def test_a_page_shows_the_same_code_once():
     other = blocks.other_side(two)
     assert [part["name"].rpartition(".")[2] for part in other] == ["check_two", "only_here"]
     assert 'href="#code-test_book.shared"' in other[0]["lines"]
+
+
+# -- what a paper reports --------------------------------------------------------------------------
+
+
+def record(verdict):
+    return {"deviation": "fewer steps", "claims": [
+        {"letter": "a", "verdict": verdict, "effect": 1.25, "spread": [1.0, 1.5], "seeds": 7,
+         "measure": "ratio", "because": "seen in all"}]}
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A study that was recorded, with a figure: made up, in a folder of its own."""
+    from secondorder.studies import STUDIES, records
+
+    one = SimpleNamespace(paper="low-rank", key="figure-1", shows="Steps by (1) in Figure 9",
+                          claims={"a": "it is faster"}, deviation="fewer steps")
+    monkeypatch.setattr(records, "folder", lambda: tmp_path / "results")
+    monkeypatch.setattr(STUDIES, "select", lambda paper=None: [one])
+    place = tmp_path / "results" / "low-rank"
+    place.mkdir(parents=True)
+    files.write_json(place / "figure-1.json", record("did not hold"))
+    (place / "figure-1.png").write_bytes(b"picture")
+
+
+def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims(
+        recorded, tmp_path, monkeypatch):
+    entries = [entry("1", bottom, check=holds), entry("2", middle, check=holds)]
+    monkeypatch.setattr(pages.REGISTRY, "select", lambda paper, label=None: entries)
+    page = pages.write(tmp_path / "out", "low-rank", seeds=1, say=print, jobs=1)
+    text, claims = (path.read_text("utf-8") for path in (page, page.with_name("claims.html")))
+    first, second = text.split("<article ")[1:]
+    about = second.partition('id="reported"')[2]
+    for shown in (first, about, claims):
+        assert "did not hold" in shown and "ratio: 1.25 (1 to 1.5)" in shown
+        assert 'src="figures/low-rank-figure-1.png"' in shown and "(7 seeds)" in shown
+        assert "it is faster" in shown and "fewer steps" in shown
+    assert "figure-1" not in second.partition('id="reported"')[0]
+    assert (page.parent / "figures" / "low-rank-figure-1.png").read_bytes() == b"picture"
+    assert "low-rank.html#study-figure-1" in (page.with_name("search.js")).read_text("utf-8")
+
+
+def test_a_study_that_was_not_run_says_so(recorded, tmp_path):
+    (tmp_path / "results" / "low-rank" / "figure-1.json").unlink()
+    (tmp_path / "results" / "low-rank" / "figure-1.png").unlink()
+    (study,) = reported.studies(["low-rank"])["low-rank"]
+    assert study["told"] == "1 not run" and not study["recorded"] and study["picture"] is None
+    assert reported.studies(["ea-cg"]) == {}
 
 
 # -- the whole -------------------------------------------------------------------------------------
