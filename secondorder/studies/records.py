@@ -1,7 +1,6 @@
 """Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
 
 import importlib.resources
-import importlib.util
 import json
 import textwrap
 from pathlib import Path
@@ -15,10 +14,12 @@ LARGEST = 300_000  # bytes of a recorded file
 
 
 def folder():
-    """The folder of recorded results, installed or in the source tree."""
-    if importlib.util.find_spec("secondorder.data") is not None:
-        return Path(str(importlib.resources.files("secondorder.data"))) / "results"
-    return Path(__file__).resolve().parents[2] / "data" / "results"
+    """The folder of recorded results: of the checkout that this file is in, else the installed
+    one."""
+    top = Path(__file__).resolve().parents[2]
+    if (top / "pyproject.toml").is_file():
+        return top / "data" / "results"
+    return Path(str(importlib.resources.files("secondorder.data"))) / "results"
 
 
 def recorded(paper, key):
