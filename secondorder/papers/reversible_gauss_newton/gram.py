@@ -1,9 +1,12 @@
 """Pseudo-inverses that are applied, never formed: functions of a symmetric positive semidefinite
 Gram matrix.
 
-With S = U diag(s) V^T the product T S+ is T (S^T S)+ S^T, so that what is needed is (S^T S)+
-applied to something small. The same functions of lambda = s^2 serve the Gram matrix of features (n,
-n) and the tangent kernel J J^T (n C, n C).
+With S = U diag(s) V^T,
+
+    T S+ = T (S^T S)+ S^T
+
+so that (S^T S)+ is applied to something small. The same functions of lambda = s^2 serve the Gram
+matrix of features (n, n) and the tangent kernel J J^T (n C, n C).
 
 Precision. A Gram matrix squares the condition number: singular values below sqrt(n eps) times the
 largest one are lost in it. So all Gram matrices are in float64, also those of float32 features;
@@ -79,9 +82,12 @@ def gram_matrix(rows, dtype=np.float64, ones=False, part=2048):
 def filtered(values, form, strength, floor):
     """f(lambda) with G+ = Q f(Lambda) Q^T for the eigenvalues `values` of a Gram matrix.
 
-    exact 1 / lambda; truncate the same where s >= strength * s_max and s >= 1e-5; damp 1 / (s (s +
-    strength s_max)); all three 0 where lambda counts as zero. tikhonov 1 / (lambda + strength
-    lambda_max), which needs no such floor.
+        exact       1 / lambda
+        truncate    1 / lambda where s >= strength * s_max and s >= 1e-5, otherwise 0
+        damp        1 / (s (s + strength s_max))
+        tikhonov    1 / (lambda + strength lambda_max)
+
+    The first three are 0 where lambda counts as zero; the last one needs no such floor.
     """
     s = np.sqrt(np.maximum(values, 0))
     top = s.max()

@@ -58,8 +58,8 @@ def states(net, x):
     block_states = []
     for block in net.blocks:
         sigma = block.first.layers[-2].function
-        V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None
-                  else V for V in (block.Va, block.Vb))
+        V2, V1 = (np.eye(len(X1), dtype=net.dtype) if V is None else V
+                  for V in (block.Va, block.Vb))
         S1, slope1 = sigma.value(V2 @ X2), sigma.slope(V2 @ X2)
         X1 = first_half(X1, block.W1, S1)
         S2, slope2 = sigma.value(V1 @ X1), sigma.slope(V1 @ X1)

@@ -77,10 +77,11 @@ class RevMLP(Network):
                 whole_number(value, name, 1)
         rng = generator(rng)
         self.inputs, self.width = int(d), int(d) + int(d) % 2
-        kinds = [activation if first_activation is None
-                 else first_activation] + [activation] * (int(blocks) - 1)
+        first = activation if first_activation is None else first_activation
+        kinds = [first] + [activation] * (int(blocks) - 1)
         halves = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind),
-                           _drawn_v, rng) for kind in kinds for moves in HALVES]
+                           _drawn_v, rng)
+                  for kind in kinds for moves in HALVES]
         R = _readout_matrix(readout, outputs, self.width, rng)
         end = [] if R is None else [_fixed(R)]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []

@@ -28,9 +28,10 @@ def half(state):
           implements=(jacobians.own_jacobian, jacobians.kronecker))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
-    claims = [Equal(f"block {l + 1}: (A 0; B C) against complex steps", jacobians.own_jacobian(
-        state), reference.own_parameter_jacobian(at.net, at.x, l),
-                    1e-12) for l, state in enumerate(at.states)]
+    claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),
+                    reference.own_parameter_jacobian(at.net, at.x, l), 1e-12,
+                    case=f"block {l + 1}")
+              for l, state in enumerate(at.states)]
     state = at.states[1]
     loops = np.zeros((6, state.W1.size))
     for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
@@ -108,8 +109,8 @@ def equations_65_and_66(rng):
     for l, state in enumerate(at.states):
         loops = np.zeros((6, state.W1.size))
         for i, j, a, b in np.ndindex(2, 3, 2, state.W1.shape[1]):
-            total = sum(state.W2[i, k] * state.V1[k, a] * (
-                1 - np.tanh(state.V1[k] @ state.X1[:, j]) ** 2) for k in range(len(state.V1)))
+            slope = 1 - np.tanh(state.V1 @ state.X1[:, j]) ** 2
+            total = sum(state.W2[i, k] * state.V1[k, a] * slope[k] for k in range(len(slope)))
             loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
         claims += [
             Equal(f"block {l + 1}: by loops", jacobians.cross_derivative(state), loops, 1e-12),
@@ -233,8 +234,8 @@ def appendix_n(rng):
                                      case=f"{name}, block {l + 1}")))
     at = cases.small(rng)
     R = np.linalg.qr(rng.normal(size=(4, 2)))[0].T
-    sample = np.kron(np.eye(
-        3), R)[:, [s * 4 + which * 2 + i for which in (0, 1) for s in range(3) for i in (0, 1)]]
+    half_first = [s * 4 + which * 2 + i for which in (0, 1) for s in range(3) for i in (0, 1)]
+    sample = np.kron(np.eye(3), R)[:, half_first]
     J, inverse = (reference.parameter_jacobian(at.net, at.x, [0]),
                   right_inverse.layer_right_inverses(at.states)[0])
     read = inverse @ sample.T

@@ -61,14 +61,18 @@ def equation_3(rng):
     start, y = rng.normal(size=(2, 6))
     rates = np.array([0.1, 0.05, 0.025, 0.0125])
     exact = y + np.exp(-1.0) * (start - y)
-    gaps = [np.linalg.norm(flows.euler(lambda f: flows.gradient_flow(f - y), start, r,
-                                       round(1 / r))[-1] - exact) for r in rates]
+
+    def squared(f):
+        return flows.gradient_flow(f - y)
+
+    ends = [flows.euler(squared, start, r, round(1 / r))[-1] for r in rates]
+    gaps = [np.linalg.norm(end - exact) for end in ends]
     one_hot = np.eye(10)[:1]
     path = flows.euler(lambda f: flows.gradient_flow(reference.softmax_errors(f, one_hot)),
                        np.zeros((1, 10)), 1.0, 4000)
     times = np.array([1000, 2000, 4000])
     losses = np.array([np.log(np.exp(path[t][0]).sum()) - path[t][0, 0] for t in times])
-    first = flows.euler(lambda f: flows.gradient_flow(f - y), start, 0.1, 1)[1]
+    first = flows.euler(squared, start, 0.1, 1)[1]
     return [Equal("one step", first, 0.9 * start + 0.1 * y, 1e-14),
             Rate("squared error: distance from y + e^{-t} (f - y) at t = 1", rates, gaps, order=1),
             Equal("softmax of ten classes: loss times t against 0.9",
@@ -197,8 +201,8 @@ def assumption_4_1(rng):
                     "are not independent; a linear block always fails for n > d/2.)",
           implements=jacobians.states)
 def assumption_4_2(rng):
-    ranks = [cases.rank_of(jacobians.jacobian(cases.small(rng, blocks=2, bottleneck=10,
-                                                          samples=4).states)) for _ in range(5)]
+    drawn = [cases.small(rng, blocks=2, bottleneck=10, samples=4) for _ in range(5)]
+    ranks = [cases.rank_of(jacobians.jacobian(at.states)) for at in drawn]
     linear = cases.small(rng, blocks=1, bottleneck=10, samples=4, activation="identity")
     smooth = cases.small(rng, blocks=2, samples=4)
     columns = reference.forward(smooth.net, smooth.x)

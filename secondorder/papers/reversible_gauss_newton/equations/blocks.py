@@ -182,8 +182,8 @@ def proposition_4_4(rng):
     for name, other in cases.unusual(rng):
         J, L = reference.parameter_jacobian(other.net, other.x), len(other.states)
         fast = cases.fast_direction(other)
-        blocks = [-reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
-                  @ other.eps / L for l in range(L)]
+        parts = [reference.parameter_jacobian(other.net, other.x, [l]) for l in range(L)]
+        blocks = [-reference.pinv(part) @ other.eps / L for part in parts]
         claims += [Equal("unusual networks and batches: J times the fast update",
                          to_theta(J.T, other.net).T @ fast, -other.eps, 1e-6, case=name),
                    Equal("unusual: the fast update, block by block", fast,

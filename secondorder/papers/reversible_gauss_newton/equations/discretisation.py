@@ -74,7 +74,8 @@ def equations_26_and_27(rng):
     ends = np.array([cases.trajectories(at, lambda f: f - at.y, rate, kinds) for rate in rates])
     claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,
                    np.linalg.norm(ends[:, k] - expected, axis=1), order=1, tolerance=0.2,
-                   case=name) for k, name in enumerate(("right inverse", "Moore-Penrose"))]
+                   case=name)
+              for k, name in enumerate(("right inverse", "Moore-Penrose"))]
     finer = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
     two = 2 * finer - ends[-1]  # Richardson: the first order in the rate cancels
     claims += [Equal("extrapolated to rate 0", two[k], expected, 0.01) for k in (0, 1)]

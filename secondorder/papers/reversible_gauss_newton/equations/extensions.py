@@ -57,6 +57,7 @@ def extension_sweep(rng):
 FORM = ("pseudo_inverse", "strength")
 #: Ways to make a step, and their options.
 WAYS = {"the update": {}, "recomputed": {"recompute": True},
+        "recomputed by a second forward pass": {"recompute": True, "drift_tolerance": 1e-300},
         "by decomposition": {"decomposition": "svd"},
         "damped": {"pseudo_inverse": "damp", "strength": 0.3},
         "tikhonov": {"pseudo_inverse": "tikhonov", "strength": 0.2},
@@ -220,8 +221,8 @@ def jacobian_by_differences(net, x, step=1e-5):
 def extension_block_weights(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
-    blocks = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l]))
-              @ at.eps for l in range(3)]
+    parts = [reference.parameter_jacobian(at.net, at.x, [l]) for l in range(3)]
+    blocks = [-reference.pinv(part) @ at.eps for part in parts]
     given = rng.normal(size=3)
     given /= given.sum()
     claims = []

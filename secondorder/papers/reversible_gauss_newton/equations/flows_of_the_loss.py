@@ -25,8 +25,8 @@ def equation_18(rng):
                                  errors(f)).reshape(2, 4)
 
     rates = np.array([0.1, 0.05, 0.025])
-    gaps = [np.linalg.norm(errors(flows.euler(field, start, r, round(1 / r))[-1])
-                           - np.exp(-1) * errors(start)) for r in rates]
+    ends = [errors(flows.euler(field, start, r, round(1 / r))[-1]) for r in rates]
+    gaps = [np.linalg.norm(end - np.exp(-1) * errors(start)) for end in ends]
     H = reference.softmax_hessian(start) + 0.3 * np.eye(8)
     return [Equal("H times the flow", H @ field(start).ravel(), -errors(start), 1e-12),
             Rate("softmax with a ridge: eps at t = 1 against e^{-1} eps(0)", rates, gaps, order=1),
@@ -94,8 +94,8 @@ def rows_unit_first(net, x):
     the paper's order.
     """
     n, half = len(x), net.width // 2
-    place = np.array([which * half * n + j * half
-                      + i for j in range(n) for which in (0, 1) for i in range(half)])
+    place = np.array([which * half * n + j * half + i
+                      for j in range(n) for which in (0, 1) for i in range(half)])
     return reference.parameter_jacobian(net, x)[place]
 
 

@@ -23,7 +23,8 @@ SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
 def matrices(net):
     """[(W1, W2, V1, V2), ...] of every block, as copies."""
     return [tuple(np.eye(net.width // 2) if m is None else np.array(m)
-                  for m in (block.W1, block.W2, block.Vb, block.Va)) for block in net.blocks]
+                  for m in (block.W1, block.W2, block.Vb, block.Va))
+            for block in net.blocks]
 
 
 def activations(net):
@@ -183,8 +184,8 @@ def along(net, x, y, w):
     """
     moved, start = [], 0
     for W1, W2, V1, V2 in matrices(net):
-        d1, d2 = (w[start + k * W1.size : start + (k + 1) * W1.size].reshape(
-            W1.T.shape).T for k in (0, 1))
+        d1, d2 = (part.reshape(W1.T.shape).T
+                  for part in np.split(w[start:start + 2 * W1.size], 2))
         moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, V1, V2))
         start += 2 * W1.size
     f = np.concatenate(quick_forward(net, x, moved)).T

@@ -27,7 +27,8 @@ def equation_8(rng):
                 "Moore-Penrose": reference.pinv(J)}
     inverses["mixture of two"] = 3 * inverses["average (55)"] - 2 * inverses["Moore-Penrose"]
     claims = [Equal("J times the step", J @ steps.right_inverse_step(inverse, at.eps), -at.eps,
-                    1e-8, case=name) for name, inverse in inverses.items()]
+                    1e-8, case=name)
+              for name, inverse in inverses.items()]
     for name, other in cases.unusual(rng):
         J = reference.parameter_jacobian(other.net, other.x)
         inverse = right_inverse.stacked_right_inverse(other.states)
@@ -61,9 +62,9 @@ def theorem_4_3(rng):
     start = (at.net(at.x) - at.y).ravel()
     claims = [Rate("gap at T = 1", RATES, gap, order=1, tolerance=0.25, case=name)
               for name, gap in measured.items()]
-    claims += [Equal(f"squared error, alpha = 0.0125, {kind}: eps against e^{{-1}} eps(0)",
-                     end, np.exp(-1) * start,
-                     0.05) for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
+    claims += [Equal("squared error, alpha = 0.0125: eps against e^{-1} eps(0)", end,
+                     np.exp(-1) * start, 0.05, case=kind)
+               for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
     size = float(np.linalg.norm(outside.eps))
     for name, gap, scale, wrap in (("squared error", measured["squared error"],
                                       float(np.linalg.norm(at.eps)), lambda claim: claim),
