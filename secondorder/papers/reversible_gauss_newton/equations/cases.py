@@ -84,6 +84,7 @@ ROWS = {
     "a linear first block": {"first_activation": "identity", "bias": True},
     "a relu": {"activation": "relu", "bottleneck": 24},
     "four blocks": {"blocks": 4},
+    "five blocks": {"blocks": 5},
     "five blocks, biases": {"blocks": 5, "bias": True},
     "an odd number of inputs": {"d": 5},
     "a readout": {"d": 6, "outputs": 3},

@@ -49,7 +49,8 @@ def extension_sweep(rng):
                                     cases.fast_direction(other, True, **options), literal, 2e-3,
                                     case=name))
         claims += [Equal("ranks of the features", ranks_of(other), literal_ranks(other), 1e-12,
-                         case=name), two_steps(other, name)]
+                         case=name), two_steps(other, name),
+                   AtMost("drift of the inverse network", drift_of(other), 1e-9, case=name)]
     return [*claims, Equal("with activations recomputed by inversion", recomputed,
                            cases.fast_direction(at), 1e-9), Case(e1=e1, e2=e2)]
 
@@ -70,6 +71,11 @@ WAYS = {"the update": {}, "recomputed": {"recompute": True},
 def ranks_of(at):
     """Ranks of all features (L, 2), as the update reports them."""
     return directions.update(at.net, SquaredError(), at.x, at.y, Options()).ranks.astype(float)
+
+
+def drift_of(at):
+    """How far the inverse network misses the input, as the update reports it."""
+    return directions.update(at.net, SquaredError(), at.x, at.y, Options(recompute=True)).drift
 
 
 def literal_ranks(at):
