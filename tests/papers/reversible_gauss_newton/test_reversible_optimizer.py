@@ -50,6 +50,17 @@ def test_step_adds_rate_times_direction(settings, net, rng):
         assert len(info["ranks"].split(", ")) == 6 and len(info["block_weights"].split(", ")) == 3
 
 
+def test_every_step_draws_its_own_noise(net, rng):
+    x, y = batch(rng, net)
+    optimizer = so.GaussNewton(net, SOFTMAX, learning_rate=0.3, pseudo_inverse="noise", rng=3)
+    for step in range(3):
+        noise = np.random.default_rng([optimizer.seed, step])
+        expected = net.theta + 0.3 * direction(net, SOFTMAX, x, y, pseudo_inverse="noise",
+                                               rng=noise)
+        optimizer.step(x, y)
+        np.testing.assert_allclose(net.theta, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
 def test_square_loss_converges_quadratically_at_rate_1(inverse, rng):
     net = RevMLP(6, 2, 60, activation="tanh", outputs=2, rng=rng)
