@@ -24,8 +24,9 @@ def parameters_as_printed(widths):
 
 
 def propagation(widths):
-    """Operations of (6) from the top down (Table 1, corrected), nothing being carried into
-    layer 0: sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t).
+    """Table 1, corrected, operations of Eq. (6): sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t).
+
+    Nothing is carried into layer 0.
     """
     return sum(m * n * (m + n) for m, n in pairs(widths)[1:])
 
@@ -56,8 +57,9 @@ def fisher(widths, samples):
 
 
 def ea_cg(widths, iterations):
-    """Operations of `iterations` products (11b) in every layer: iterations * sum_t n_t (2 n_{t-1} +
-    n_t).
+    """Operations of `iterations` products of Eq. (11b) in every layer.
+
+        iterations * sum_t n_t (2 n_{t-1} + n_t)
     """
     return iterations * sum(n * (2 * m + n) for m, n in pairs(widths))
 

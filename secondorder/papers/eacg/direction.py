@@ -42,8 +42,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
         Conjugate gradients end where |residual| <= tolerance |gradient|, 1e-10 unless given.
         Refused with a solver that makes no products.
     l2 : float
-        Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature inside (1 -
-        alpha); with KFI, which has no such factor, alpha + l2 stands for alpha.
+        Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature, which 1 - alpha
+        multiplies; with KFI, which has no such factor, alpha + l2 stands for alpha.
     joint : bool
         Solve for [W b] as one matrix, with inputs [h; 1], instead of W and b apart.
     rank : int

@@ -96,8 +96,9 @@ def preconditioner(X, B, alpha):
 
 
 def solution(system, rank_one=False):
-    """KFI's direction for the weights of one layer, (n, m); with (13) in the place of the inputs'
-    factor if `rank_one`.
+    """KFI's direction for the weights of one layer, (n, m), by Eq. (12).
+
+    Eq. (13) takes the place of the inputs' factor if `rank_one`.
     """
     alpha = system.alpha + system.l2
     if not rank_one:

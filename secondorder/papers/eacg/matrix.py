@@ -36,9 +36,11 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
         One of those of :func:`~secondorder.papers.eacg.bias_curvatures`: B^t, the block of the
         bias.
     form : {"kronecker", "rank-one", "kfi"}
-        What stands for the block of the weights, A (x) B in the paper's order. ``"kronecker"``: A =
-        E[h h^T], (8c) and (11a). ``"rank-one"``: A = E[h] E[h]^T, (11b). ``"kfi"``: (A + pi
-        sqrt(alpha) I) (x) (B + sqrt(alpha) / pi I), which (12) inverts.
+        What stands for the block of the weights, A (x) B in the paper's order.
+
+        - ``"kronecker"``: A = E[h h^T], Eq. (8c) and (11a);
+        - ``"rank-one"``: A = E[h] E[h]^T, Eq. (11b);
+        - ``"kfi"``: (A + pi sqrt(alpha) I) (x) (B + sqrt(alpha) / pi I), which Eq. (12) inverts.
     alpha : float
         Weight of the identity in (9), from 0 to below 1: (1 - alpha) curvature + alpha I. For
         ``"kfi"`` the damping inside the factors; its biases get B + alpha I.
@@ -113,7 +115,8 @@ def layer_block(unit, B, form, alpha, l2, joint, rank):
 
 
 def _damped_block(B, X, form, alpha, l2, rank):
-    """(1 - alpha)(B (x) A + l2 I) + alpha I over rows of W; B (x) A with (12)'s factors for KFI."""
+    """Eq. (9) over the rows of W: (1 - alpha)(B (x) A + l2 I) + alpha I; for KFI B (x) A, damped.
+    """
     if form == "kfi":
         A, B = kronecker_inverse.factors(mean_outer(X), B, alpha + l2)
         return np.kron(B, A)

@@ -36,7 +36,7 @@ DIRECT = Report(0, 0.0)
 
 
 def ea_cg(system, options, first, out):
-    """CG on (11b)."""
+    """Eq. (11b) by conjugate gradients."""
     mean = system.mean_input
     if options.rank > 1:
         F = low_rank_factor(system.X, options.rank)
@@ -51,7 +51,7 @@ def ea_cg(system, options, first, out):
 
 
 def ea_closed(system, options, first, out):
-    """(11b), or ranks above it, in closed form."""
+    """Eq. (11b), or ranks above it, in closed form."""
     mean, of_system = system.mean_input, (system.weight, system.damping)
     if options.rank > 1:
         F = low_rank_factor(system.X, options.rank)
@@ -63,7 +63,7 @@ def ea_closed(system, options, first, out):
 
 
 def cg(system, options, first, out):
-    """CG on (11a)."""
+    """Eq. (11a) by conjugate gradients."""
     S, m = system.X.shape
     if m <= S:
         A = system.X.T @ system.X / S
@@ -72,19 +72,19 @@ def cg(system, options, first, out):
 
 
 def exact(system, options, first, out):
-    """(11a) by eigenvectors."""
+    """Eq. (11a) by eigenvectors."""
     out[...] = closed_forms.exact_solution(system)
     return DIRECT
 
 
 def kfi(system, options, first, out):
-    """(12) in every layer."""
+    """Eq. (12) in every layer."""
     out[...] = kronecker_inverse.solution(system)
     return DIRECT
 
 
 def kfi_rank_one(system, options, first, out):
-    """(13) in the first layer, (12) above."""
+    """Eq. (13) in the first layer, Eq. (12) above."""
     out[...] = kronecker_inverse.solution(system, rank_one=first)
     return DIRECT
 

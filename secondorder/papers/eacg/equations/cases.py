@@ -73,6 +73,11 @@ class Case(NamedTuple):
         return hessians.bias_hessians(self.units, self.top())
 
     @property
+    def model(self):
+        """Network, loss, x and y, as the package's functions take them."""
+        return self.network, self.evaluation.loss_function, self.x, self.y
+
+    @property
     def depth(self):
         """k."""
         return len(self.sizes) - 1

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import polar
 
-from ....ledger import AtMost, Case, Equal, equation
+from ....ledger import AtMost, Case, Equal, Stated, equation
 from .. import PAPER, closed_forms, conjugate_gradients, curvatures, errors, hessians, systems
 from ..direction import direction
 from . import cases, reference
@@ -34,7 +34,7 @@ def layer(rng, n=4, m=5, S=7):
                   \mathbf{u} \mathbf{m}^T \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.rank_one_form_2, closed_forms.rank_one_form_1,
-                      closed_forms.rank_one_coefficients, systems.combined))
+                      Stated(closed_forms.rank_one_coefficients, "0", "1"), systems.combined))
 def extension_closed_11b(rng):
     B, X, _, G = layer(rng)
     m = X.mean(axis=0)
@@ -61,7 +61,7 @@ def extension_closed_11b(rng):
           implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
 def extension_exact_11a(rng):
     B, X, _, G = layer(rng)
-    A, a = np.mean([np.outer(h, h) for h in X], axis=0), rng.uniform(0, 2, 5)
+    A, a = reference.second_moment(X), rng.uniform(0, 2, 5)
     return [
         Equal("against a dense solve", closed_forms.eigenvector_solution(B, G, A, 1 - ALPHA, ALPHA),
               dense(A, B, G), 1e-11),
@@ -82,7 +82,7 @@ def extension_exact_11a(rng):
                       closed_forms.exact_solution))
 def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
-    A, W = np.mean([np.outer(h, h) for h in X], axis=0), rng.normal(size=G.shape)
+    A, W = reference.second_moment(X), rng.normal(size=G.shape)
     C = closed_forms.gram_coefficients(B, deltas, X, 1 - ALPHA, ALPHA)
     l2 = 0.1
     damping = ALPHA + (1 - ALPHA) * l2
@@ -181,8 +181,7 @@ def clipped_below(case, t, above):
 def extension_sgd_directions(rng):
     claims = []
     for case in cases.variety(rng):
-        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
-                         "ea-closed", ALPHA)
+        step = direction(*case.model, "pch-1", "ea-closed", ALPHA)
         gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
         for t in (1, 3):
             places, shape = np.sort(reference.weight_places(case, t)), case.weights(t).shape
@@ -206,8 +205,9 @@ def extension_sgd_directions(rng):
                     "the same.",
           formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
           kind="identity", verdict="holds", ours=True,
-          implements=(conjugate_gradients.rank_one_coefficients,
-                      conjugate_gradients.rank_one_literal, conjugate_gradients.coordinates))
+          implements=(Stated(conjugate_gradients.rank_one_coefficients, "0", "1"),
+                      Stated(conjugate_gradients.rank_one_literal, "solution"),
+                      Stated(conjugate_gradients.coordinates, "across")))
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, claims = X.mean(axis=0), []
@@ -265,8 +265,7 @@ def joint_directions(case, l2):
     top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
     gradient = reference.gradients(case, np.arange(len(theta))).mean(axis=0) + l2 * theta
     for solver in ("exact", "ea-closed"):
-        step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
-                         solver, ALPHA, l2=l2, joint=True)
+        step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, joint=True)
         for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), 1):
             if one.bias is None:
                 continue
@@ -311,7 +310,7 @@ def extension_ranks(rng):
                                  scale=np.abs(below).max(), case=f"rank {rank}"))
         below = F @ F.T
     return [*claims,
-            Equal("rank 6 is (11a)", below, np.mean([np.outer(h, h) for h in X], axis=0), 1e-12),
+            Equal("rank 6 is (11a)", below, reference.second_moment(X), 1e-12),
             Case(X=X, B=B)]
 
 

@@ -92,7 +92,7 @@ def equation_3(rng):
         return reference.gradients(case, places, theta).mean(axis=0)
 
     first, product = gradient(case.theta), hessian_vector_product_at(case.evaluation, d)
-    H = hessian(case.network, case.evaluation.loss_function, case.x, case.y)
+    H = hessian(*case.model)
     steps = 0.02 * 2.0 ** -np.arange(5)
     left = [np.abs(gradient(case.theta + e * d)
                    - objective.linearised_gradient(first, H, e * d)).max() for e in steps]
@@ -154,7 +154,7 @@ def mean_loss(theta, x, target):
           kind="claim", verdict="holds", implements=(objective.restricted_model, hessian))
 def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
-    H = hessian(case.network, case.evaluation.loss_function, case.x, case.y)
+    H = hessian(*case.model)
     eigenvalues, V = np.linalg.eigh(H)
     negative = V[:, eigenvalues < -1e-6]
     value, gradient = case.evaluation.loss, case.evaluation.gradient

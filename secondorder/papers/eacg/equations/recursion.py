@@ -24,7 +24,7 @@ def u_loss(rng):
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
         places = np.arange(case.theta.size)
         total = reference.gradients(case, places).sum(axis=0)
-        mean = mean_gradient(case.network, case.evaluation.loss_function, case.x, case.y)
+        mean = mean_gradient(*case.model)
         by_hand = sum(reference.loss(case, s, case.theta) for s in range(len(case.x)))
         claims += [Equal("the sum, instance by instance", objective.total_loss(
                        case.evaluation.loss_function, case.evaluation.outputs, case.evaluation.y),

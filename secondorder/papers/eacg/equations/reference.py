@@ -185,6 +185,17 @@ def recursion(case, top, gamma):
     return blocks[::-1]
 
 
+def second_moment(h):
+    """E_i[h_i h_i^T] by loops."""
+    return sum(np.outer(row, row) for row in h) / len(h)
+
+
+def outer_of_mean(h):
+    """E_i[h_i] E_i[h_i]^T."""
+    mean = sum(h) / len(h)
+    return np.outer(mean, mean)
+
+
 def kron(A, B):
     """Kronecker product, entry by entry."""
     (a, b), (c, d) = A.shape, B.shape

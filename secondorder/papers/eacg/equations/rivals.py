@@ -4,7 +4,7 @@ import numpy as np
 
 from ....exact.dense import gauss_newton as whole_gauss_newton
 from ....exact.dense import hessian as whole_hessian
-from ....ledger import AtMost, Case, Counterexample, Equal, PrintedShape, Rate, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, PrintedShape, Rate, Stated, equation
 from ....nets import BoundedCriterion
 from .. import PAPER, curvatures, hessians, kronecker_inverse
 from ..direction import direction
@@ -123,7 +123,7 @@ def by_hand(A, B, alpha=ALPHA):
                   r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
           kind="approximation", verdict="conditional", condition=LIGHT,
-          implements=(kronecker_inverse.factors, kronecker_inverse.inverse,
+          implements=(Stated(kronecker_inverse.factors, "0", "1"), kronecker_inverse.inverse,
                       kronecker_inverse.trace_norm_pi))
 def equation_12(rng):
     A, B, _ = factors(rng)
@@ -187,7 +187,7 @@ def u_kfi(rng):
     claims = []
     for S in (2, 9):
         X = rng.normal(size=(S, 4))
-        A = np.mean([np.outer(h, h) for h in X], axis=0)
+        A = reference.second_moment(X)
         damped_A, damped_B, _ = by_hand(A, B)
         wanted = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
         claims += [
@@ -221,8 +221,8 @@ def equation_13(rng):
     damped_A, damped_B = (outer + pi * np.sqrt(ALPHA) * np.eye(4),
                           B + np.sqrt(ALPHA) / pi * np.eye(3))
     step = kronecker_inverse.solution(system(X, B, G), rank_one=True)
-    left_out = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
-    moment = np.mean([np.outer(h, h) for h in X], axis=0) + pi * np.sqrt(ALPHA) * np.eye(4)
+    left_out = reference.second_moment(X - mean)
+    moment = reference.second_moment(X) + pi * np.sqrt(ALPHA) * np.eye(4)
     same = np.outer(X[0], X[0]) + pi * np.sqrt(ALPHA) * np.eye(4)
     return [
         Equal("the factor", kronecker_inverse.first_layer_factor(mean, pi, ALPHA), damped_A, 1e-13),
@@ -250,13 +250,12 @@ KFI_CASES = ("first layer frozen", "middle layer frozen", "no biases", "chains i
 def second_moments(case):
     """E_i[g_i g_i^T] of every layer, by complex steps."""
     gradients = (reference.bias_gradients(case, t) for t in range(1, case.depth + 1))
-    return [np.mean([np.outer(g, g) for g in rows], axis=0) for rows in gradients]
+    return [reference.second_moment(rows) for rows in gradients]
 
 
 def kfi_directions(case, solver, curvature, matrices, l2=0.0):
     """Claims on KFI's direction: weights by (12), or (13) in layer 1, biases by B + alpha I."""
-    step = direction(case.network, case.evaluation.loss_function, case.x, case.y, curvature,
-                     solver, ALPHA, l2=l2)
+    step = direction(*case.model, curvature, solver, ALPHA, l2=l2)
     gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0) + l2 * case.theta
     claims, alpha = [], ALPHA + l2
     for t, (one, B) in enumerate(zip(case.layers, matrices), start=1):
@@ -351,12 +350,11 @@ def u_kfra_hessian(rng):
     claims += [Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
                      reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
                for t in (3, 2, 1)]
-    arguments = (case.network, loss, case.x, case.y)
     recursion = curvatures.gauss_newton(case.evaluation, case.units)
     return [
         *claims,
         Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
-                             whole_hessian(*arguments), whole_gauss_newton(*arguments), 1e-8)),
+                             whole_hessian(*case.model), whole_gauss_newton(*case.model), 1e-8)),
         Counterexample(Equal("layer 1: KFRA's recursion against the mean", recursion[0], mean[0],
                              1e-8)),
         Case(x=case.x, theta=case.theta),
@@ -377,7 +375,7 @@ def u_gn(rng):
         uncorrected = curvatures.gauss_newton(case.evaluation, case.units, top_gamma=1.0)[-1]
         corrected = curvatures.gauss_newton(case.evaluation, case.units)
         by_differences = reference.bias_hessians(case, 2).mean(axis=0)
-        whole = whole_gauss_newton(case.network, case.evaluation.loss_function, case.x, case.y)
+        whole = whole_gauss_newton(*case.model)
         eigenvalues, V = np.linalg.eigh(by_differences)
         claims += [
             AtMost("least eigenvalue of the top block against -1 % of its largest entry",

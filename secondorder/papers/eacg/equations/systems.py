@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from .. import PAPER, cholesky, conjugate_gradients, curvatures, systems
 from ..direction import direction
 from . import cases, reference
@@ -14,7 +14,7 @@ ALPHA = 0.05
 def blocks(case, gamma=-1.0):
     """Blocks of weights and biases by (8a)-(8c), by loops."""
     matrices = curvatures.pch(case.evaluation, case.units, gamma)
-    return [reference.kron(np.mean([np.outer(h, h) for h in case.inputs(t)], axis=0), B)
+    return [reference.kron(reference.second_moment(case.inputs(t)), B)
             for t, B in enumerate(matrices, start=1)], matrices
 
 
@@ -23,17 +23,6 @@ def by_columns(case, vector):
     places = [places for t in range(1, case.depth + 1)
               for places in (reference.weight_places(case, t), reference.bias_places(case, t))]
     return vector[np.concatenate(places)]
-
-
-def second_moment(h):
-    """E_i[h_i h_i^T] by loops."""
-    return sum(np.outer(row, row) for row in h) / len(h)
-
-
-def outer_of_mean(h):
-    """E_i[h_i] E_i[h_i]^T."""
-    mean = sum(h) / len(h)
-    return np.outer(mean, mean)
 
 
 def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
@@ -65,8 +54,7 @@ def unusual_directions(rng, moment, solvers):
         l2 = (0.0, 0.1)[k % 2]
         wanted = dense_direction(case, moment, l2=l2)
         for solver in solvers:
-            step = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1",
-                             solver, ALPHA, l2=l2, **FAR.get(solver, {}))
+            step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, **FAR.get(solver, {}))
             name = f"{case.name}, {solver}, l2 = {l2:g}"
             claims += [Equal("unusual networks and batches, against dense solves", step, wanted,
                              case.allowed(1e-6), case=name),
@@ -99,9 +87,7 @@ def equation_9(rng):
         wanted = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
         mine = systems.block_diagonal_system(weights, biases, ALPHA)
         gradient = case.evaluation.gradient
-        d = direction(case.network, case.evaluation.loss_function, case.x, case.y, "pch-1", "exact",
-                      ALPHA)
-        name = case.name
+        d, name = direction(*case.model, "pch-1", "exact", ALPHA), case.name
         claims += [
             Equal("matrix of the system", mine, wanted, 1e-13, case=name),
             Equal("solution, layer by layer, against a dense solve", by_columns(case, d),
@@ -114,7 +100,7 @@ def equation_9(rng):
     negative = systems.damped(-0.2 * np.eye(3), ALPHA)
     return [
         *claims,
-        *unusual_directions(rng, second_moment, ("exact",)),
+        *unusual_directions(rng, reference.second_moment, ("exact",)),
         Equal("a singular curvature: least eigenvalue is alpha",
               np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
         Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
@@ -135,7 +121,8 @@ def system(case, t, B, alpha=ALPHA, l2=0.0):
           formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
           kind="algorithm", verdict="holds",
-          implements=(systems.bias_product, conjugate_gradients.solve, cholesky.damped_solve))
+          implements=(systems.bias_product, Stated(conjugate_gradients.solve, "solution"),
+                      cholesky.damped_solve))
 def equation_10a(rng):
     claims = []
     for case in cases.variety(rng):
@@ -215,13 +202,13 @@ def u_vec(rng):
           implements=(systems.kronecker_product, systems.batch_product, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)
-    A = np.mean([np.outer(h, h) for h in X], axis=0)
+    A = reference.second_moment(X)
     wanted = reference.kron(A, B) @ reference.vec(P)
     return [
         Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), wanted, 1e-13),
         Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), wanted,
               1e-13),
-        *unusual_directions(rng, second_moment, ("cg",)),
+        *unusual_directions(rng, reference.second_moment, ("cg",)),
         Case(B=B, P=P, X=X),
     ]
 
@@ -237,9 +224,9 @@ def equation_11a(rng):
 def equation_11b(rng):
     B, P, X = factors(rng)
     mean = systems.System(B, X, X, P, P, ALPHA, 0.0).mean_input
-    covariance = np.mean([np.outer(h - mean, h - mean) for h in X], axis=0)
+    covariance = reference.second_moment(X - mean)
     mine = reference.vec(systems.rank_one_product(B, P, mean))
-    left = reference.kron(np.mean([np.outer(h, h) for h in X], axis=0), B)
+    left = reference.kron(reference.second_moment(X), B)
     rank_one = reference.kron(np.outer(mean, mean), B)
     same = np.broadcast_to(X[0], X.shape)
     at_same = systems.System(B, same, same, P, P, ALPHA, 0.0).mean_input
@@ -252,8 +239,8 @@ def equation_11b(rng):
                reference.least(left - rank_one), scale=1.0),
         Equal("instances of one input: (11a)",
               reference.vec(systems.rank_one_product(B, P, at_same)),
-              reference.kron(second_moment(same), B) @ reference.vec(P), 1e-12),
+              reference.kron(reference.second_moment(same), B) @ reference.vec(P), 1e-12),
         Counterexample(Equal("inputs that vary: (11a)", mine, left @ reference.vec(P), 1e-3)),
-        *unusual_directions(rng, outer_of_mean, ("ea-cg", "ea-closed")),
+        *unusual_directions(rng, reference.outer_of_mean, ("ea-cg", "ea-closed")),
         Case(B=B, P=P, X=X),
     ]
