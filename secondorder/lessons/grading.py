@@ -53,8 +53,27 @@ def grade(path):
     if told[0] in KINDS:
         report = getattr(verify, told[0])(names[name]())
         return Hunt(bool(report), report)
-    return verify.equation(told[0], told[1], names[name], implementation=told[2],
-                           hints=hints(path))
+    return judged(told, names[name], hints(path))
+
+
+def judged(told, function, known=()):
+    """The `Grade` of a function inside the checks that an exercise's GRADE names: of the first that
+    fails, or of the last.
+
+    Parameters
+    ----------
+    told : tuple
+        Paper, label or labels, implementation.
+    function : callable
+    known : sequence of (callable, str)
+        Usual mistakes and what to say of them.
+    """
+    paper, labels, implementation = told
+    for label in (labels,) if isinstance(labels, str) else labels:
+        found = verify.equation(paper, label, function, implementation=implementation, hints=known)
+        if not found.ok:
+            break
+    return found
 
 
 def defined(path):

@@ -145,19 +145,49 @@ def _first_line(result):
 
 
 def _beside(target, calls):
-    """Where the first result that differs from the edition's own differs from it."""
+    """Where the result that differs most from the edition's own differs from it.
+
+    Not the first: two sums of one array in float32 differ too, and say nothing.
+    """
+    worst, lines = 0.0, []
     for arguments, named, result in calls:
         expected = target(*arguments, **named)
-        if _close(expected, result):
-            continue
-        try:
-            mine, right = np.asarray(result, dtype=float), np.asarray(expected, dtype=float)
-        except (TypeError, ValueError):
-            return [f"your result is {type(result).__name__}, expected {type(expected).__name__}"]
-        if mine.shape != right.shape:
-            return [f"your result has shape {mine.shape}, expected {right.shape}"]
-        return describe_mismatch(mine, right, names=("yours", "right")).splitlines()
-    return []
+        for what, mine, right in _parts(result, expected):
+            size, text = _difference(what, mine, right)
+            if size > worst:
+                worst, lines = size, text
+    return lines
+
+
+def _parts(result, expected):
+    """(name, yours, right) of a result, or of each part of it where it is a tuple."""
+    if not isinstance(expected, (tuple, list)):
+        return [("your result", result, expected)]
+    if not isinstance(result, (tuple, list)) or len(result) != len(expected):
+        return [("your result", result, expected)]
+    return [(f"part {place} of your result", mine, right)
+            for place, (mine, right) in enumerate(zip(result, expected), 1)]
+
+
+def _difference(what, mine, right):
+    """How much two results differ, infinitely where one is no such array, and that in words."""
+    if mine is right or _close(right, mine):
+        return 0.0, []
+    if isinstance(right, (tuple, list)):
+        return np.inf, [f"{what} should be {len(right)} things, one after the other"]
+    try:
+        left, right_ = np.asarray(mine, dtype=float), np.asarray(right, dtype=float)
+    except (TypeError, ValueError):
+        return np.inf, [f"{what} is {type(mine).__name__}, expected {type(right).__name__}"]
+    if left.shape != right_.shape:
+        turned = left.ndim == 2 and left.T.shape == right_.shape and _close(left.T, right_)
+        return np.inf, [f"{what} has shape {left.shape}, expected {right_.shape}"
+                        + (": it is transposed" if turned else "")]
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(left - right_), initial=0.0) / max(np.max(np.abs(right_), initial=0.0),
+                                                                np.finfo(float).tiny)
+    return (size if np.isfinite(size) else np.inf), describe_mismatch(
+        left, right_, names=(what.replace("your result", "yours"), "right")).splitlines()
 
 
 def _target(entry, implementation):

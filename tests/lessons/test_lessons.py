@@ -1,5 +1,6 @@
 """Exercises: every blank fails, every solution passes, usual mistakes are named; notebooks."""
 
+import ast
 import json
 import os
 import re
@@ -34,15 +35,14 @@ def test_a_blank_is_told_as_such(name):
 
 @pytest.mark.parametrize("name", BLANKS)
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
-    paper, label, place = grading.defined(HOME / name)["GRADE"]
+    told = grading.defined(HOME / name)["GRADE"]
     solution = grading.defined(HOME / "solutions" / name)
-    function = solution[place.rpartition(".")[2]]
     wrong = solution["WRONG"]
-    found = so.verify.equation(paper, label, function, implementation=place, hints=wrong)
+    found = grading.judged(told, solution[told[2].rpartition(".")[2]], wrong)
     assert found.ok and str(found).startswith("right"), str(found)
     assert len(wrong) >= 2
     for mistake, hint in wrong:
-        found = so.verify.equation(paper, label, mistake, implementation=place, hints=wrong)
+        found = grading.judged(told, mistake, wrong)
         assert not found.ok and found.hint == hint and "hint: " in str(found)
 
 
@@ -70,6 +70,36 @@ def test_what_is_wrong_is_shown_with_ratios():
     assert "shape" in found.message
     found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
     assert "ZeroDivisionError" in found.message
+
+
+def test_the_result_that_differs_most_is_shown():
+    """Not the first one that differs by rounding; parts of a tuple by themselves; no ratio of one
+    number as a pattern."""
+    from secondorder.verify import grading as inside
+
+    def right(x):
+        return 2 * x, None
+
+    off = [((1.0,), {}, (2 * (1 + 1e-7), None)), ((5.0,), {}, (13.0, None))]
+    told = inside._beside(right, off)
+    assert "part 1 of yours 13, right 10" in told[1] and "everywhere" not in " ".join(told)
+    assert inside._beside(right, [((1.0,), {}, 3.0)]) == [
+        "your result should be 2 things, one after the other"]
+    turned = inside._beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
+                                             np.ones((2, 3)) * [1, 2, 3])])
+    assert turned == ["your result has shape (2, 3), expected (3, 2): it is transposed"]
+    assert inside._beside(right, [((1.0,), {}, (2.0, None))]) == []
+
+
+def test_an_exercise_is_graded_by_all_its_labels():
+    """Newton's step passes where the curvature dominates, and fails at the paper's own number."""
+    told = grading.defined(HOME / "06_step_without_cancellation.py")["GRADE"]
+    newton = dict((text, mistake) for mistake, text in grading.defined(
+        HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"])
+    mistake = next(value for text, value in newton.items() if "Newton" in text)
+    assert so.verify.equation("low-rank", "extension-stable-step", mistake,
+                              implementation="step_length").ok
+    assert not grading.judged(told, mistake).ok
 
 
 def test_the_implementation_has_its_place_again():
@@ -178,6 +208,14 @@ TUTORIALS = sorted(path.name for path in lessons.folder().glob("[0-9]*.py"))
 
 def test_tutorials_are_numbered_without_a_gap():
     assert [name[:2] for name in TUTORIALS] == [f"{n:02}" for n in range(len(TUTORIALS))]
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_what_a_tutorial_imports_is_there(name):
+    tree = ast.parse((lessons.folder() / name).read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    exec(compile(ast.Module(imports, []), name, "exec"), {})
+    assert len(imports) >= 2
 
 
 @pytest.mark.parametrize("name", TUTORIALS)

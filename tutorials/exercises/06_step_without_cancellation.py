@@ -18,13 +18,13 @@
 import numpy as np
 
 LARGEST = np.finfo(float).max
-GRADE = ("low-rank", "extension-stable-step", "step_length")
+GRADE = ("low-rank", ("37", "extension-stable-step"), "step_length")
 
 
 # %%
 def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    """The minimiser s >= 0; `ascent` may be ignored, the slope is never positive here."""
-    if g_norm == 0:
+    """The minimiser s >= 0, and 0 where the slope goes up; `ascent` may be ignored."""
+    if g_norm == 0 or g_dot_grad > 0:
         return 0.0
     a, h = g_dot_grad / g_norm, g_H_g / g_norm**2  # per unit of length: c = sigma now
     if sigma == 0:
@@ -38,4 +38,5 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], step_length, implementation=GRADE[2]))
+    for label in GRADE[1]:
+        print(so.verify.equation(GRADE[0], label, step_length, implementation=GRADE[2]))

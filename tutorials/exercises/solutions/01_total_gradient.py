@@ -26,9 +26,16 @@ def mistake_2(layer, y, u):
     return from_weights + u @ layer.weight.T if layer.trainable else u @ layer.weight.T
 
 
+def mistake_3(layer, y, u):
+    from_weights = np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)
+    return from_weights + u @ np.abs(layer.weight).T
+
+
 WRONG = [
     (mistake_1,
      "the bias can move too: the first sum starts at j = 0"),
     (mistake_2,
      "changes may add up in any sign: the weights enter with their absolute value"),
+    (mistake_3,
+     "a layer that is not trained has no first sum: its own weights do not move"),
 ]

@@ -16,9 +16,15 @@ def mistake_2(x, p):
     return -p * (np.sum(x**2 / p) + x**2 / p**2)
 
 
+def mistake_3(x, p):
+    return -(x**2) / p
+
+
 WRONG = [
     (mistake_1,
      "both terms have the other sign: d(1/p)/dp is negative"),
     (mistake_2,
      "the two terms have opposite signs: p_i falls where another share grows"),
+    (mistake_3,
+     "every share changes with eta_i, not p_i alone: the sum over i' is missing"),
 ]

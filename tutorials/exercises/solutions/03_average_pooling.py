@@ -19,9 +19,15 @@ def mistake_2(layer, saved, u, *buffers):
     return layer.forward(saved.input)[0], None
 
 
+def mistake_3(layer, saved, u, *buffers):
+    return u, None
+
+
 WRONG = [
     (mistake_1,
      "an average over K entries moves by the average of their moves, not by the sum"),
     (mistake_2,
      "what is pooled is how far units can move, not what they are"),
+    (mistake_3,
+     "the result has the shape of the layer's output: u must be pooled"),
 ]

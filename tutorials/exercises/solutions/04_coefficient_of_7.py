@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import eta
+from secondorder.papers.low_rank.quantities import alpha, eta
 
 
 def coefficient_a(sample, k):
@@ -22,9 +22,15 @@ def mistake_2(sample, k):
     return sample.f_pp @ across / len(sample.u)
 
 
+def mistake_3(sample, k):
+    return sample.f_pp @ sample.u @ alpha(sample, sample.n, k)
+
+
 WRONG = [
     (mistake_1,
      "the Hessian of the loss in the outputs is missing: f_pp^il"),
     (mistake_2,
      "the sum over l is a sum, not a mean"),
+    (mistake_3,
+     "alpha is the Jacobian in the layer's outputs: eta, in its arguments, is asked for"),
 ]

@@ -5,8 +5,8 @@ import numpy as np
 LARGEST = np.finfo(float).max
 
 def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    """The minimiser s >= 0; `ascent` may be ignored, the slope is never positive here."""
-    if g_norm == 0:
+    """The minimiser s >= 0, and 0 where the slope goes up; `ascent` may be ignored."""
+    if g_norm == 0 or g_dot_grad > 0:
         return 0.0
     a, h = g_dot_grad / g_norm, g_H_g / g_norm**2  # per unit of length: c = sigma now
     if sigma == 0:
@@ -17,7 +17,7 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
 
 
 def mistake_1(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    if g_norm == 0:
+    if g_norm == 0 or g_dot_grad > 0:
         return 0.0
     a, h = g_dot_grad / g_norm, g_H_g / g_norm**2
     if sigma == 0:
@@ -27,7 +27,7 @@ def mistake_1(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
 
 
 def mistake_2(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    if g_norm == 0:
+    if g_norm == 0 or g_dot_grad > 0:
         return 0.0
     a, h = g_dot_grad / g_norm, g_H_g / g_norm**2
     if sigma == 0:
@@ -35,9 +35,19 @@ def mistake_2(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
     return 2 * a / (h + np.sqrt(h**2 - 2 * a * sigma)) / g_norm
 
 
+def mistake_3(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
+    if g_norm == 0 or g_dot_grad > 0:
+        return 0.0
+    if sigma == 0:
+        return min(-g_dot_grad / g_H_g, largest) if g_H_g > 0 else largest
+    return -g_dot_grad / abs(g_H_g)
+
+
 WRONG = [
     (mistake_1,
      "this is the printed form: root and h cancel where h is large"),
     (mistake_2,
      "the step has the sign of -a: a descent direction is followed forwards"),
+    (mistake_3,
+     "this is Newton's step, the limit where the curvature dominates: sigma takes part too"),
 ]

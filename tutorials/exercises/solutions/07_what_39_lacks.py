@@ -45,9 +45,26 @@ def mistake_2(evaluation, direction):
     return np.einsum("sc,scd,sd->", whole, f_pp, whole) + bend
 
 
+def mistake_3(evaluation, direction):
+    tangents, bend, f_pp = parts(evaluation, direction)
+    pairs = [(t, s) for k, t in enumerate(tangents) for s in tangents[:k + 1]]
+    return (sum(np.einsum("sc,scd,sd->", t, f_pp, s) for t, s in pairs)
+            + bend) / evaluation.samples
+
+
+def mistake_4(evaluation, direction):
+    tangents, _, f_pp = parts(evaluation, direction)
+    whole = sum(tangents)
+    return np.einsum("sc,scd,sd->", whole, f_pp, whole) / evaluation.samples
+
+
 WRONG = [
     (mistake_1,
      "these are the printed terms only: products of different layers are missing"),
     (mistake_2,
      "the objective is the mean over the batch, not the sum"),
+    (mistake_3,
+     "a pair of different layers stands in the double sum twice, once in each order"),
+    (mistake_4,
+     "this is Gauss-Newton: the products of two layers' changes are missing"),
 ]

@@ -18,9 +18,23 @@ def mistake_2(W, H, g, slope, curvature):
     return slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
 
 
+def mistake_3(W, H, g, slope, curvature):
+    below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    return below + (slope * (g @ W))[:, :, None] * np.eye(W.shape[1])
+
+
+def mistake_4(W, H, g, slope, curvature):
+    below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+    return below + (curvature * (g @ W))[:, :, None] * np.ones((W.shape[1], W.shape[1]))
+
+
 WRONG = [
     (mistake_1,
      "the diagonal is added: check the sign with one unit and one weight"),
     (mistake_2,
      "this is Gauss-Newton: the second derivative of the activation is missing"),
+    (mistake_3,
+     "the diagonal has the second derivative of the activation, not the first"),
+    (mistake_4,
+     "a unit's activation bends in its own argument alone: the last term is a diagonal matrix"),
 ]

@@ -22,9 +22,30 @@ def mistake_2(W, B, g, slope, curvature, gamma):
     return (W.T @ B @ W) * np.outer(mean, mean) + np.diag(pos_diagonal(bend, gamma))
 
 
+def mistake_3(W, B, g, slope, curvature, gamma):
+    bend = np.mean(pos_diagonal(curvature * (g @ W), gamma), axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(bend)
+
+
+def mistake_4(W, B, g, slope, curvature, gamma):
+    bend = np.mean(curvature * (g @ W), axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(np.abs(bend))
+
+
+def mistake_5(W, B, g, slope, curvature, gamma):
+    bend = np.mean(curvature * (g @ W), axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(bend)
+
+
 WRONG = [
     (mistake_1,
      "a product of means is no mean of products: they differ by a covariance"),
     (mistake_2,
-     "E[h h^T] is no product of means: the same mistake in the other factor"),
+     "E[h' h'^T] is no product of means: the same mistake in the other factor"),
+    (mistake_3,
+     "Pos-Eig corrects the mean over the batch, not instance by instance"),
+    (mistake_4,
+     "absolute values are PCH-1 (gamma = -1) alone: gamma multiplies what is negative"),
+    (mistake_5,
+     "negative entries of the diagonal are to be corrected: Pos-Eig is missing"),
 ]

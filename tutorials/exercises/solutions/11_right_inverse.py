@@ -23,9 +23,17 @@ def mistake_2(e2, state, delta1):
     return e2 @ np.linalg.pinv(state.S2)
 
 
+def mistake_3(e2, state, delta1):
+    half, samples = e2.shape
+    bracket = vec(e2) - cross_derivative(state) @ vec(delta1)
+    return unvec(bracket, half, samples) @ state.S2.T
+
+
 WRONG = [
     (mistake_1,
      "what the first change does already must be taken off, not added"),
     (mistake_2,
      "the change of the first matrix moves the second half too"),
+    (mistake_3,
+     "the transpose is no inverse: the pseudo-inverse of the features is asked for"),
 ]

@@ -16,9 +16,15 @@ def mistake_2(J, eps):
     return -J.T @ eps
 
 
+def mistake_3(J, eps):
+    return -(J.T @ eps) / np.sum(J**2, axis=0)
+
+
 WRONG = [
     (mistake_1,
      "the step goes uphill: J d must be -eps"),
     (mistake_2,
      "this is the gradient: its effect on the errors is -J J^T eps, not -eps"),
+    (mistake_3,
+     "this inverts the diagonal of J^T J alone"),
 ]
