@@ -14,6 +14,8 @@ PUBLIC = {"mnist": (("idx:mnist", "idx:mnist-subset"), (28, 28), 1),
           "fashion-mnist": (("idx:fashion-mnist",), (28, 28), 1),
           "cifar-10": (("cifar-10:cifar-10-batches-bin", "cifar-10:cifar-10",
                         "cifar-10:cifar-10-subset"), (32, 32), 3)}
+#: Tables that a study may need: name -> names under which a user may have it.
+TABLES = {"wine-quality": ("csv:uci-wine-red",)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def images(name, part="train", interval=(0.0, 1.0)):
 
 def where(name):
     """The name under which `datasets.load` finds a set, or None."""
-    for candidate in PUBLIC[name][0]:
+    for candidate in TABLES[name] if name in TABLES else PUBLIC[name][0]:
         try:
             datasets.find_directory(candidate.partition(":")[2])
         except (FileNotFoundError, NotADirectoryError):

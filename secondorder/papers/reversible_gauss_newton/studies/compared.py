@@ -146,9 +146,12 @@ def logs(runs, others, number=final):
 
 
 def reached(run, level):
-    """Steps until a loss; one more than there were where it was not reached."""
+    """Steps until a loss; one more than there were where it was not reached, infinite where the run
+    diverged before."""
     place = crossing(run["loss"], level)
-    return place if np.isfinite(place) else float(len(run["loss"]) + 1)
+    if np.isfinite(place) or diverged(run):
+        return place
+    return float(len(run["loss"]) + 1)
 
 
 # -- pictures --------------------------------------------------------------------------------------

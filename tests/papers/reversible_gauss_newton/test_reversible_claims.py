@@ -1,0 +1,224 @@
+"""The judges of the reversible paper's Figures 13 to 15 and of its claims, on made-up results."""
+
+import numpy as np
+import pytest
+
+from harness import made_up
+from harness.made_up import verdicts
+from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
+                                                                figure_15, lazy_explains)
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
+
+LOST = {"diverged": "epoch 3"}
+
+
+def judged(key, make, seeds=None):
+    return made_up.judged("reversible-gauss-newton", key, make, seeds)
+
+
+def run(end, epochs=100, seed=0, saturates=False, **more):
+    """A made-up run that falls to `end`, at once or only by the last epoch."""
+    at = np.arange(1, epochs + 1, dtype=float)
+    shape = np.maximum(2.3 - 0.2 * at, end) if saturates else 2.3 - (2.3 - end) * at / epochs
+    told = (shape * (1 + 0.001 * seed)).tolist()
+    return {"loss": told, "test": told, "accuracy": [0.5] * epochs, "change": [-1.0] * epochs,
+            "carried": [-0.5] * epochs, "size": [1.0] * epochs, "rank": [0] * epochs, "looks": []
+            } | more
+
+
+def lost_where(method, make):
+    def lose(**arguments):
+        found = make(**arguments)
+        return found | LOST if arguments["method"] == method else found
+    return lose
+
+
+def test_figure_13():
+    def decayed(end):
+        def make(seed, epochs, l2=0.0, **_):
+            return run(1.5 if not l2 else end if l2 == 1e-3 else 2.2, epochs, seed)
+        return make
+
+    assert verdicts(judged("figure-13", decayed(1.48))) == {HELD}
+    assert verdicts(judged("figure-13", decayed(1.2))) == {DID_NOT_HOLD}
+    assert verdicts(judged("figure-13", decayed(1.48), seeds=2)) == {UNDECIDED}
+    assert verdicts(judged("figure-13", lost_where("gn", decayed(1.48)))) == {UNDECIDED}
+
+
+def forms(ends):
+    def make(method, seed, epochs, options=None, **_):
+        if method == "adam":
+            return run(1.2, epochs, seed)
+        form = (options or {"pseudo_inverse": "truncate"})["pseudo_inverse"]
+        best = options is None or options["strength"] == 0.01
+        return run(ends[form] if best else 2.2, epochs, seed)
+    return make
+
+
+def test_figure_14():
+    yes = {"truncate": 1.80, "damp": 1.77, "tikhonov": 1.78, "noise": 1.9}
+    no = {"truncate": 1.1, "damp": 1.15, "tikhonov": 1.4, "noise": 0.9}
+    assert verdicts(judged("figure-14", forms(yes))) == {HELD}
+    assert verdicts(judged("figure-14", forms(no))) == {DID_NOT_HOLD}
+    assert judged("figure-14", forms(yes | {"damp": 1.5}))["a"] == DID_NOT_HOLD
+    assert verdicts(judged("figure-14", forms(yes), seeds=2)) == {UNDECIDED}
+    assert judged("figure-14", lost_where("adam", forms(yes)))["c"] == UNDECIDED
+
+
+def test_figure_15():
+    def made(yes):
+        def make(method, seed, epochs, batch, samples=None, **_):
+            at = np.arange(epochs)
+            if batch == samples:
+                fast = (method == "gn") == yes
+                return {"loss": (np.exp(-(1.0 if fast else 0.2) * at) + 1e-4 * seed).tolist(),
+                        "test": []}
+            return run(1.8 if (method == "gn") == yes else 1.2, epochs, seed,
+                       saturates=(method == "gn") and yes)
+        return make
+
+    assert verdicts(judged("figure-15", made(True))) == {HELD}
+    assert verdicts(judged("figure-15", made(False))) == {DID_NOT_HOLD}
+    assert verdicts(judged("figure-15", made(True), seeds=2)) == {UNDECIDED}
+    lost = judged("figure-15", lost_where("gn", made(False)))
+    assert lost["a"] == lost["c"] == UNDECIDED and lost["b"] == HELD
+
+    def early(epochs, **rest):
+        return made(True)(epochs=3 if rest["method"] == "gn" else epochs, **rest) | (
+            LOST if rest["method"] == "gn" else {})
+
+    assert judged("figure-15", early)["a"] == UNDECIDED
+
+
+@pytest.mark.parametrize("method", ["gn", "adam", "sgd"])
+def test_a_regression_falls(method):
+    rate = {"gn": 0.1, "adam": 1e-3, "sgd": 0.03}[method]
+    one = figure_15.regress(1, method, rate, 4, 32, 64)
+    assert one["loss"][-1] < one["loss"][0] and len(one["test"]) == 4
+    full = figure_15.regress(1, method, rate, 4, 32, 64, samples=32)
+    assert np.all(np.diff(full["loss"]) < 0)
+    assert "diverged" in figure_15.regress(1, "sgd", 1e9, 4, 32, 64)
+
+
+def test_regularisation():
+    def without(ratio):
+        def make(method, seed, epochs, **_):
+            return run(1.5 * (ratio if method == "exact" else 1), epochs, seed)
+        return make
+
+    assert verdicts(judged("claim-regularisation", without(1.3))) == {HELD}
+    assert verdicts(judged("claim-regularisation", without(1.0))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-regularisation", without(1.3), seeds=2)) == {UNDECIDED}
+    assert verdicts(judged("claim-regularisation", lost_where("exact", without(1.0)))) == {HELD}
+
+
+def test_tolerance():
+    def at(ends):
+        def make(method, seed, epochs, options=None, **_):
+            if method == "adam":
+                return run(1.2, epochs, seed)
+            strength = (options or {"strength": 0.01})["strength"]
+            return run(ends[strength], epochs, seed, saturates=ends[strength] > 1.2)
+        return make
+
+    same, other = {0.001: 1.8, 0.01: 1.7, 0.1: 1.9}, {0.001: 0.9, 0.01: 1.7, 0.1: 1.9}
+    assert verdicts(judged("claim-tolerance", at(same))) == {HELD}
+    assert verdicts(judged("claim-tolerance", at(other))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-tolerance", at(same), seeds=2)) == {UNDECIDED}
+    assert judged("claim-tolerance", lost_where("adam", at(same)))["a"] == UNDECIDED
+
+
+def test_batch_overfit():
+    def sharing(gn, adam):
+        def make(method, seed, epochs, rate, **_):
+            grid = compared.RATES[method]
+            own = -5.0 * (1 + grid.index(rate))
+            share = gn if method == "gn" else adam
+            return run(1.5, epochs, seed, change=[own] * epochs,
+                       carried=[(share + 0.01 * seed * (method == "gn")) * own] * epochs)
+        return make
+
+    assert verdicts(judged("claim-batch-overfit", sharing(0.2, 0.6))) == {HELD}
+    assert verdicts(judged("claim-batch-overfit", sharing(0.6, 0.2))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-batch-overfit", sharing(0.2, 0.6), seeds=2)) == {UNDECIDED}
+    assert verdicts(judged("claim-batch-overfit",
+                           lost_where("gn", sharing(0.2, 0.6)))) == {UNDECIDED}
+
+
+def test_what_carries_over_is_read_at_equal_change_of_the_own_batch():
+    runs = [{"change": [-10.0], "carried": [-8.0]}, {"change": [-20.0], "carried": [-4.0]},
+            {"change": [5.0], "carried": [5.0]}, {"change": [-30.0], "carried": [0.0]} | LOST]
+    assert batch_overfit.carried_over(runs, 15.0) == pytest.approx(0.5)
+    assert batch_overfit.carried_over(runs, 99.0) == pytest.approx(0.2)
+    assert np.isnan(batch_overfit.carried_over(runs[2:], 1.0))
+
+
+def lazy(sign):
+    moved = {"gn": 0.1, "sgd": 0.2, "adam": 0.5}
+
+    def make(method, seed, epochs, rate, **_):
+        first = rate == compared.RATES[method][0]
+        change = moved[method] + 0.01 * (not first)
+        end = 1.2 if first else 1.3  # rule B takes the first rate, rule P the second
+        told = run(end, epochs, seed, looks=[{"ntk": 1.0}, {"ntk": 1 - change}])
+        told["loss"][0] = 2.2 if first else 2.0
+        told["loss"][1] = told["loss"][2] = 1.99
+        return told | {"accuracy": [0.5 + sign * change] * epochs}
+    return make
+
+
+def test_lazy_explains():
+    assert verdicts(judged("claim-lazy-explains", lazy(1))) == {HELD}
+    assert verdicts(judged("claim-lazy-explains", lazy(-1))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-lazy-explains", lazy(1), seeds=2)) == {UNDECIDED}
+    assert np.isnan(lazy_explains.correlation([("gn", "P", 0.1, 0.5)] * 6))
+
+
+def test_exact():
+    def missing(defects, rank=393):
+        def make(kind, **_):
+            return {"first": [defects.get(kind, 0.0), rank, 1024],
+                    "last": [defects.get(kind, 0.0) / 2, rank, 1024]}
+        return make
+
+    found = judged("claim-exact", missing({"gn": 0.25, "exact": 1e-6}))
+    assert found == {"exact": HELD, "gn": DID_NOT_HOLD, "code": DID_NOT_HOLD}
+    assert verdicts(judged("claim-exact", missing({}, 1024))) == {HELD}
+    assert judged("claim-exact", missing({"exact": 0.1}))["exact"] == DID_NOT_HOLD
+    assert verdicts(judged("claim-exact", missing({}, 1024), seeds=2)) == {UNDECIDED}
+
+    def lost(**_):
+        return {"first": [], "last": []} | LOST
+
+    assert verdicts(judged("claim-exact", lost)) == {DID_NOT_HOLD}
+
+
+def test_theorem():
+    def curves(apart):
+        def make(method, seed, epochs, **_):
+            told = run(0.1, epochs, seed)
+            return told | {"loss": [loss * (apart if method == "mp" else 1)
+                                    for loss in told["loss"]]}
+        return make
+
+    assert verdicts(judged("claim-theorem", curves(1.03))) == {HELD}
+    assert verdicts(judged("claim-theorem", curves(1.08))) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-theorem", curves(1.03), seeds=2)) == {UNDECIDED}
+    assert verdicts(judged("claim-theorem", lost_where("mp", curves(1.03)))) == {DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("key, limit", [("claim-cost", 1.5), ("claim-memory", 1.1)])
+def test_cost_and_memory(key, limit):
+    def times(ratio):
+        def make(method, **_):
+            value = ratio if method == "gn" else 1.0
+            return {"seconds": value, "bytes": 1000 * value}
+        return make
+
+    assert verdicts(judged(key, times(0.99 * limit))) == {HELD}
+    assert verdicts(judged(key, times(1.01 * limit))) == {DID_NOT_HOLD}
+
+
+def test_size():
+    assert verdicts(judged("claim-size", cost.weights)) == {HELD}
+    assert verdicts(judged("claim-size", lambda **_: {"weights": 12_544_001})) == {DID_NOT_HOLD}
