@@ -153,10 +153,12 @@ def sample_curvatures_at(evaluation, l2=0.0):
 
     g_b . grad f_b,   g_b^T H_b g_b,   |g_b|
 
-    The piece of g_b in a layer is the outer product P = -delta v_bar^T, so that P v_bar = -delta
-    |v_bar|^2 and <delta, P v'> = -|delta|^2 (v . v'): one product W v' a layer for the whole batch,
-    no array of a sample's weights. A penalty adds -l2 (W, b) to P, and with it -l2 z to P v_bar and
-    -l2 <delta, W v'> to the other.
+    The piece of g_b in a layer is the outer product P = -delta v_bar^T, so that
+
+        P v_bar = -delta |v_bar|^2,   <delta, P v'> = -|delta|^2 (v . v').
+
+    That is one product W v' a layer for the whole batch, and no array of a sample's weights. A
+    penalty adds -l2 (W, b) to P, and with it -l2 z to the first, -l2 <delta, W v'> to the second.
 
     Parameters
     ----------

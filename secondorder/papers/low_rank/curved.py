@@ -227,7 +227,8 @@ def d2v_dw_dw_as_printed(sample, k, q):
 def block_ww(sample, k, q):
     """Eq. (80): d2 f / d w_i^(k),l d w_t^(q),s, indices l, i, s, t, for every A.
 
-    It is the first line of (5) and f_p^a u_j^a d2 v^(n),j / d w_i^(k),l d w_t^(q),s"""
+    It is the first line of (5) and f_p^a u_j^a d2 v^(n),j / d w_i^(k),l d w_t^(q),s
+    """
     second_order = np.einsum("a,aj,jlist->list", sample.f_p, sample.u, d2v_dw_dw(sample, k, q),
                              optimize=True)
     return through_outputs(sample, k, q) + second_order

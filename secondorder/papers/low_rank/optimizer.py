@@ -34,7 +34,7 @@ class CubicRegularization(Wrapper):
     Parameters
     ----------
     base : Optimizer
-        Its direction is taken, at its own rate; it is told the change that is made.
+        Its direction is taken, at its own rate; it is given the change that is made.
     sigma : float
         Weight of the cubic term, positive. Where the objective is flat the step has the length
         sqrt(2 |a| / (sigma |g|)), so that sigma bounds it.
@@ -216,7 +216,7 @@ class CubicRegularization(Wrapper):
         """
         before, predicted = self._objective(evaluation), self.details["predicted_decrease"]
         if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
-            return  # nothing that could be told from rounding
+            return  # rounding alone may do as much
         ratio = (before - self._objective_after(evaluation, change)) / predicted
         if ratio > LOWER_ABOVE:
             self.sigma = min(self.sigma, max(self.sigma / 2, self.smallest_sigma))

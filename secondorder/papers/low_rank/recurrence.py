@@ -94,14 +94,8 @@ def _later_first(sample):
     return total
 
 
-def d2v_dx_dx_relu(sample):
-    """Eq. (64), for A'' = 0: d2 v_(t)^m / d x^i d x^l = 0, indices m, i, l."""
-    d = len(sample.v[0])
-    return np.zeros((d, d, d), dtype=sample.p.dtype)
-
-
 def d2v_dx_dx(sample):
-    """d2 v_(t)^m / d x^i d x^l for any activation, indices m, i, l; it vanishes for A'' = 0, (64).
+    """Eq. (64) for any activation: d2 v_(t)^m / d x^i d x^l, indices m, i, l; 0 for A'' = 0.
 
     sum over r and b of
     alpha_b^(t,r),m A''(z_(r)^b) (w alpha^(r-1,0))_i^b (w alpha^(r-1,0))_l^b

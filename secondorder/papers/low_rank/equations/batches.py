@@ -127,7 +127,8 @@ def equation_39(rng):
 
 def second_order_terms(row):
     """E sum over layers of df/dv A''(z) z'^2: z' by differences of the layers' inputs, below the
-    activation at the output, if there is one."""
+    activation at the output, if there is one.
+    """
     at, total = row.at, 0.0
     low, high = (moved(at, s * row.direction).evaluate(*row.model[1:]).saved
                  for s in (-1e-6, 1e-6))
@@ -141,7 +142,8 @@ def second_order_terms(row):
 
 def hidden_pairs(row):
     """E sum over k != r of q_k^T f_pp q_r over hidden layers, q_k by differences of the forward
-    pass, f_pp with what stands behind p."""
+    pass, f_pp with what stands behind p.
+    """
     at, tangents = row.at, []
     affine = [k for k, layer in enumerate(at.network.layers) if not isinstance(layer, Activation)]
     last = affine[-1]

@@ -1,5 +1,6 @@
 """First and second derivatives of a layer's outputs from the passes of the layer classes: the
-entries of the paper's single-layer equations, held against what networks are made of."""
+entries of the paper's single-layer equations, held against what networks are made of.
+"""
 
 import numpy as np
 

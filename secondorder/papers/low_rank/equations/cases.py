@@ -191,7 +191,8 @@ KINDS = {
 
 def kinds(rng, *activations, loss=None, **options):
     """(name, case) of each of `KINDS`, with one of the curved activations by chance, if there are
-    any, and of each activation once without anything else."""
+    any, and of each activation once without anything else.
+    """
     curved = [a for a in activations if a in CURVED] or activations
     chosen = [(name, str(rng.choice(curved)), kind) for name, kind in KINDS.items() if kind]
     for name, activation, kind in [*(("plain", a, {}) for a in activations), *chosen]:
@@ -337,7 +338,8 @@ IN_PARTS = {"two parts of a batch": {"sizes": (60, 3, 2), "samples": 400, "loss"
 
 def rows(rng, chosen=None, activation=None):
     """A :class:`Batch` for each of `ROWS`, with a loss and a curved activation by chance; or with
-    the given activation, where a row has none of its own."""
+    the given activation, where a row has none of its own.
+    """
     for name, options in (ROWS if chosen is None else chosen).items():
         if activation is not None and "activation" in options:
             continue

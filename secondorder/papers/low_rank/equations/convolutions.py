@@ -80,7 +80,8 @@ def cases(rng):
 
 def against(rng, compute, expected):
     """Claims, case by case: what the room computes, and its precision, against the jets and the
-    layer classes."""
+    layer classes.
+    """
     chosen, claims = cases(rng), []
     for name, c in chosen.items():
         scale, left, allowed = np.abs(reference.firsts(c.v)).max(), compute(c), tolerance(c.x.dtype)
@@ -260,7 +261,8 @@ def equation_53(rng):
 
 def by_inputs(rng, rule, literal, right):
     """Claims: the rule with patches, and ``literal(c, first)`` with the inputs themselves counted
-    from `first`, against jets; from 1 it is wrong."""
+    from `first`, against jets; from 1 it is wrong.
+    """
     claims = []
     for name, c in cases(rng).items():
         scale, allowed = np.abs(reference.firsts(c.v)).max(), tolerance(c.x.dtype)
@@ -349,7 +351,8 @@ def equation_54(rng):
 
 def without_bounds(rng, literal, right):
     """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
-    wrong if the kernel goes on."""
+    wrong if the kernel goes on.
+    """
     c = convolution_case(rng)
     scale = np.abs(reference.firsts(c.v)).max()
     return [PrintedShape("largest index that the print asks of the kernel, and the kernel",

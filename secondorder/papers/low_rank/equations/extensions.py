@@ -124,7 +124,8 @@ def extension_tangent(rng):
 
 def tangents(row):
     """v' of the second hidden layer of sample 0: from explicit eta, and by a complex step along the
-    direction."""
+    direction.
+    """
     s, net = quantities.quantities(row.at), row.at.network
     pieces = [net.layers[i].split(row.direction[net.slices[i]]) for i in (0, 2)]
     by_eta = sum(quantities.eta(s, 2, k + 1) @ (P @ s.v[k] + b) for k, (P, b) in enumerate(pieces))
@@ -200,7 +201,10 @@ def extension_rank(rng):
         claims += [Equal("the formula against the dense matrix", formula,
                          np.linalg.matrix_rank(H, tol=1e-11 * np.abs(H).max()), 1e-12, case=name),
                    Equal("from the factors against the formula",
-                         factors.SampleHessian(*args).rank(1e-11), formula, 1e-12, case=name)]
+                         factors.SampleHessian(*args).rank(1e-11), formula, 1e-12, case=name),
+                   AtMost("in float32, with its own tolerance, against the formula",
+                          factors.SampleHessian(net.astype("float32"), *args[1:]).rank(), formula,
+                          case=name)]
     return [*claims, Case(live_units=np.array(live), rank=formula, weights=net.size)]
 
 

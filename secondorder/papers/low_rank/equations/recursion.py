@@ -71,7 +71,8 @@ def cases(rng, *activations):
 
 def against(rng, rule, right, activations=("relu",), what=""):
     """Claims, case by case: the rule against ``right(case)``, by jets, and ``right(layer)``, by the
-    passes of `Recurrent`; and that it has the weights' precision."""
+    passes of `Recurrent`; and that it has the weights' precision.
+    """
     claims = []
     for name, case in cases(rng, *activations):
         left, jets, allowed = rule(case.sample), right(case), tolerance(case.w.dtype)
@@ -202,14 +203,16 @@ def equation_63(rng):
                     "of a second derivative, as in (63) and (65).)",
           formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
           condition=STRAIGHT,
-          kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx_relu)
+          kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx)
 def equation_64(rng):
-    claims = against(rng, recurrence.d2v_dx_dx_relu, lambda of: of.second("x", "x"))
-    case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
-    return [*claims,
-            Counterexample(Equal("tanh", curved.second("x", "x"),
-                                 recurrence.d2v_dx_dx_relu(curved.sample), CLEAR)),
-            case.live()]
+    def right(of):
+        return of.second("x", "x")
+
+    curved = recurrence_case(rng, "tanh")
+    return [*against(rng, recurrence.d2v_dx_dx, right),
+            *against(rng, recurrence.d2v_dx_dx, right, ("tanh",), "any activation, "),
+            Counterexample(Equal("tanh", right(curved), np.zeros((3, 3, 3)), CLEAR)),
+            recurrence_case(rng).live()]
 
 
 @equation(PAPER, "65",

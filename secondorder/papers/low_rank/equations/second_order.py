@@ -242,7 +242,8 @@ def too_much(case, k, q):
 
 def as_printed(rng, rule, right, extra):
     """Claims on the third case as printed: its value for layers of one width, k < n, is the
-    derivative and `extra`; for other widths its shape is wrong."""
+    derivative and `extra`; for other widths its shape is wrong.
+    """
     square, uneven = (network_case(rng, "tanh", sizes=sizes)
                       for sizes in ((3, 3, 3, 3, 2), (3, 4, 3, 4, 3)))
     below = [(k, q) for k, q in pairs(square.sample.n - 1) if q < k]
@@ -335,7 +336,8 @@ def equation_77(rng):
 
 def blocks_of(rng, rule, layers):
     """Blocks of one sample against jets; and from averages over two samples, which is not the mean
-    of the blocks."""
+    of the blocks.
+    """
     def right(case, *at):  # what is not given is the output
         return case.second(case.f, *[case.sample.n + 1] * (2 - len(at)), *at)
 
