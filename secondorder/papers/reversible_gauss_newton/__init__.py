@@ -33,9 +33,9 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 ``flows`` (3), (9)-(11), (18)-(32); ``entries`` (65)-(80). Then the fast path: ``gram`` and
 ``features`` (pseudo-inverses that are applied, never formed); the three ways to a step, ``sweep``
 ((16)-(17) by matrices), ``running`` (the same without saved activations) and ``moore_penrose``
-(with ``kernel``: J J^T from Khatri-Rao products), among which ``directions`` chooses; ``options``
-and ``outcome`` (what a step reports); ``optimizer``, ``ridge``, and ``diagnostics``, which also
-measures changes of kernels, weights and losses.
+(with ``kernel`` and ``rules``: J J^T from Khatri-Rao products), among which ``directions`` chooses;
+``options`` and ``outcome`` (what a step reports); ``optimizer``, ``ridge``, and ``diagnostics``,
+which also measures changes of kernels, weights and losses.
 """
 
 from ...checks import guessed

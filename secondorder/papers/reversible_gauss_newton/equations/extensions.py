@@ -8,7 +8,8 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
-from .. import PAPER, diagnostics, directions, features, gram, jacobians, kernel, sweep
+from .. import (PAPER, diagnostics, directions, features, gram, jacobians, kernel, rules,
+                sweep)
 from ..columns import half_order, to_theta
 from ..coupling import Coupling
 from ..optimizer import GaussNewton
@@ -151,7 +152,7 @@ def extension_gram(rng):
           formula=r"-J^+\epsilon=-J^T(JJ^T)^{-1}\epsilon,\qquad (JJ^T)_{(c,s),(c',t)}"
                   r"=\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
           kind="identity", verdict="holds", ours=True,
-          implements=(kernel.tangent_kernel, kernel.khatri_rao,
+          implements=(kernel.tangent_kernel, rules.khatri_rao,
                       Stated(directions.update_at, "direction")))
 def extension_moore_penrose(rng):
     claims, loss = [], SoftmaxCrossEntropy()
