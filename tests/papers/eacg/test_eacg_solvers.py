@@ -337,12 +337,13 @@ def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale, 
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
 
 
+@pytest.mark.parametrize("scale", (0, 1))
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
-def test_a_matrix_is_factorised_in_its_own_precision(dtype, monkeypatch):
+def test_a_matrix_is_factorised_in_its_own_precision(dtype, scale, monkeypatch):
     seen, factor = [], cholesky.cho_factor
     monkeypatch.setattr(cholesky, "cho_factor", lambda matrix, **options: (
         seen.append(matrix.dtype), factor(matrix, **options))[1])
-    cholesky.damped_solve(np.eye(3, dtype=dtype), np.ones(3), 0.9, 0.1)
+    cholesky.damped_solve(np.eye(3, dtype=dtype), np.full(3, scale), 0.9, 0.1)
     assert seen == [dtype]
 
 
