@@ -83,8 +83,8 @@ class Case(NamedTuple):
         return len(self.sizes) - 1
 
     def allowed(self, tolerance):
-        """The tolerance, or a thousand roundings in the network's dtype where that is more."""
-        return max(tolerance, 1000 * float(np.finfo(self.network.dtype).eps))
+        """The tolerance, or a hundred roundings in the network's dtype where that is more."""
+        return max(tolerance, 100 * float(np.finfo(self.network.dtype).eps))
 
 
 def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0, bias=True,
