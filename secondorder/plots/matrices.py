@@ -7,6 +7,7 @@ from ..nets import Network
 from .style import BLACK, DRAWABLE, axes_of, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
+POINTS = 700  # rows of a heat map that a picture can show
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
 
@@ -36,7 +37,8 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orde
     """Symmetric matrix over the parameters as a signed picture: red above zero, blue below.
 
     White is zero. The colour scale is linear near zero and logarithmic beyond (the colour bar says
-    from where), so that blocks of very different size stay visible.
+    from where), so that blocks of very different size stay visible. Where there are more entries
+    than points, a point shows the entry of largest size among those that it stands for.
 
     Parameters
     ----------
@@ -163,13 +165,30 @@ def _draw(matrix, network, ax, title, limit, orders):
     from matplotlib.colors import SymLogNorm
 
     norm = SymLogNorm(linthresh=limit * 10.0**-orders, linscale=0.5, vmin=-limit, vmax=limit)
-    image = ax.imshow(matrix, cmap="RdBu_r", norm=norm, interpolation="nearest")
+    end = len(matrix) - 0.5
+    image = ax.imshow(_fewer(matrix), cmap="RdBu_r", norm=norm, interpolation="nearest",
+                      extent=(-0.5, end, end, -0.5))
     if network is not None:
         _draw_blocks(ax, parameter_blocks(network), len(matrix))
     ax.set(xlabel="parameter", ylabel="parameter")
     if title is not None:
         ax.set_title(title)
     return image
+
+
+def _fewer(matrix):
+    """The matrix, or where it has more entries than a picture has points, of each small square of
+    it the entry of largest size. (Pixels that fall between points would be left out otherwise, and
+    colours would be found for millions of entries.)"""
+    width = -(-len(matrix) // POINTS)
+    if width == 1:
+        return matrix
+    size = -(-len(matrix) // width)
+    padded = np.zeros((size * width, size * width))
+    padded[:len(matrix), :len(matrix)] = matrix
+    squares = padded.reshape(size, width, size, width)
+    high, low = squares.max(axis=(1, 3)), squares.min(axis=(1, 3))
+    return np.where(high >= -low, high, low)
 
 
 def _colour_bar(image, limit, orders, **place):

@@ -180,3 +180,21 @@ def test_the_page_has_no_text_upon_text():
                                     else box.y0 + box.y1) / 2 <= high + 1]
             for k, one in enumerate(boxes):
                 assert not any(one.overlaps(other) for other in boxes[k + 1:]), axes
+
+
+def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
+    """No eigenvalue moves by more than the norm of the difference (Weyl): beyond rounding they are
+    computed anew, and a diagonal matrix is read off."""
+    point = measures.Point(*small(), damping=0.2)
+    H = point.hessian
+    M = H @ H
+    wrong = [(M, np.arange(len(H), dtype=float))]
+    assert measures.measure(point, M + 1e-18, wrong)["eigenvalues"][3] == 3.0
+    other = M + 1e-6 * np.eye(len(H))
+    np.testing.assert_allclose(measures.measure(point, other, wrong)["eigenvalues"],
+                               np.linalg.eigvalsh(M) + 1e-6, atol=1e-13)
+    diagonal = np.diag(RNG.uniform(0.5, 2, len(H)))
+    found = measures.measure(point, diagonal)
+    np.testing.assert_allclose(found["eigenvalues"], np.linalg.eigvalsh(diagonal), rtol=1e-14)
+    np.testing.assert_allclose(found["direction"], -np.linalg.solve(
+        diagonal + point.damping * np.eye(len(H)), point.gradient), rtol=1e-12)

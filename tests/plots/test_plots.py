@@ -230,3 +230,18 @@ def test_one_palette_everywhere(ax):
     assert own == list(plots.COLOURS[:3])
     report = so.verify.loss(so.SquaredError()).plot(Figure().add_subplot())
     assert [line.get_color() for line in report.lines] == list(plots.COLOURS[:2])
+
+
+def test_a_large_heat_map_shows_the_largest_entry_of_every_square():
+    from secondorder.plots.matrices import _fewer
+
+    assert _fewer(np.eye(700)).shape == (700, 700)
+    large = np.zeros((1500, 1500))  # squares of three
+    large[4, 7] = large[7, 4] = -2.0
+    large[3, 6] = large[6, 3] = 1.0
+    large[1499, 1499] = 5.0
+    few = _fewer(large)
+    assert few.shape == (500, 500) and few[1, 2] == few[2, 1] == -2.0 and few[499, 499] == 5.0
+    assert np.count_nonzero(few) == 3
+    ax = plots.hessian_heat_map(large, limit=1.0)
+    assert list(ax.images[0].get_extent()) == [-0.5, 1499.5, 1499.5, -0.5]
