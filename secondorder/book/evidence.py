@@ -2,6 +2,7 @@
 seed."""
 
 import math
+import re
 from dataclasses import dataclass
 
 from ..ledger import folding, sides
@@ -86,6 +87,7 @@ def _row(row):
                         "number": f"{worst.left_shape} ≠ {worst.right_shape}"}
     if isinstance(worst, Property):
         value = worst.outcome().rpartition(", expected")[0].rpartition(": ")[2]
+        value = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", value)  # np.int64(1)
         return facts | {"number": value if worst.expected is not True else ""}
     must_fail = not isinstance(worst, Comparison)
     errors = [claim.error for claim in row["claims"]]
@@ -130,7 +132,7 @@ def axis():
                     + (f'10<tspan dy="-3" font-size="6">{power}</tspan>' if power else "1")
                     + "</text>" for power in TICKS)
     return ('<svg class="ruler numbers" width="0" height="0" aria-hidden="true" '
-            f'style="position:absolute"><g id="axis">{marks}</g></svg>')
+            f'style="position:absolute"><g id="axis" class="numbers">{marks}</g></svg>')
 
 
 def axis_again():

@@ -11,7 +11,7 @@ from ..ledger.latex import to_latex
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 MARKED = "color:#FF0000;"  # how the converter writes \color{red}
-WIDE = 92  # signs of a line, as a terminal would show it, beyond which the code goes below
+WIDE = 64  # signs of a line, as a terminal would show it, beyond which it gets the whole width
 
 
 class FormulaError(ValueError):
