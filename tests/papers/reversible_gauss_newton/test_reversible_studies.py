@@ -75,6 +75,14 @@ def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
     assert judged("claim-poor-generalisation", slow_descent)["exact-0.4"] == HELD
 
 
+def test_a_test_loss_belongs_to_the_training_loss_after_the_same_step():
+    """The loss is recorded before a step, the test loss behind it."""
+    one = {"loss": [2.0, 1.0, 0.1], "test": [5.0, 4.0, 3.0]}
+    assert poor_generalisation.test_at(one, 0.1) == pytest.approx(4.0)
+    assert poor_generalisation.test_at(one, 1.0) == pytest.approx(5.0)
+    assert np.isnan(poor_generalisation.test_at(one, 0.01))
+
+
 def test_every_method_gets_the_rate_that_generalises_best_on_a_seed_of_its_own():
     def make(seed, method, rate, **_):
         if method == "exact" and seed == poor_generalisation.CHOOSING:
