@@ -84,7 +84,8 @@ def remove_stale(directory):
 
 def _lock(handle):
     """Lock an open file or directory for this process, if no other one has: whether that went
-    well. False too where the file system has no locks."""
+    well. False too where the file system has no locks.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

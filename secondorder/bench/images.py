@@ -82,7 +82,8 @@ def gradient_products(images):
 
 def product_products(images):
     """A tangent and the derivative of a backward pass: each product twice, but that the first
-    layer's input has no tangent."""
+    layer's input has no tangent.
+    """
     once = gradient_products(images)
     return once + products(images, "up")[1:] + products(images, "down") + products(
         images, "weights")[1:]

@@ -156,7 +156,8 @@ def explicit_eta(sizes, samples):
 
 def eacg_step(network, samples):
     """A gradient; W^T B W and E[h' h'^T] in every layer but the first, the latter as half a
-    product."""
+    product.
+    """
     found = gradient(network, samples)
     for n_in, n_out in widths(network)[1:]:
         found += [Product(n_out, n_out, n_in), Product(n_in, n_out, n_in, "left"),

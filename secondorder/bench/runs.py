@@ -1,5 +1,6 @@
 """What is measured, and how: a case makes the work for a problem, contenders take turns, a table
-says what came of it."""
+says what came of it.
+"""
 
 import statistics
 import time

@@ -70,7 +70,8 @@ def block(value, paper, links=None, named=False):
 
 def numbered(kept, links, own=""):
     """Pairs of number and text as HTML, one element a line: its number is drawn by the style, its
-    class says how deep it stands, so that what wraps hangs deeper than the line begins."""
+    class says how deep it stands, so that what wraps hangs deeper than the line begins.
+    """
     out = []
     for (number, text), line in zip(kept, coloured([text for _, text in kept], links, own)):
         depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)

@@ -1,5 +1,6 @@
 """Evidence: a ruler a claim, on a logarithmic axis, with a tick at what is allowed and a dot a
-seed."""
+seed.
+"""
 
 import math
 import re

@@ -72,7 +72,8 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
 
 def _ask(pool, entries, seeds):
     """Label -> a future of its evidence; a paper of the user's own, which another process could
-    not import, is worked through here."""
+    not import, is worked through here.
+    """
     asked = {}
     for entry in entries:
         given = entry.paper, entry.labels[0], seeds

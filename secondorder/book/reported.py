@@ -1,5 +1,6 @@
 """What a paper reports, figures, tables and claims: the recorded studies, and the equations that
-they are about."""
+they are about.
+"""
 
 import re
 
@@ -31,7 +32,8 @@ def studies(papers):
 
 def related(entries, some):
     """First label of an entry -> the studies that bear one of its labels, or name it in words:
-    `(39)`, `Algorithm 1`."""
+    `(39)`, `Algorithm 1`.
+    """
     home = {canonical(label): entry.labels[0] for entry in entries for label in entry.labels}
     found = {}
     for study in some:

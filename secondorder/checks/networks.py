@@ -40,7 +40,8 @@ def batch(x, shape, dtype):
 
 def targets(target, shape, dtype, owner):
     """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
-    the loss, for messages."""
+    the loss, for messages.
+    """
     target = plain_array(target, "targets")
     if target.dtype.kind not in "buif":
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
@@ -63,7 +64,8 @@ def targets_between(target, low, high):
 
 def labels(target, shape):
     """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
-    negative."""
+    negative.
+    """
     samples, classes = shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
@@ -102,7 +104,8 @@ def class_targets(target, shape, dtype, owner):
 
 def rows(p, *others):
     """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
-    that go with them, are arrays of the same shape: a smaller one would be broadcast."""
+    that go with them, are arrays of the same shape: a smaller one would be broadcast.
+    """
     if getattr(p, "ndim", None) != 2:
         raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
     if p.dtype.kind not in "fc":
@@ -133,7 +136,8 @@ def check_loss(loss):
 
 def check_activation(activation, names):
     """Return `activation`; TypeError unless it is an instance with the three functions. `names`
-    would have done as well."""
+    would have done as well.
+    """
     return instance_with(activation, ("value", "slope", "curvature"),
                          f"activation must be a name ({', '.join(names)}) or an object with "
                          "value(x), slope(x) and curvature(x)")
@@ -162,21 +166,22 @@ def no_model(loss):
 
 def layers(value, layer_class):
     """Return layers as a tuple: instances of `layer_class`, at least one, and none twice, neither
-    here nor inside another."""
+    here nor inside another.
+    """
     if not isinstance(value, Iterable):
         raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
     value = tuple(value)
     if not value:
         raise ValueError("layers: at least one layer is needed")
-    seen = set()
+    ids = set()
     for outer in value:
         if not isinstance(outer, layer_class):
             raise TypeError(f"layers: expected Layer instances, got {outer!r}")
         for layer in outer.sublayers():
-            if id(layer) in seen:
+            if id(layer) in ids:
                 raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
                                  "not shared between places, use a copy (layer.copy())")
-            seen.add(id(layer))
+            ids.add(id(layer))
     return value
 
 
@@ -189,7 +194,8 @@ def initialised(layer):
 
 def parameter(value, name):
     """Return a copy of `value` as a parameter, whole numbers as float64; TypeError unless it holds
-    numbers."""
+    numbers.
+    """
     value = np.array(value, order="C")
     if value.dtype.kind not in "fcbiu":
         raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
@@ -235,7 +241,8 @@ def kept_shape(layer, before, after):
 
 def input_shape(given, chain):
     """Return the shape of one input of a chain, the one that was given or else stated by a layer;
-    ValueError, which tells why, if there is neither."""
+    ValueError, which tells why, if there is neither.
+    """
     stated = chain.input_shape if given is None else given
     if stated is None:
         first = next((layer for layer in chain.layers if not layer.keeps_shape), None)
@@ -286,9 +293,9 @@ def outputs(p, saved, network):
     """
     if p.dtype == network.dtype and all_finite(p):
         return p
-    made = [(f"the outputs of layer {i}, {layer!r},", getattr(kept, "output", None))
-            for i, (layer, kept) in enumerate(zip(network.layers, saved))]
-    for name, y in [*made, ("the outputs of the network", p)]:
+    outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own_saved, "output", None))
+               for i, (layer, own_saved) in enumerate(zip(network.layers, saved))]
+    for name, y in [*outputs, ("the outputs of the network", p)]:
         if y is not None and y.dtype != network.dtype:
             raise TypeError(f"{name} must hold {network.dtype} like the network, got {y.dtype}")
         if y is not None and not np.isfinite(y).all():
@@ -298,7 +305,8 @@ def outputs(p, saved, network):
 
 def finite_result(result, what, network):
     """Return `result` (..., P); FloatingPointError, which names the first layer in whose parameters
-    it is not finite."""
+    it is not finite.
+    """
     if not all_finite(result):
         raise FloatingPointError(f"{what} in the parameters of {place_not_finite(result, network)},"
                                  " is not finite")

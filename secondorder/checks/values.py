@@ -40,7 +40,8 @@ def non_negative(value, name):
 
 def positive_weights(value, name, largest):
     """Return `value`, a number or one for each output, as a float or an array (C,); TypeError or
-    ValueError unless all are real, above 0 and at most `largest`."""
+    ValueError unless all are real, above 0 and at most `largest`.
+    """
     if np.ndim(value) == 0:
         return positive_number(plain(value), name, largest)
     value = real_array(value, name).astype(float)
@@ -102,7 +103,7 @@ def boolean(value, name):
 
 
 def check_l2(l2):
-    """Return the strength of a penalty as a float; ValueError unless finite and not negative."""
+    """Return the factor of a penalty as a float; ValueError unless finite and not negative."""
     real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
     if not (real and np.isfinite(l2) and l2 >= 0):
         raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
@@ -155,7 +156,8 @@ def one_of(names, name, what):
 
 def instance_of(value, cls, name):
     """Return `value`; TypeError unless it is an instance of `cls` (of one of them, if it is a
-    tuple: the message names the first)."""
+    tuple: the message names the first).
+    """
     if not isinstance(value, cls):
         cls = cls[0] if isinstance(cls, tuple) else cls
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
@@ -165,7 +167,8 @@ def instance_of(value, cls, name):
 
 def instance_with(value, methods, expected):
     """Return `value`; TypeError, which tells what it lacks, unless it is an instance with these
-    methods. `expected` says what is wanted."""
+    methods. `expected` says what is wanted.
+    """
     missing = [name for name in methods if not callable(getattr(value, name, None))]
     if isinstance(value, type) or missing:
         some = not isinstance(value, type) and len(missing) < len(methods)
@@ -187,7 +190,8 @@ def classes(value, name):
 
 def executor(value, batch_size):
     """Return an executor, or None; TypeError unless it has ``submit``, ValueError if there is no
-    batch size that says what to hand it."""
+    batch size that says what to hand it.
+    """
     if value is None:
         return None
     if isinstance(value, type) or not callable(getattr(value, "submit", None)):
@@ -221,7 +225,8 @@ def function_of(value, name, count, what):
 
 def path(value, name):
     """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if it is
-    empty."""
+    empty.
+    """
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name} must be a path, got {value!r}")
     if not str(value):
@@ -236,7 +241,8 @@ def path(value, name):
 
 def shape(value, name):
     """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers
-    above 0."""
+    above 0.
+    """
     if isinstance(value, str) or not (hasattr(value, "__len__")
                                       or isinstance(value, numbers.Integral)):
         raise TypeError(f"{name} must be a tuple of whole numbers, got {value!r}")
@@ -248,7 +254,8 @@ def shape(value, name):
 
 def shapes_alike(input_shape, output_shape):
     """Return two shapes of one sample, as :func:`shape` does; ValueError unless arrays of both have
-    the same number of entries."""
+    the same number of entries.
+    """
     before, after = shape(input_shape, "input_shape"), shape(output_shape, "output_shape")
     if math.prod(before) != math.prod(after):
         raise ValueError(f"input_shape {before} and output_shape {after} have different numbers of "
@@ -322,7 +329,8 @@ def finite(array, name, verb="holds"):
 
 def real_array(array, name, shape=None, note=""):
     """Return `array` as an array of finite real numbers, of a given shape if one is given; `note`
-    ends the message about another one."""
+    ends the message about another one.
+    """
     array = plain_array(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
@@ -351,7 +359,8 @@ def partitioning_variables(p, occupied, where):
 
 def fitting(value, target, name, note=""):
     """Return `value` as an array that can be copied into the array `target`: of its shape, and no
-    wider kind of number."""
+    wider kind of number.
+    """
     value = plain_array(value, name)
     if value.shape != target.shape:
         raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
@@ -395,5 +404,5 @@ def like(value, target, what):
     is_array = isinstance(value, np.ndarray)
     if is_array and value.shape == target.shape and value.dtype == target.dtype:
         return value
-    found = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
-    raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {found}")
+    kind = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
+    raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {kind}")

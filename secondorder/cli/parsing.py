@@ -16,7 +16,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         """Refuse here what this command does not know: the parser above would show its own
-        usage."""
+        usage.
+        """
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -84,7 +85,8 @@ def fraction(text):
 
 def setting(text):
     """``name=value`` as a pair; the value is read as a Python literal where it is one, else as
-    text."""
+    text.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")

@@ -81,7 +81,8 @@ def _numbers():
 @contextlib.contextmanager
 def _watched():
     """Within this block a thread hears of signals at once, and ends the process if nobody else
-    does."""
+    does.
+    """
     if os.name == "nt":  # pipes do not wake there
         yield
         return
@@ -128,7 +129,8 @@ def _end(number):
 @contextlib.contextmanager
 def last_will(function):
     """Within this block `function` is called, in another thread, if the process has to be ended in
-    the middle of a computation: it writes what there is."""
+    the middle of a computation: it writes what there is.
+    """
     before, _State.last_will = _State.last_will, function
     try:
         yield

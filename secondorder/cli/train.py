@@ -214,7 +214,8 @@ def _recipe(options):
 
 def _data(options, rng):
     """Scaled training and validation arrays, and the number of classes (None for regression and
-    autoencoders)."""
+    autoencoders).
+    """
     from secondorder import datasets
 
     data = datasets.load(options.data, **table_options(options))

@@ -77,7 +77,8 @@ def diagonal_bound(cross):
 
 def kronecker(curvature):
     """E[h h^T] (x) B^t for every linear layer ([ea-cg] (8c)), bias included; stored are the factors
-    of the trained layers."""
+    of the trained layers.
+    """
     def make(point):
         blocks = eacg.bias_curvatures(*point.model, curvature=curvature)
         stored = sum(B.nbytes + 8 * (h.shape[1] + (layer.bias is not None))**2

@@ -19,7 +19,8 @@ def find_directory(directory):
 
 def locate(name):
     """Path of a file or directory: below ``SECONDORDER_DATA`` if it is there, else as it stands,
-    else where `download` puts what it fetches."""
+    else where `download` puts what it fetches.
+    """
     root = os.environ.get(DATA_VARIABLE)
     candidates = ([Path(root) / name] if root else []) + [Path(name), cache() / name]
     for candidate in candidates:

@@ -118,9 +118,9 @@ class Chunks:
     def results(self, task, *arguments, rows=()):
         """Yield every chunk's slice and what the task makes of it, first to last."""
         calls = (self._call(task, where, arguments, rows) for where in self.slices)
-        made = self.made(calls, self.slices)
+        results = self.made(calls, self.slices)
         for where in self.slices:
-            yield where, next(made)
+            yield where, next(results)
 
     def made(self, calls, places):
         """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`."""
@@ -168,15 +168,16 @@ class Chunks:
                 f"{where.start} to {where.stop - 1})")
 
     def _require_like(self, part, where, shape, dtype):
-        found = (part.shape, part.dtype) if isinstance(part, np.ndarray) else type(part).__name__
-        if found != (tuple(shape), dtype):
-            raise RuntimeError(f"{self._name(where)} came back as {found}, expected an array of "
+        kind = (part.shape, part.dtype) if isinstance(part, np.ndarray) else type(part).__name__
+        if kind != (tuple(shape), dtype):
+            raise RuntimeError(f"{self._name(where)} came back as {kind}, expected an array of "
                                f"shape {tuple(shape)} and {dtype}")
 
 
 def _attempt(task, *arguments):
     """What the task returns and None, or None and its error: an executor's own errors are told
-    from those."""
+    from those.
+    """
     try:
         return task(*arguments), None
     except Exception as error:

@@ -61,7 +61,8 @@ def score_rows(evaluation, rows, *scores):
 
 def congruence_rows(evaluation, rows, middle):
     """Sum over samples of J^T M J times every row of `rows` (K, P), with ``middle(t)`` = M t for
-    tangents t (S, K, C) of the outputs."""
+    tangents t (S, K, C) of the outputs.
+    """
     chain, saved = evaluation.network.chain, evaluation.saved
 
     def products(some):
@@ -73,7 +74,8 @@ def congruence_rows(evaluation, rows, middle):
 
 def loss_product(evaluation, t):
     """H_loss t for tangents t (S, K, C) of the outputs. A loss takes every row alone: its rows are
-    repeated K times."""
+    repeated K times.
+    """
     p, y, K = evaluation.outputs, evaluation.y, t.shape[1]
     p, y = (np.repeat(array, K, axis=0) for array in (p, y))
     return evaluation.loss_function.hessian_product(p, y, _joined(t)).reshape(t.shape)
@@ -82,12 +84,12 @@ def loss_product(evaluation, t):
 def _by_blocks(evaluation, rows, products):
     """Products of as many rows at a time as `NUMBERS` allows."""
     evaluation.require_current()
-    of_one = sum(kept.output.size for kept in evaluation.saved)
-    length, found = max(1, NUMBERS // of_one), np.empty_like(rows, order="C")
+    of_one = sum(own_saved.output.size for own_saved in evaluation.saved)
+    length, result = max(1, NUMBERS // of_one), np.empty_like(rows, order="C")
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, len(rows), length):
-            found[start : start + length] = products(rows[start : start + length])
-    return found
+            result[start : start + length] = products(rows[start : start + length])
+    return result
 
 
 # -- forward ---------------------------------------------------------------------------------------
@@ -96,25 +98,25 @@ def _by_blocks(evaluation, rows, products):
 def input_tangents(chain, saved, t, rows):
     """Tangents (S, K, ...) of all layers' inputs and of the output; None where nothing moves."""
     tangents = [t]
-    for layer, kept, piece in zip(chain.layers, saved, _pieces(chain, rows)):
+    for layer, own_saved, piece in zip(chain.layers, saved, _pieces(chain, rows)):
         if t is not None or piece is not None:
-            t = TANGENTS.get(type(layer), tangent_by_direction)(layer, kept, t, piece)
+            t = TANGENTS.get(type(layer), tangent_by_direction)(layer, own_saved, t, piece)
         tangents.append(t)
     return tangents
 
 
 def linear_tangent(layer, saved, t, rows):
     """y_tangent_ski = sum_j W_ij t_skj + sum_j V_kij x_sj + c_ki; rows k = (V_k, c_k)"""
-    made = 0
+    result = 0
     if t is not None:
-        made = (_joined(t) @ layer.weight.T).reshape(*t.shape[:2], -1)
+        result = (_joined(t) @ layer.weight.T).reshape(*t.shape[:2], -1)
     if rows is not None:
         V, c = (*layer.split(rows), None)[:2]
-        made += (saved.input @ V.reshape(-1, layer.in_features).T).reshape(
+        result += (saved.input @ V.reshape(-1, layer.in_features).T).reshape(
             len(saved.input), len(rows), -1)
         if c is not None:
-            made += c
-    return made
+            result += c
+    return result
 
 
 def activation_tangent(layer, saved, t, rows):
@@ -150,7 +152,7 @@ def chain_backward(chain, saved, tangents, rows, bars, bar, needs_input=True):
     `tangents` are those of all layers' inputs and `bars` (S, ...) the gradients in all layers'
     outputs. Without them nothing moves but `bar` (S, K, ...): it is carried back like a gradient.
     """
-    found = np.empty((bar.shape[1], chain.size), bar.dtype)
+    result = np.empty((bar.shape[1], chain.size), bar.dtype)
     pieces, first = _pieces(chain, rows), 0
     if not needs_input:
         first = next(i for i, layer in enumerate(chain.layers) if layer.size)
@@ -160,13 +162,14 @@ def chain_backward(chain, saved, tangents, rows, bars, bar, needs_input=True):
         t, y_bar = (None, None) if tangents is None else (tangents[i], bars[i])
         bar, own = back(layer, saved[i], t, pieces[i], y_bar, bar, needs_input or i > first)
         if layer.size:
-            found[:, place] = own
-    return bar, found
+            result[:, place] = own
+    return bar, result
 
 
 def linear_backward(layer, saved, t, rows, y_bar, bar, needs_input):
     """x_bar_skj = sum_i bar_ski W_ij + sum_i y_bar_si V_kij;
-    W_bar_kij = sum_s bar_ski x_sj + sum_s y_bar_si t_skj;  b_bar_ki = sum_s bar_ski"""
+    W_bar_kij = sum_s bar_ski x_sj + sum_s y_bar_si t_skj;  b_bar_ki = sum_s bar_ski
+    """
     samples, K = bar.shape[:2]
     below = own = None
     if needs_input:
@@ -208,11 +211,11 @@ def skip_backward(layer, saved, t, rows, y_bar, bar, needs_input):
 
 def backward_by_direction(layer, saved, t, rows, y_bar, bar, needs_input):
     if y_bar is None:
-        found = [layer.backward(saved, bar[:, k]) for k in range(bar.shape[1])]
+        result = [layer.backward(saved, bar[:, k]) for k in range(bar.shape[1])]
     else:
-        found = [layer.backward_tangent(saved, *direction, y_bar, bar[:, k])
+        result = [layer.backward_tangent(saved, *direction, y_bar, bar[:, k])
                  for k, direction in enumerate(_directions(t, rows, bar.shape[1]))]
-    below, own = zip(*found)
+    below, own = zip(*result)
     return np.stack(below, axis=1), np.stack(own)
 
 

@@ -196,21 +196,22 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
 
 
 def two_jet_at(evaluation, v, l2=0.0):
-    """Value, slope and curvature along v (P,), at an evaluation; see :func:`two_jet`."""
+    """:func:`two_jet` along v (P,) at an evaluation that was made before."""
     evaluation.require_current()
     return _penalised_jet(evaluation.network, jet_sums(evaluation, v), evaluation.samples, v, l2)
 
 
 def jet_sums(evaluation, v):
-    """Value, slope and curvature along v of the sum of the losses, (3,) in float64 at least: these
-    sums cancel."""
+    """Value, directional derivative and curvature along v of the sum of the losses, (3,), in
+    float64 at least: these sums cancel.
+    """
     network, loss = evaluation.network, evaluation.loss_function
     p, y = evaluation.outputs, evaluation.y
     p_tangent = network.chain.tangent(evaluation.saved, None, v)
     p_second = network.chain.second_tangent(evaluation.saved, None, None, v)
     first = loss.gradient(p, y)
-    bends = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
-    terms, wide = (evaluation.losses, first * p_tangent, bends), _wide(network)
+    second_order = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
+    terms, wide = (evaluation.losses, first * p_tangent, second_order), _wide(network)
     return np.array([np.sum(term, dtype=wide) for term in terms])
 
 
@@ -220,12 +221,14 @@ def _wide(network):
 
 def _penalised_jet(network, sums, samples, v, l2):
     theta, wide = network.theta, _wide(network)
-    value, slope, bend = sums / samples
+    value, directional_derivative, second_order = sums / samples
     value = value + l2 / 2 * np.sum(theta * theta, dtype=wide)
-    slope = slope + l2 * np.sum(theta * v, dtype=wide)
-    jet = value.item(), slope.item(), (bend + l2 * np.sum(v * v, dtype=wide)).item()
+    directional_derivative = directional_derivative + l2 * np.sum(theta * v, dtype=wide)
+    second_order = second_order + l2 * np.sum(v * v, dtype=wide)
+    jet = value.item(), directional_derivative.item(), second_order.item()
     if not np.isfinite(jet).all():
-        raise FloatingPointError(f"objective, slope and curvature along v are {jet}, not finite")
+        raise FloatingPointError("objective, directional derivative and curvature along v are "
+                                 f"{jet}, not finite")
     return jet
 
 

@@ -59,7 +59,8 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_s
 
 def _mean_matrix(chunks, compute, *others):
     """``compute(evaluation, *others)``, a mean over samples, (P, P), over all chunks; `others` have
-    a row for each sample."""
+    a row for each sample.
+    """
     if chunks.is_whole:
         with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
             return compute(evaluation, *others)

@@ -103,11 +103,11 @@ def _columns_of(M):
 def add_squares(layer, saved, bar, sign, out):
     """out_k += sum_s sign_s theta_bar_sk^2, with `theta_bar` the gradients of single samples."""
     if isinstance(layer, (Chain, Skip)) and type(layer) in (Chain, Skip):
-        inner, kept = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
-        bars = inner.output_gradients(kept, bar)
-        for part, seen, below, where in zip(inner.layers, kept, bars, inner.slices):
+        inner, inner_saved = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
+        bars = inner.output_gradients(inner_saved, bar)
+        for part, own_saved, below, where in zip(inner.layers, inner_saved, bars, inner.slices):
             if part.size:
-                add_squares(part, seen, below, sign, out[where])
+                add_squares(part, own_saved, below, sign, out[where])
     elif type(layer) is Linear:
         add_weighted_squares(layer, saved, sign[:, None] * bar * bar, out)
     else:
@@ -153,8 +153,8 @@ def _is_known(layer):
 def _hessian_diagonal(chunks, method):
     """Diagonal of the Hessian of the sum of the losses, (P,)."""
     network = chunks.network
-    methods = [found and (found if method == "auto" else method)
-               for found in diagonal_methods(network)]
+    methods = [possible and (possible if method == "auto" else method)
+               for possible in diagonal_methods(network)]
     total = np.empty_like(network.theta)
     if "recursion" in methods:
         for layer, chosen in zip(network.layers, methods):
@@ -169,15 +169,16 @@ def _hessian_diagonal(chunks, method):
             for block in slices(where.stop - where.start, UNITS):
                 first, count = where.start + block.start, block.stop - block.start
                 units = np.eye(count, network.size, first, dtype=network.dtype)
-                found = chunks.total(product_sum, hessian_rows, units, shape=units.shape)
-                total[first : first + count] = found[:, first : first + count].diagonal()
+                products = chunks.total(product_sum, hessian_rows, units, shape=units.shape)
+                total[first : first + count] = products[:, first : first + count].diagonal()
     return total
 
 
 def _is_straight(layer):
     """Whether a layer is piecewise linear in each parameter and in its input: where all layers are,
     an output has no second derivative in a single parameter, and the diagonals of the Hessian and
-    of the Gauss-Newton matrix are the same."""
+    of the Gauss-Newton matrix are the same.
+    """
     if type(layer) is Activation:
         return getattr(layer.function, "piecewise_linear", False)
     return type(layer) in (Linear, Chain, Skip)
@@ -185,10 +186,11 @@ def _is_straight(layer):
 
 def recursion_sum(network, loss, x, y, methods):
     """Diagonal of the Hessian of the sum of the losses, in the layers whose method is "recursion":
-    a task for :class:`Chunks`."""
+    a task for :class:`Chunks`.
+    """
     evaluation = evaluate_once(network, loss, x, y)
     first = methods.index("recursion")
-    widest = max(kept.output[0].size for kept in evaluation.saved[first:])
+    widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
     total, length = np.zeros_like(network.theta), max(1, ROOM // widest**2)
     for where in slices(evaluation.samples, length):
         part = part_of(evaluation, where) if length < evaluation.samples else evaluation
@@ -200,7 +202,8 @@ def recursion_sum(network, loss, x, y, methods):
 
 def add_diagonal_of_chain(chain, saved, bars, H, out, first=0):
     """Carry H (S, n, n), the Hessian in a layer's output, down a chain to layer `first`, and add
-    the diagonal in the parameters of all known layers on the way."""
+    the diagonal in the parameters of all known layers on the way.
+    """
     for i in reversed(range(first, len(chain.layers))):
         layer, where = chain.layers[i], chain.slices[i]
         if layer.size and _is_known(layer):
@@ -217,5 +220,5 @@ def add_diagonal(layer, saved, bar, H, out):
     if type(layer) is Linear:
         add_weighted_squares(layer, saved, np.einsum("sii->si", H), out)
     else:
-        inner, kept = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
-        add_diagonal_of_chain(inner, kept, inner.output_gradients(kept, bar), H, out)
+        inner, inner_saved = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
+        add_diagonal_of_chain(inner, inner_saved, inner.output_gradients(inner_saved, bar), H, out)

@@ -1,5 +1,6 @@
 """Derivatives from function values alone: the first channel of every check, which shares no code
-with what it checks."""
+with what it checks.
+"""
 
 import threading
 from typing import NamedTuple
@@ -149,7 +150,8 @@ def objective(network, loss, x, y, l2=0.0):
 
 def gradient_of_objective(network, loss, x, y, l2=0.0):
     """Gradient of :func:`objective` by hand-derived back-propagation, as a function of theta alone,
-    (P,) -> (P,)."""
+    (P,) -> (P,).
+    """
     return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).gradient + l2 * theta)
 
 

@@ -52,7 +52,8 @@ class Objective:
 
     def fun(self, theta):
         """The objective at theta, a float; inf where outputs or losses overflow, so that an
-        optimizer turns back."""
+        optimizer turns back.
+        """
         network, loss, x, y = self._problem(theta)
         try:
             chunks = Chunks(network, loss, x, y, **self._chunks)
@@ -76,7 +77,8 @@ class Objective:
 
     def operator(self, theta):
         """Its Hessian at theta as a :class:`HessianOperator`, which stays what it is when other
-        points are asked for: for methods that keep it, such as ``trust-constr``."""
+        points are asked for: for methods that keep it, such as ``trust-constr``.
+        """
         network, *data = self._problem(theta)
         return HessianOperator(network.copy(), *data, l2=self._l2, **self._chunks)
 

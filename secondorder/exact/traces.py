@@ -29,10 +29,10 @@ class Trace(float):
     """
 
     def __new__(cls, value, standard_error=0.0, margin=0.0, method="exact"):
-        found = super().__new__(cls, value)
-        found.standard_error, found.margin = float(standard_error), float(margin)
-        found.method = method
-        return found
+        number = super().__new__(cls, value)
+        number.standard_error, number.margin = float(standard_error), float(margin)
+        number.method = method
+        return number
 
     def __getnewargs__(self):
         return float(self), self.standard_error, self.margin, self.method

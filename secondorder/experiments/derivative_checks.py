@@ -141,7 +141,8 @@ def _routes(functions, hessian, v):
 
 def _gauss_newton(functions):
     """J'FJ with J from differences of the outputs and F from differences of the loss's gradient in
-    the outputs."""
+    the outputs.
+    """
     jacobian = central(functions.outputs, functions.theta)
     outputs = functions.restored()(functions.x)
     targets = functions.loss.prepare_target(functions.y, outputs.shape, outputs.dtype)

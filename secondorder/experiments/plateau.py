@@ -202,7 +202,8 @@ def draw(found, path):
 def draw_run(kept, label, above, below):
     """Draw loss (above) and rate (below) of one run, the rate with its median over `AROUND`
     iterations, half of them before and half after, so that it does not lag; a dotted line stands
-    where the loss leaves the plateau, as `summary` says."""
+    where the loss leaves the plateau, as `summary` says.
+    """
     colour = COLOURS[len([line for line in above.lines if line.get_gid() == "loss"])
                      % len(COLOURS)]
     above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label,

@@ -40,18 +40,18 @@ def marked_pair(printed, corrected):
 
 def _symbols(nodes, place="line"):
     """Pairs of what a symbol is (with its place: below, above, on the line) and the symbol."""
-    found = []
+    symbols = []
     for node in nodes:
         if isinstance(node, Leaf):
             if node.text not in (" ", "&", r"\,", r"\quad", r"\;"):
-                found.append(((node.text, place), node))
+                symbols.append(((node.text, place), node))
             continue
         places = {"script": (place, place + "_", place + "^"), "frac": (place + "n", place + "d")}
         if node.kind == "accent":
             for leaf in leaves(node.parts[0])[:1]:
-                found += [((node.name + leaf.text, place), leaf)]
-            found += _symbols(node.parts[0], place)[1:]
+                symbols += [((node.name + leaf.text, place), leaf)]
+            symbols += _symbols(node.parts[0], place)[1:]
             continue
         for part, where in zip(node.parts, places.get(node.kind, (place,) * len(node.parts))):
-            found += _symbols(part, where)
-    return found
+            symbols += _symbols(part, where)
+    return symbols

@@ -224,7 +224,7 @@ class AtMost(Comparison):
 
 
 class Rate(Comparison):
-    """The remainders fall as steps ** order: the error is |fitted log-log slope - order|.
+    """The remainders fall as steps ** order: the error is |fitted order - order|.
 
     Parameters
     ----------
@@ -256,14 +256,14 @@ class Rate(Comparison):
             raise VerificationError(f"{what}: a rate needs three or more steps with a remainder "
                                     f"each, got shapes {steps.shape} and {remainders.shape}")
         if not _all_positive(steps) or not _all_positive(remainders):
-            raise VerificationError(f"{what}: steps and remainders must be real and > 0 to have a "
-                                    "log-log slope")
+            raise VerificationError(f"{what}: steps and remainders must be real and > 0 to have an "
+                                    "order")
         if steps.max() < 2 * steps.min():
             raise VerificationError(f"{what}: the steps must span a factor of two or more")
         self.steps, self.remainders, self.order = steps, remainders, float(order)
-        self.slope = float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
-        super().__init__(what, np.array(self.slope), np.array(self.order), abs(self.slope - order),
-                         tolerance, 1.0, case)
+        self.fitted_order = float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
+        super().__init__(what, np.array(self.fitted_order), np.array(self.order),
+                         abs(self.fitted_order - order), tolerance, 1.0, case)
 
     def requirement(self):
         """What is demanded, without any measured number."""
@@ -271,7 +271,7 @@ class Rate(Comparison):
 
     def measured(self):
         """The measured part of `outcome`."""
-        return f"slope {self.slope:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
+        return f"order {self.fitted_order:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
 
 
 def _all_positive(values):

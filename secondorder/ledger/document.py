@@ -74,14 +74,14 @@ def folder_of(paper):
 def _errata(entries):
     """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
     lines = [f"{tally.labels(entries)}: {tally.verdicts(entries)}."]
-    found = [entry for entry in entries if entry.weight == "substance"]
-    if found:
+    errata = [entry for entry in entries if entry.weight == "substance"]
+    if errata:
         lines += ["", "Errata of substance:", ""]
         room = 6
         lines += [f"- {_link(entry)}: {entry.statement}"
-                  for entry in found[:room if len(found) <= room else room - 1]]
-        if len(found) > room:
-            lines.append(f"- and {_links(found[room - 1:])}")
+                  for entry in errata[:room if len(errata) <= room else room - 1]]
+        if len(errata) > room:
+            lines.append(f"- and {_links(errata[room - 1:])}")
     others = [f"{name}: {_links(mine)}" for name, mine in (
         ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
         ("What the text that was read may have lost", [entry for entry in entries

@@ -39,7 +39,7 @@ def asked_for(text, known):
     names = {canonical(label): label for label in known}
     if canonical(text) in names:
         return [names[canonical(text)]]
-    found = []
+    wanted = []
     for part in re.split(r"\s*(?:[,;&]|\band\b)\s*", str(text)):
         if not canonical(part):
             continue
@@ -47,8 +47,8 @@ def asked_for(text, known):
             _between(part, list(known), names)
         if not mine:
             return []
-        found += mine
-    return [label for label in known if label in found]
+        wanted += mine
+    return [label for label in known if label in wanted]
 
 
 def _between(text, known, names):

@@ -212,8 +212,8 @@ def _is_space(node):
 
 def is_marked(node):
     """Whether all symbols of a node are marked (and there are any)."""
-    found = [leaf for leaf in leaves([node]) if leaf.text != " "]
-    return bool(found) and all(leaf.marked for leaf in found)
+    visible = [leaf for leaf in leaves([node]) if leaf.text != " "]
+    return bool(visible) and all(leaf.marked for leaf in visible)
 
 
 def _latex_of(node, color):
@@ -237,14 +237,14 @@ def _latex_of(node, color):
 
 def leaves(nodes):
     """All symbols of nodes, from left to right."""
-    found = []
+    ends = []
     for node in nodes:
         if isinstance(node, Leaf):
-            found.append(node)
+            ends.append(node)
         else:
             for part in node.parts:
-                found += leaves(part)
-    return found
+                ends += leaves(part)
+    return ends
 
 
 # -- wide formulas ---------------------------------------------------------------------------------

@@ -97,7 +97,8 @@ def _number(value, digits=6):
 
 def ratio_text(left, right):
     """The ratio left / right, as its distance from 1 where it is close; or the word that says why
-    there is none."""
+    there is none.
+    """
     if right == 0:
         return "0/0" if left == 0 else "x/0"
     if not (np.isfinite(left) and np.isfinite(right)):
@@ -142,17 +143,17 @@ def hints(left, right, allowed, names=("computed", "reference")):
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         return [f"{name} is not finite everywhere" for name, side in zip(names, (left, right))
                 if not np.isfinite(side).all()]
-    found = []
+    meanings = []
     if left.ndim == 2 and left.shape[0] == left.shape[1] and (np.abs(left - right.T) <= allowed
                                                               + allowed.T).all():
-        found.append(f"{names[0]} is {names[1]} transposed")
+        meanings.append(f"{names[0]} is {names[1]} transposed")
     ratio = common_ratio(left, right, allowed)
     if ratio is not None and abs(ratio - 1) > 1e-4:
         told = _meaning(ratio, names)
         # a ratio that is no plain number says something only if different numbers have it
         if not told.endswith(ODD) or np.ptp(right.real[np.abs(right) > 100 * allowed]) > 0:
-            found.append(told)
-    return found
+            meanings.append(told)
+    return meanings
 
 
 def common_ratio(left, right, allowed):

@@ -94,11 +94,11 @@ class Registry:
         """
         if name in self.papers:
             return name
-        found = papers_named(name, {paper: self.titles[paper] for paper in self.rooms()})
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(f"paper {name!r} may be {' or '.join(found)}")
+        matches = papers_named(name, {paper: self.titles[paper] for paper in self.rooms()})
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise ValueError(f"paper {name!r} may be {' or '.join(matches)}")
         raise ValueError(unknown("paper", name, self.rooms()))
 
     def of(self, paper):
@@ -134,16 +134,16 @@ class Registry:
         entries = {name: self.of(name) for name in papers}
         if label is None:
             return [entry for name in papers for entry in entries[name]], False
-        found = [entry for name in papers for entry in self._asked_for(name, label)]
-        topic = not found
+        matches = [entry for name in papers for entry in self._asked_for(name, label)]
+        topic = not matches
         if topic:
-            found = self.about(label, papers)
-        if not found:
+            matches = self.about(label, papers)
+        if not matches:
             known = [known for name in papers for known in self._equations[name]]
             where = f"paper {papers[0]!r} has no label" if paper is not None \
                 else "no paper has a label"
             raise ValueError(f"{where} {str(label)!r}{_close(canonical(label), known)}")
-        return found, topic
+        return matches, topic
 
     def _asked_for(self, paper, label):
         known = list(self._equations[paper])

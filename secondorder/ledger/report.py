@@ -98,8 +98,8 @@ def _lines(columns, width):
     columns["implemented"] = [_fitting(name, sizes["implemented"])
                               for name in columns["implemented"]]
     cells = [list(columns), *zip(*columns.values())]
-    text = ["  ".join(_clip(cell, size) for cell,
-                      size in zip(line, sizes.values()) if size).rstrip()
+    widths = list(sizes.values())
+    text = ["  ".join(_clip(cell, size) for cell, size in zip(line, widths) if size).rstrip()
             for line in cells]
     return [text[0], "-" * min(width, max(map(len, text))), *text[1:]]
 

@@ -86,7 +86,7 @@ def _telling(claim):
 def measured(claim):
     """Error and what is allowed, in words."""
     if isinstance(claim, Rate):
-        return f"slope {claim.slope:.3f}, expected {claim.order:g} to {claim.tolerance:.2g}"
+        return f"order {claim.fitted_order:.3f}, expected {claim.order:g} to {claim.tolerance:.2g}"
     scale = f" of {claim.scale:.3g}" if claim.scale != 1 else ""
     if isinstance(claim, AtMost):
         return f"broken by {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"

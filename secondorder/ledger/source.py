@@ -33,10 +33,10 @@ def code_of(implementation, name):
         return [f"{name}  (no source at hand)"]
     inside = file.is_relative_to(_PACKAGE_FOLDER)
     place = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
-    kept = numbered_code(lines, max(first, 1))
-    shown = [f"{number:5d}  {line}".rstrip() for number, line in kept[:_LONGEST]]
-    if len(kept) > _LONGEST:
-        shown.append(f"       ... {len(kept) - _LONGEST} more lines")
+    code = numbered_code(lines, max(first, 1))
+    shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
+    if len(code) > _LONGEST:
+        shown.append(f"       ... {len(code) - _LONGEST} more lines")
     return [f"{name}  ({place}:{max(first, 1)})", *shown]
 
 
@@ -49,10 +49,10 @@ def doc_lines(implementation, longest=5):
     text = re.split(r"\n+[A-Z][a-z]+\n-{3,}", text)[0].strip()
     lines = []
     for paragraph in re.split(r"\n\s*\n", text):
-        found = [line.rstrip() for line in paragraph.splitlines() if line.strip()]
-        if lines and len(lines) + len(found) > longest:
+        written = [line.rstrip() for line in paragraph.splitlines() if line.strip()]
+        if lines and len(lines) + len(written) > longest:
             break
-        lines += found
+        lines += written
     return lines[:longest]
 
 
@@ -79,13 +79,13 @@ def reference_code(check):
 
     Random cases (modules named `cases`) are left out: they are shown as the live case.
     """
-    found, waiting = {}, [inspect.unwrap(check)]
+    codes, waiting = {}, [inspect.unwrap(check)]
     while waiting:
         function = waiting.pop(0)
-        if function not in found:
-            found[function] = code_of(function, function.__name__)
+        if function not in codes:
+            codes[function] = code_of(function, function.__name__)
             waiting += helpers(function)
-    lines = [line for code in found.values() for line in ("", *code)][1:]
+    lines = [line for code in codes.values() for line in ("", *code)][1:]
     if len(lines) <= 2 * _LONGEST:
         return lines
     return lines[:2 * _LONGEST] + [f"       ... {len(lines) - 2 * _LONGEST} more lines"]
@@ -98,16 +98,16 @@ def helpers(function):
     except (OSError, TypeError, SyntaxError):
         return []
     package = function.__module__.rpartition(".")[0]
-    found = []
+    functions = []
     for node in ast.walk(tree):
         value = named(node, function.__globals__)
         if not inspect.isfunction(value) or value is function:
             continue
         here, _, module = value.__module__.rpartition(".")
         same = value.__module__ == function.__module__ or (package and here == package)
-        if same and module != "cases" and value not in found:
-            found.append(value)
-    return found
+        if same and module != "cases" and value not in functions:
+            functions.append(value)
+    return functions
 
 
 def named(node, names):

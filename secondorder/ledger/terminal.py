@@ -154,9 +154,9 @@ def _item(kind, text, marked=False):
 
 def _items(nodes, width, tight=False):
     """Items with the gaps between them; `tight` as in scripts."""
-    found = [item for node in nodes for item in _item_of(node, width, tight)]
-    _pair_bars(found)
-    return _spaced(found, tight)
+    pieces = [item for node in nodes for item in _item_of(node, width, tight)]
+    _pair_bars(pieces)
+    return _spaced(pieces, tight)
 
 
 def _pair_bars(items):
@@ -354,7 +354,7 @@ def _bracketed(cells, needed=True):
 
 def _fraction(node, width):
     """One item, or where it is long the items of both parts."""
-    found = []
+    pieces = []
     for part, above in zip(node.parts, (True, False)):
         items = _items(part, width, False)
         if len(items) > 1 and _text(items[0]) == "d":  # of a derivative
@@ -362,12 +362,12 @@ def _fraction(node, width):
             items = _spaced(items, False)
         if _needs_brackets(part, width, above):
             items = _spaced([_item("open", "("), *items, _item("close", ")")], False)
-        found += items if above else [_item("slash", "/"), *items]
-    for item in found:
+        pieces += items if above else [_item("slash", "/"), *items]
+    for item in pieces:
         item.kind = {"limits": "atom"}.get(item.kind, item.kind)
-    whole = _joined(found)
+    whole = _joined(pieces)
     if whole.width > width // 2:
-        return found
+        return pieces
     whole.kind = "frac"
     return [whole]
 

@@ -100,6 +100,7 @@ def code_of(path):
 
 def hints(path):
     """Usual mistakes of the exercise of that name and what to say of them; () where there are
-    none."""
+    none.
+    """
     solution = folder() / "exercises" / "solutions" / f"{Path(path).stem}.py"
     return defined(solution).get("WRONG", ()) if solution.is_file() else ()

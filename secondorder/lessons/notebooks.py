@@ -10,7 +10,8 @@ from .. import files
 
 def folder():
     """The folder of the scripts: inside the package where it is installed, beside it in the source
-    tree (also where that is installed to be edited)."""
+    tree (also where that is installed to be edited).
+    """
     package = Path(__file__).resolve().parents[1]
     inside = package / "tutorials"
     return inside if inside.is_dir() else package.parent / "tutorials"

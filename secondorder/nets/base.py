@@ -42,7 +42,8 @@ class Parameters(dict):
 
 def parameter(name):
     """A property of a layer: the parameter `name`, or None if it was made without; setting it
-    copies the value."""
+    copies the value.
+    """
     def get(layer):
         return layer.parameters.get(name)
 
@@ -218,17 +219,21 @@ class Layer(Follows):
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """Return ``y_second``: d^2/dt^2 y(x + t x_tangent + (t^2/2) x_second, theta + t
-        theta_tangent) at t = 0."""
+        theta_tangent) at t = 0.
+        """
         self._missing("second_tangent(saved, x_tangent, x_second, theta_tangent)")
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """Return ``x_bar_tangent, theta_bar_tangent``: d/dt of `backward` while x, theta and y_bar
-        move along tangents."""
+        move along tangents.
+        """
         self._missing("backward_tangent(saved, x_tangent, theta_tangent, y_bar, y_bar_tangent)")
 
     def input_hessian(self, saved, y_bar, H_y):
-        """Return H_x (S, in, in) for H_y (S, out, out): H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k +
-        sum_i y_bar_si d^2 y_si/dx_sj dx_sk."""
+        """Return H_x (S, in, in) for H_y (S, out, out).
+
+        H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k + sum_i y_bar_si d^2 y_si / dx_sj dx_sk
+        """
         self._missing("input_hessian(saved, y_bar, H_y)")
 
     # -- the halves of `backward` ------------------------------------------------------------------

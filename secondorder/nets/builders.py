@@ -1,5 +1,6 @@
 """Small networks of the usual form: `cnn` for images, `rnn` for sequences; `mlp` for vectors stands
-in :mod:`secondorder.nets.network`."""
+in :mod:`secondorder.nets.network`.
+"""
 
 from .. import checks
 from ..checks.images import pool_name, sequence_shape, stages

@@ -68,8 +68,8 @@ class Chain(Layer):
         """x of each layer is y of the one before it."""
         saved = ChainSaved()
         for layer in self.layers:
-            x, kept = layer.forward(x)
-            saved.append(kept)
+            x, own_saved = layer.forward(x)
+            saved.append(own_saved)
         return x, saved
 
     def output_gradients(self, saved, y_bar, stop=1):
@@ -94,9 +94,9 @@ class Chain(Layer):
     def parameter_gradient_from(self, saved, bars):
         """``theta_bar`` (size,) from the gradients `bars` in the outputs of all layers."""
         theta_bar = np.empty(self.size, dtype=bars[-1].dtype)
-        for layer, kept, y_bar, where in zip(self.layers, saved, bars, self.slices):
+        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, self.slices):
             if layer.size:
-                theta_bar[where] = layer.parameter_gradient(kept, y_bar)
+                theta_bar[where] = layer.parameter_gradient(own_saved, y_bar)
         return theta_bar
 
     def backward(self, saved, y_bar):
@@ -111,9 +111,9 @@ class Chain(Layer):
     def parameter_gradients_from(self, saved, bars):
         """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
         theta_bars = np.empty((len(bars[-1]), self.size), dtype=bars[-1].dtype)
-        for layer, kept, y_bar, where in zip(self.layers, saved, bars, self.slices):
+        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, self.slices):
             if layer.size:
-                theta_bars[:, where] = layer.parameter_gradients(kept, y_bar)
+                theta_bars[:, where] = layer.parameter_gradients(own_saved, y_bar)
         return theta_bars
 
     def input_tangents(self, saved, x_tangent, theta_tangent):
@@ -122,10 +122,10 @@ class Chain(Layer):
         The chain rule: x_tangent of each layer is y_tangent of the one before it.
         """
         tangents = [x_tangent]
-        for layer, kept, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
+        for layer, own_saved, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
             t = tangents[-1]
             if t is not None or piece is not None:
-                t = layer.tangent(kept, t, piece)
+                t = layer.tangent(own_saved, t, piece)
             tangents.append(t)
         return tangents
 
@@ -138,9 +138,9 @@ class Chain(Layer):
         """x_second of each layer is y_second of the one before it."""
         tangents = self.input_tangents(saved, x_tangent, theta_tangent)
         pieces, second = self._tangents(theta_tangent), x_second
-        for layer, kept, piece, t in zip(self.layers, saved, pieces, tangents):
+        for layer, own_saved, piece, t in zip(self.layers, saved, pieces, tangents):
             if not (t is None and second is None and piece is None):
-                second = layer.second_tangent(kept, t, second, piece)
+                second = layer.second_tangent(own_saved, t, second, piece)
         return np.zeros_like(saved.output) if second is None else second
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
@@ -252,7 +252,7 @@ class Skip(Layer):
         for k in range(H_y.shape[2]):
             column = np.ascontiguousarray(H_y[:, :, k]).reshape(saved.input.shape)
             JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(len(H_y), -1)
-        bend = self.inner.input_hessian(saved.inner, y_bar, H_y)
-        return H_y + JtH + JtH.transpose(0, 2, 1) + bend
+        second_order = self.inner.input_hessian(saved.inner, y_bar, H_y)
+        return H_y + JtH + JtH.transpose(0, 2, 1) + second_order
 
     __repr__ = Chain.__repr__

@@ -131,7 +131,8 @@ class Conv2d(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_sopq = sum_clk W_oclk z_tangent_scpqlk + sum_clk V_oclk z_scpqlk + c_o;
-        theta_tangent = (V, c)"""
+        theta_tangent = (V, c)
+        """
         V, *c = pieces(self, theta_tangent)
         y_tangent = self.convolve(moving(x_tangent, saved.input), self.weight)
         y_tangent = y_tangent + self.convolve(saved.input, V)
@@ -147,7 +148,8 @@ class Conv2d(Layer):
         """W_bar_tangent_oclk = sum_spq (y_bar_tangent_sopq z_scpqlk + y_bar_sopq
         z_tangent_scpqlk);
 
-        x_bar_tangent as `input_gradient` of y_bar_tangent with W plus y_bar with V."""
+        x_bar_tangent as `input_gradient` of y_bar_tangent with W plus y_bar with V.
+        """
         x, V = saved.input, pieces(self, theta_tangent)[0]
         x_bar_tangent = self.convolve_back(y_bar_tangent, self.weight, x.shape)
         x_bar_tangent = x_bar_tangent + self.convolve_back(y_bar, V, x.shape)
@@ -157,7 +159,8 @@ class Conv2d(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows of J are kernels at
-        their places, so that a product with J is a `convolve_back`."""
+        their places, so that a product with J is a `convolve_back`.
+        """
         JtH = self._rows_times_jacobian(saved, H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
         return self._rows_times_jacobian(saved, JtH)
 

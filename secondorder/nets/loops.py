@@ -44,7 +44,8 @@ def add_part_above_zero(x, value):
 @compiled
 def tanh_derivatives(value, slope, curvature):
     """slope = sech^2 with sech = 2 e / (1 + e^2), from e = exp(-|x|) in slope's place;
-    curvature = -2 value slope"""
+    curvature = -2 value slope
+    """
     one, two, minus_two = value.dtype.type(1), value.dtype.type(2), value.dtype.type(-2)
     for i in range(value.size):
         e = slope[i]

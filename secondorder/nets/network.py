@@ -204,7 +204,8 @@ class Network:
 
     def save(self, path):
         """Write structure and parameters to a file, for ``so.load(path)``; see
-        :func:`secondorder.nets.saving.save`."""
+        :func:`secondorder.nets.saving.save`.
+        """
         from .saving import save
 
         save(self, path)

@@ -12,7 +12,8 @@ from .pieces import flat, moving, pieces
 
 class LayerNormSaved(NamedTuple):
     """What `LayerNorm.forward` leaves behind: input and output; `normalised`, z, like both; `rate`,
-    r = 1 / sqrt(variance + epsilon), one number for each block."""
+    r = 1 / sqrt(variance + epsilon), one number for each block.
+    """
 
     input: np.ndarray
     output: np.ndarray
@@ -106,7 +107,8 @@ class LayerNorm(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent = w z_tangent + v z + c  with  z_tangent = r (P x_tangent - z mean(z
-        x_tangent)); theta_tangent = (v, c)"""
+        x_tangent)); theta_tangent = (v, c)
+        """
         v, c = pieces(self, theta_tangent)
         return self.weight * self._normalised_tangent(saved, x_tangent) + v * saved.normalised + c
 
@@ -163,9 +165,9 @@ class LayerNorm(Layer):
         H_x = np.einsum("smia,sminj,snjb->smanb", J, H_y, J, optimize=True)
         g = self._centred(self.weight * y_bar).reshape(z.shape)
         gz, mixed = np.einsum("sma,sma->sm", g, z), np.einsum("sma,smb->smab", z, g)
-        bend = gz[..., None, None] * (3 * zz - P) - mixed - mixed.transpose(0, 1, 3, 2)
+        second_order = gz[..., None, None] * (3 * zz - P) - mixed - mixed.transpose(0, 1, 3, 2)
         for m in range(blocks):
-            H_x[:, m, :, m] += r[:, m]**2 * bend[:, m] / n
+            H_x[:, m, :, m] += r[:, m]**2 * second_order[:, m] / n
         return H_x.reshape(samples, blocks * n, blocks * n)
 
     def __repr__(self):

@@ -1,8 +1,8 @@
-"""Whoever overrides a method is heard: what was worked out from it does not bypass him."""
+"""A subclass that overrides a method changes what is defined by that method, too."""
 
 
 class Follows:
-    """Mixin: methods that are worked out from others do not outlive a change of those.
+    """Mixin: methods that are defined by others change with those.
 
     A class names them in ``follows = {name: (sources, ...)}``. Where a subclass (or a mixin of it)
     overrides a source and not the method itself, the method goes back to what the class with the

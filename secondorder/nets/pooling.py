@@ -19,7 +19,8 @@ class AvgPool2dSaved(NamedTuple):
 
 class MaxPool2dSaved(NamedTuple):
     """What `MaxPool2d.forward` leaves behind: input (S, C, H, W), output and `chosen` (S, C, P, Q):
-    at which place of its window, counted row by row, the maximum stands."""
+    at which place of its window, counted row by row, the maximum stands.
+    """
 
     input: np.ndarray
     output: np.ndarray
@@ -28,7 +29,8 @@ class MaxPool2dSaved(NamedTuple):
 
 class Pooling(Layer):
     """What both kinds share: y_scpq = sum_lk a_scpqlk z_scpqlk, linear in the windows z, with
-    fractions a that each kind gives as ``fractions(saved)``. There are no parameters."""
+    fractions a that each kind gives as ``fractions(saved)``. There are no parameters.
+    """
 
     def __init__(self, kernel_size, stride=None):
         super().__init__(trainable=False)

@@ -15,7 +15,8 @@ from .pieces import flat, moving, pieces
 
 class RecurrentSaved(NamedTuple):
     """What `Recurrent.forward` leaves behind: input; output v_T (S, h); `states`, the list v_0 to
-    v_T; `slopes` and `curvatures`, lists of A'(a_t) and A''(a_t) for t = 1 to T."""
+    v_T; `slopes` and `curvatures`, lists of A'(a_t) and A''(a_t) for t = 1 to T.
+    """
 
     input: np.ndarray
     output: np.ndarray
@@ -126,14 +127,15 @@ class Recurrent(Layer):
         b_bar_si = sum_t a_bar_tsi
         """
         a_bars = np.stack(a_bars)
-        found = [np.einsum("tsi,tsj->sij", a_bars, np.stack(saved.states[:-1]))]
+        parts = [np.einsum("tsi,tsj->sij", a_bars, np.stack(saved.states[:-1]))]
         if self.has_input:
-            found.insert(0, np.einsum("tsi,stj->sij", a_bars, saved.input))
-        return found + [a_bars.sum(axis=0)] * (self.bias is not None)
+            parts.insert(0, np.einsum("tsi,stj->sij", a_bars, saved.input))
+        return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
 
     def argument_gradients(self, saved, y_bar):
         """a_bar_t = A'(a_t) v_bar_t  with  v_bar_T = y_bar  and  v_bar_(t-1) = W^T a_bar_t:
-        the list a_bar_1 to a_bar_T, and v_bar_0."""
+        the list a_bar_1 to a_bar_T, and v_bar_0.
+        """
         a_bars, v_bar = [], y_bar
         for slope in reversed(saved.slopes):
             a_bars.insert(0, slope * v_bar)
@@ -160,19 +162,22 @@ class Recurrent(Layer):
 
     def parameter_gradient(self, saved, y_bar):
         """W_bar = sum_st a_bar_ts v_(t-1)s^T;  U_bar = sum_st a_bar_ts x_ts^T;  b_bar = sum_st
-        a_bar_ts"""
+        a_bar_ts
+        """
         return self.parameter_gradients(saved, y_bar).sum(axis=0)
 
     def parameter_gradients(self, saved, y_bar):
         """W_bar_s = sum_t a_bar_ts v_(t-1)s^T;  U_bar_s = sum_t a_bar_ts x_ts^T;  b_bar_s = sum_t
-        a_bar_ts"""
+        a_bar_ts
+        """
         a_bars, _ = self.argument_gradients(saved, y_bar)
         return flat(self, *self.gathered(a_bars, saved))
 
     def tangents(self, saved, x_tangent, theta_tangent):
         """a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t + Y x_t + c  and
         v_tangent_t = A'(a_t) a_tangent_t, with theta_tangent = (Y, V, c): the lists for t = 1 to T,
-        and v_tangent_0 before the second."""
+        and v_tangent_0 before the second.
+        """
         x, x_tangent = saved.input, moving(x_tangent, saved.input)
         U, W, _ = self.named(self.parameters.values())
         Y, V, c = self.named(pieces(self, theta_tangent))
@@ -185,7 +190,8 @@ class Recurrent(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent = v_tangent_T with a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t
-        + Y x_t + c  and  v_tangent_t = A'(a_t) a_tangent_t; theta_tangent = (Y, V, c)"""
+        + Y x_t + c  and  v_tangent_t = A'(a_t) a_tangent_t; theta_tangent = (Y, V, c)
+        """
         return self.tangents(saved, x_tangent, theta_tangent)[1][-1]
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):

@@ -105,8 +105,8 @@ def described(thing):
     cls = type(thing)
     arguments = {name: _packed(value, f"{name} of {thing!r}")
                  for name, value in arguments_of(thing).items()}
-    found = {"class": cls.__name__, "room": _room_of(cls), "arguments": arguments}
-    return found | {"trainable": thing.trainable} if isinstance(thing, Layer) else found
+    entry = {"class": cls.__name__, "room": _room_of(cls), "arguments": arguments}
+    return entry | {"trainable": thing.trainable} if isinstance(thing, Layer) else entry
 
 
 def arguments_of(thing):
@@ -119,7 +119,7 @@ def arguments_of(thing):
     """
     if hasattr(thing, "saved_arguments"):
         return thing.saved_arguments()
-    found = {}
+    arguments = {}
     for name, given in inspect.signature(type(thing)).parameters.items():
         if name in DRAWN or given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
             continue
@@ -127,8 +127,8 @@ def arguments_of(thing):
             raise TypeError(f"{type(thing).__name__} cannot be saved: its constructor takes "
                             f"{name}, which is no attribute of it; keep it as self.{name}, or "
                             "define saved_arguments()")
-        found[name] = _argument(thing, name)
-    return found
+        arguments[name] = _argument(thing, name)
+    return arguments
 
 
 def _argument(thing, name):
@@ -199,10 +199,10 @@ def _made(entry, known, kind):
     cls = _class_of(entry, known, kind)
     arguments = {name: _unpacked(value, known) for name, value in entry["arguments"].items()}
     taken = inspect.signature(cls).parameters
-    made = cls(**{name: value for name, value in DRAWN.items() if name in taken} | arguments)
-    if kind is Layer and made.trainable != entry["trainable"]:
-        made.trainable = entry["trainable"]
-    return made
+    instance = cls(**{name: value for name, value in DRAWN.items() if name in taken} | arguments)
+    if kind is Layer and instance.trainable != entry["trainable"]:
+        instance.trainable = entry["trainable"]
+    return instance
 
 
 def _class_of(entry, known, kind):

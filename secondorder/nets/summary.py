@@ -5,7 +5,8 @@ from .chain import Chain, Skip
 
 def rows(layer, input_shape, depth=0):
     """(name, shape of the output, trainable parameters, fixed ones) of a layer and of those
-    inside it, whose names are indented."""
+    inside it, whose names are indented.
+    """
     inner = layer.layers if isinstance(layer, (Chain, Skip)) else ()
     name = "  " * depth + (type(layer).__name__ if inner else repr(layer))
     fixed = sum(value.size for part in layer.sublayers() if not part.trainable
@@ -20,8 +21,8 @@ def text(network):
     """The table as text: one line a layer, and the totals."""
     shape, lines = network.input_shape, [("input", str(network.input_shape), "", "")]
     for layer in network.layers:
-        lines += [(name, str(made), str(size), str(fixed) if fixed else "")
-                  for name, made, size, fixed in rows(layer, shape)]
+        lines += [(name, str(output), str(size), str(fixed) if fixed else "")
+                  for name, output, size, fixed in rows(layer, shape)]
         shape = layer.output_shape(shape)
     head = ("layer", "output shape", "parameters", "fixed")
     widths = [max(map(len, column)) for column in zip(head, *lines)]

@@ -51,6 +51,6 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
     x_bar = np.zeros((samples, channels, height + 2 * padding[0], width + 2 * padding[1]),
                      dtype=z_bar.dtype)
     for l, k in np.ndindex(*kernel):
-        seen = x_bar[:, :, l::stride[0], k::stride[1]]
-        seen[:, :, :places[0], :places[1]] += z_bar[..., l, k]
+        entries = x_bar[:, :, l::stride[0], k::stride[1]]
+        entries[:, :, :places[0], :places[1]] += z_bar[..., l, k]
     return x_bar[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]

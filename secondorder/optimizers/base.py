@@ -88,9 +88,13 @@ class Optimizer:
     read-only, made once an evaluation.
 
     ``state_names`` lists the attributes that the method carries from step to step: arrays, numbers,
-    or None (an array that is made later). **Memory is replaced, not written into**: ``self.total =
-    self.total + g``, never ``self.total += g``. Then a step that fails leaves it as it was, and a
-    run goes on bit for bit from a checkpoint. An array of it that overflows is such a failure.
+    or None (an array that is made later). **Memory is replaced, not written into**, never
+    ``self.total += g`` but::
+
+        self.total = self.total + g
+
+    Then a step that fails leaves it as it was, and a run goes on bit for bit from a checkpoint. An
+    array of it that overflows is such a failure.
 
     ``self.details.update(damping=0.1)`` reports plain numbers, booleans or strings; `step` empties
     it first and makes it part of its result.
@@ -113,9 +117,9 @@ class Optimizer:
     fused = base = None
 
     def __new__(cls, *positional, **named):
-        made = super().__new__(cls)
-        made._given = arguments(cls, positional, named)  # what a resumed run is compared with
-        return made
+        instance = super().__new__(cls)
+        instance._given = arguments(cls, positional, named)  # what a resumed run is compared with
+        return instance
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
@@ -132,7 +136,8 @@ class Optimizer:
     @property
     def network(self):
         """The network that is trained; an optimizer keeps the one that it was made with, since its
-        memory fits no other."""
+        memory fits no other.
+        """
         return self._network
 
     @property
@@ -261,7 +266,8 @@ class Optimizer:
 
     def _move(self, evaluation, rate):
         """Move the parameters, in one compiled pass where there is one; return what every step
-        reports."""
+        reports.
+        """
         fused = twin(type(self), "direction", "_direction", "change")
         if fused is not None:
             try:

@@ -226,7 +226,8 @@ class Adam(Optimizer):
 
 def _epsilon(epsilon, dtype):
     """`epsilon` as a float that is above 0 in `dtype` too: a gradient that is always 0 then gives 0
-    / epsilon = 0."""
+    / epsilon = 0.
+    """
     value = number_in(epsilon, "epsilon", 0, np.inf)
     if dtype.type(value) <= 0:
         raise ValueError(f"epsilon must be above 0 in {dtype}, got {epsilon}")

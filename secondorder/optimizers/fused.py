@@ -124,7 +124,8 @@ def whole_step(method, evaluation, rate, loop, *own):
 @functools.lru_cache(maxsize=256)
 def twin(cls, *sources):
     """`fused` of an optimizer's class, or None where a subclass overrides one of the `sources`,
-    which it is the twin of."""
+    which it is the twin of.
+    """
     def place(name):
         """How far from `cls`, in its MRO, the class stands that defines `name`."""
         return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

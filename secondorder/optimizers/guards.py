@@ -1,5 +1,6 @@
 """What an optimizer refuses: another's evaluation, a direction of another kind, numbers that are
-not finite."""
+not finite.
+"""
 
 import contextlib
 
@@ -35,7 +36,8 @@ def _alike(one, other):
 
 def own_direction(optimizer, direction):
     """The direction that a method returned, if its shape and dtype are those of theta, and if the
-    arrays of the memory are finite after it."""
+    arrays of the memory are finite after it.
+    """
     for name in optimizer.state_names:
         value = getattr(optimizer, name)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not all_finite(value):

@@ -53,10 +53,9 @@ def adagrad(gradient, total, new_total, direction, epsilon):
 
 @compiled
 def adadelta(gradient, square, change, new_square, new_change, direction, rho, rest, epsilon):
-    """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far; rest =
-    1 - rho.
+    """Adadelta: new running means and `direction` (P,) from `gradient` and the means so far.
 
-    `square` is the mean of gradient^2, `change` that of direction^2. Formula:
+    `square` is the mean of gradient^2, `change` that of direction^2, and rest = 1 - rho. Formula:
     `Adadelta._direction`.
     """
     for i in range(gradient.size):
@@ -71,11 +70,11 @@ def adadelta(gradient, square, change, new_square, new_change, direction, rho, r
 @compiled
 def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1, beta2, rest2,
          scale1, scale2, epsilon):
-    """Adam: new moments and `direction` (P,) from `gradient` and the moments so far; rest = 1 -
-    beta.
+    """Adam: new moments and `direction` (P,) from `gradient` and the moments so far.
 
-    direction = -(scale1 first) / (scale2 sqrt(second) + epsilon); the scales correct the bias.
-    Formula: `Adam._direction`.
+    direction = -(scale1 first) / (scale2 sqrt(second) + epsilon)
+
+    The scales correct the bias; rest1 = 1 - beta1, rest2 = 1 - beta2. Formula: `Adam._direction`.
     """
     for i in range(gradient.size):
         g = gradient[i]

@@ -60,23 +60,23 @@ def settings(optimizer):
     """
     present = {name: value for name, value in vars(optimizer).items() if name in optimizer._given
                and name not in optimizer.state_names}
-    found = optimizer._given | described_entries(present)
+    entries = optimizer._given | described_entries(present)
     if optimizer.base is not None:
         base = {"method": type(optimizer.base).__name__}
-        return {"base": base | settings(optimizer.base)} | found
-    found.pop("learning_rate", None)
-    return described_entries({"learning_rate": optimizer.schedule}) | found
+        return {"base": base | settings(optimizer.base)} | entries
+    entries.pop("learning_rate", None)
+    return described_entries({"learning_rate": optimizer.schedule}) | entries
 
 
 def described_entries(entries):
     """A dict of descriptions, without the entries that have none."""
-    found = {}
+    descriptions = {}
     for name, value in entries.items():
         try:
-            found[name] = described(value)
+            descriptions[name] = described(value)
         except Undescribed:
             continue
-    return found
+    return descriptions
 
 
 def described(value, inside=False):
@@ -98,10 +98,10 @@ def described(value, inside=False):
     if inside or inspect.isroutine(value) or inspect.isclass(value) or not hasattr(
             value, "__dict__"):
         raise Undescribed
-    found = {"class": type(value).__name__}
+    entries = {"class": type(value).__name__}
     for name, entry in vars(value).items():
         try:
-            found[name] = described(entry, inside=True)
+            entries[name] = described(entry, inside=True)
         except Undescribed:
             continue
-    return found
+    return entries

@@ -103,14 +103,14 @@ class TruncatedNewton(Optimizer):
             return product
 
         new = self._workspace.of(self)
-        found = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
+        result = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
         size = norm(g)
-        residual = norm(found.residual) / size if size else 0.0
-        self.details.update(cg_iterations=found.iterations, residual=residual,
-                            negative_curvature=found.negative_curvature, damping=damping)
-        if found.negative_curvature and found.iterations == 1:
-            return self._steepest(g, found.curvature - damping)
-        return found.solution
+        residual = norm(result.residual) / size if size else 0.0
+        self.details.update(cg_iterations=result.iterations, residual=residual,
+                            negative_curvature=result.negative_curvature, damping=damping)
+        if result.negative_curvature and result.iterations == 1:
+            return self._steepest(g, result.curvature - damping)
+        return result.solution
 
     def _curved(self, evaluation, v):
         """The curvature matrix, without damping, times v."""

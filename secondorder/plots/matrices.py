@@ -179,7 +179,8 @@ def _draw(matrix, network, ax, title, limit, orders):
 def _fewer(matrix):
     """The matrix, or where it has more entries than a picture has points, of each small square of
     it the entry of largest size. (Pixels that fall between points would be left out otherwise, and
-    colours would be found for millions of entries.)"""
+    colours would be found for millions of entries.)
+    """
     width = -(-len(matrix) // POINTS)
     if width == 1:
         return matrix

@@ -15,7 +15,8 @@ LARGEST = 300_000  # bytes of a recorded file
 
 def folder():
     """The folder of recorded results: of the checkout that this file is in, else the installed
-    one."""
+    one.
+    """
     top = Path(__file__).resolve().parents[2]
     if (top / "pyproject.toml").is_file():
         return top / "data" / "results"

@@ -122,13 +122,14 @@ def require_same(now, then, path, recipe, recipe_then):
         The same in the words of the caller, for the message alone: where what both tell differs,
         it names that instead.
     """
-    found = _difference(now, then)
-    if found is None:
+    difference = _difference(now, then)
+    if difference is None:
         return
     both = [name for name in recipe if name in recipe_then]
     said = [(name, repr(recipe_then[name]), repr(recipe[name])) for name in both
             if recipe_then[name] != recipe[name]]
-    told = ", ".join(f"{name} {written}, not {mine}" for name, written, mine in said or [found])
+    told = ", ".join(f"{name} {written}, not {mine}"
+                     for name, written, mine in said or [difference])
     raise ValueError(f"checkpoint {path}: was made with {told}; a run goes on only with everything "
                      "as it was")
 

@@ -295,15 +295,16 @@ class _Run:
     def facts(self):
         """What has to be the same when a run goes on."""
         network = self.optimizer.network
-        made = {"method": type(self.optimizer).__name__,
-                "network": _nameless(network),
-                "loss": _nameless(self.optimizer.loss),
-                "l2": getattr(self.optimizer, "l2", None),
-                "shuffle": self.shuffle,
-                "kind of generator": type(self.rng.bit_generator).__name__,
-                "optimizer": settings(self.optimizer),
-                "fixed parameters": fingerprint(*network.fixed_parameters())}
-        return made | {f"{name} data": fingerprint(*arrays) for name, arrays in self.sets.items()}
+        entries = {"method": type(self.optimizer).__name__,
+                   "network": _nameless(network),
+                   "loss": _nameless(self.optimizer.loss),
+                   "l2": getattr(self.optimizer, "l2", None),
+                   "shuffle": self.shuffle,
+                   "kind of generator": type(self.rng.bit_generator).__name__,
+                   "optimizer": settings(self.optimizer),
+                   "fixed parameters": fingerprint(*network.fixed_parameters())}
+        return entries | {f"{name} data": fingerprint(*arrays)
+                          for name, arrays in self.sets.items()}
 
     def content(self):
         return {"made_with": self.made_with,

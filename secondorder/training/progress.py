@@ -39,7 +39,8 @@ class Progress:
 
     def line(self, record, room=math.inf):
         """What is written for a record, training / validation: as many parts as there is room for,
-        none of them cut."""
+        none of them cut.
+        """
         epoch = f"{record['epoch']}/{self.epochs}"
         parts = [f"epoch {epoch}", f"step {record['step']}"]
         for word, names in PAIRS.items():

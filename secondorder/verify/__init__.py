@@ -25,7 +25,8 @@ __all__ = ["Grade", "Result", "activation", "describe_mismatch", "equation", "la
 
 def __getattr__(name):
     """Load the derivative checker on first use: it needs the whole ground floor, the registry does
-    not."""
+    not.
+    """
     if name not in _LAZY:
         raise guessed.error(__name__, name)
     module = _LAZY[name]

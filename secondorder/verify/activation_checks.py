@@ -325,7 +325,8 @@ class _ActivationChecks:
 
     def _at_kinks(self):
         """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
-        nothing is NaN."""
+        nothing is NaN.
+        """
         for kink in self.kinks:
             at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
             self.recorder.fact("kinks", f"finite at {kink:.4g}",

@@ -53,7 +53,8 @@ def check_identities(checks):
 
 def _check_polarisation(checks, inner, same):
     """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from
-    `second_tangent`."""
+    `second_tangent`.
+    """
     layer, saved, rng = checks.subject.layer, checks.saved, checks.subject.rng
     v = checks.x_tangent, checks.theta_tangent
     w = rng.standard_normal(v[0].shape), rng.standard_normal(v[1].shape)
@@ -154,21 +155,22 @@ def check_slopes(recorder, orders, draw, scale):
             if lines[position] is None:
                 break
             steps, remainders = lines[position][0], lines[position][1](order)
-            slope = _slope(remainders, steps, scale)
-            if slope > order - _SLACK:
+            fitted = _fitted_order(remainders, steps, scale)
+            if fitted > order - _SLACK:
                 break
         recorder.fact(name, f"Taylor remainder along a line falls like step^{order}",
-                      slope > order - _SLACK,
-                      f"the Taylor remainder along a line falls like step^{slope:.2f}, not "
+                      fitted > order - _SLACK,
+                      f"the Taylor remainder along a line falls like step^{fitted:.2f}, not "
                       f"step^{order}",
                       "\n".join(f"step {t:.2g}: remainder {r:.3g}"
                                 for t, r in zip(steps, remainders)))
     return True
 
 
-def _slope(remainders, steps, scale):
-    """Slope over the three shortest steps above rounding, where the leading term rules; infinite if
-    all is rounding."""
+def _fitted_order(remainders, steps, scale):
+    """The order in the step, over the three shortest steps above rounding, where the leading term
+    is the largest; infinite if all is rounding.
+    """
     usable = np.flatnonzero(remainders > 1e3 * np.finfo(float).eps * scale)[-3:]
     return taylor_slope(remainders[usable], steps[usable]) if usable.size == 3 else np.inf
 
@@ -181,15 +183,16 @@ def _line_off_kinks(scalar, start, rng):
             at = {k: scalar(start + k * longest * direction) for k in (-1.5, -0.75, 0.0, 0.75, 1.5)}
             wide = (at[1.5] - 2 * at[0.0] + at[-1.5]) / (1.5 * longest) ** 2
             near = (at[0.75] - 2 * at[0.0] + at[-0.75]) / (0.75 * longest) ** 2
-            slope = abs(at[1.5] - at[-1.5]) / (3 * longest)
-            if abs(wide - near) < 0.05 * (abs(near) + slope + 1):
+            change = abs(at[1.5] - at[-1.5]) / (3 * longest)
+            if abs(wide - near) < 0.05 * (abs(near) + change + 1):
                 return direction, longest * 2.0 ** -np.arange(6)
     return None
 
 
 def difference_curves(checks):
     """Error of central differences against the passes by step size, for the picture; broken passes
-    have none."""
+    have none.
+    """
     subject = checks.subject
     steps = np.logspace(-1, -9, 33)
     x_t, theta_t = checks.x_tangent, checks.theta_tangent
@@ -247,17 +250,18 @@ def check_in_network(checks):
         case = net, SquaredError(), x, y
         direction = rng.standard_normal(net.size)
         chosen = np.sort(rng.permutation(net.size)[:MOST_ENTRIES // 2])
-        value, slope = objective(*case), gradient_of_objective(*case)
+        value, derivative = objective(*case), gradient_of_objective(*case)
 
         def entries(values, value=value, net=net, chosen=chosen):
             theta = net.theta.copy()
             theta[chosen] = values
             return value(theta)
         by_value = central(entries, net.theta[chosen])
-        by_slope = central(lambda t, net=net, slope=slope, d=direction: slope(net.theta + t[0] * d),
-                           np.zeros(1))
+        by_derivative = central(
+            lambda t, net=net, derivative=derivative, d=direction: derivative(net.theta + t[0] * d),
+            np.zeros(1))
         if max(by_value.error.max(),
-               by_slope.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
+               by_derivative.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
             break
     recorder.compare(
         "network",
@@ -265,8 +269,8 @@ def check_in_network(checks):
         gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
     recorder.compare("network",
                      "Hessian-vector product of that network against differences of its gradient",
-                     hessian_vector_product(*case, direction), by_slope.value[..., 0],
-                     by_slope.error[..., 0], names=("product", "differences"))
+                     hessian_vector_product(*case, direction), by_derivative.value[..., 0],
+                     by_derivative.error[..., 0], names=("product", "differences"))
     _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
 
 

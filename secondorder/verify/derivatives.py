@@ -95,7 +95,8 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
 
 def _far(layer, recorder, shape, samples, rng, size):
     """Every pass at inputs of another size; what is wrong there joins the report. The largest
-    |x|."""
+    |x|.
+    """
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -138,7 +139,8 @@ def _prepare(layer, recorder, shape, samples, rng, size):
 
 def _name(layer):
     """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
-    have made."""
+    have made.
+    """
     try:
         return repr(layer)
     except AttributeError:
@@ -178,7 +180,8 @@ def _further_channels(checks, in_network):
 
 def _tell_stale(recorder, layer, shape, samples):
     """Passes that are wrong now but right with the parameters the layer was made with keep a stale
-    copy of them."""
+    copy of them.
+    """
     again = Recorder("", recorder.tolerance)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
     if not subject.theta.size:
@@ -222,7 +225,8 @@ def first_taken(layer):
 
 def sample_shape(layer, input_shape):
     """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its
-    `forward` takes."""
+    `forward` takes.
+    """
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
     shape = first_taken(layer) if shape is None else shape
     shape = checks.shape(shape, "input_shape")

@@ -65,7 +65,8 @@ class Finding:
 @dataclass(frozen=True)
 class Check:
     """One comparison that was made: its pass, what was compared, the error in units of what is
-    allowed, the outcome."""
+    allowed, the outcome.
+    """
 
     pass_name: str
     what: str
@@ -132,7 +133,8 @@ class Report:
 
     def headline(self):
         """Which passes are wrong, which could not be judged, and which are wrong in single
-        precision only."""
+        precision only.
+        """
         wrong = _names(finding for finding in self.findings
                        if finding.kind not in (*SINGLE, UNJUDGED))
         parts = [f"wrong in {', '.join(wrong)}"] if wrong else []
@@ -305,7 +307,8 @@ class Recorder:
 
 def arrays_in(value, name):
     """All arrays inside nested tuples, lists, dicts and simple objects, with names such as
-    `saved.input`."""
+    `saved.input`.
+    """
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, dict):

@@ -73,7 +73,8 @@ class LayerChecks:
 
     def compare(self, name, what, computed, reference, retry=None):
         """Compare with a Difference; when wrong, `retry` says whether transposed weights would make
-        it right."""
+        it right.
+        """
         call = what.split(" ")[0]
         reference = Difference(reference.value, reference.error + rounding(self.recorder.unit))
         if self.agrees(computed, reference) or retry is None:
@@ -171,7 +172,8 @@ class LayerChecks:
 
     def _halves(self, x_bar, theta_bar):
         """`input_gradient` and `parameter_gradient`, where a layer has them, are the halves of
-        `backward`."""
+        `backward`.
+        """
         if self.recorder.wrong("backward"):
             return
         for name, expected in (("input_gradient", x_bar), ("parameter_gradient", theta_bar)):
@@ -204,7 +206,8 @@ class LayerChecks:
 
     def _state(self, name, args):
         """Purity of a pass whose results can be used; a batch of one and tangents that are None, if
-        it is right."""
+        it is right.
+        """
         if name in self.recorder.broken:
             return
         try:
@@ -273,7 +276,8 @@ class LayerChecks:
 
     def backward_tangent(self):
         """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
-        that is right."""
+        that is right.
+        """
         name, subject = "backward_tangent", self.subject
         exact = not self.recorder.wrong("backward")
         against = f"against differences of {'backward' if exact else 'forward, twice'}"

@@ -1,5 +1,6 @@
 """The checker for a loss of one's own: value, gradient, Hessian in its three forms, flags, and its
-model of targets."""
+model of targets.
+"""
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def _judged(loss, cases, outputs, rng, tolerance):
 
 def _without_derived(loss, report):
     """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
-    itself: only what somebody wrote is named."""
+    itself: only what somebody wrote is named.
+    """
     def told(name):
         return any(finding.pass_name == name for finding in report.findings)
 
@@ -141,7 +143,8 @@ def _found_targets(loss, samples, outputs, rng, tolerance):
 
 def _taken(loss, samples, outputs, rng):
     """Name -> (name, targets as given, prepared targets) of the kinds that the loss takes: it does
-    not refuse them, and its values are finite, if they are with any kind."""
+    not refuse them, and its values are finite, if they are with any kind.
+    """
     weights = rng.uniform(0.1, 1.0, (samples, outputs))
     labels = rng.integers(0, outputs, samples)
     real = rng.standard_normal((samples, outputs))
@@ -284,7 +287,8 @@ class LossChecks:
 
     def _usable(self, name, shape, extra):
         """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
-        compared at all."""
+        compared at all.
+        """
         recorder, p = self.recorder, self.p
         try:
             method = getattr(self.loss, name)
@@ -323,7 +327,8 @@ class LossChecks:
 
     def _draw_off_kinks(self, size):
         """Draw p of a size, each row again until wide differences are accurate there, so that no
-        kink is near."""
+        kink is near.
+        """
         best = np.full(len(self.p), np.inf)
         drawn = kept = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):

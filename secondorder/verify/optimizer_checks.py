@@ -249,18 +249,18 @@ class OptimizerChecks:
     def _direction(self):
         for number in (0, self.half):
             self._added(number)
-        slopes = []
+        cosines = []
         for x, y in self.runs.batches[:3]:
             first = self.runs.fresh()
             evaluation = first.evaluate(x, y)
             gradient = first.gradient(evaluation).astype(np.float64)
             direction = first.direction(evaluation)
-            slopes.append(float(gradient @ direction)
+            cosines.append(float(gradient @ direction)
                           / (norm(gradient) * norm(direction) or 1.0))
-        self.recorder.fact("direction", "downhill", min(slopes) < 1e-8,
+        self.recorder.fact("direction", "downhill", min(cosines) < 1e-8,
                            "goes uphill in the first step, whatever the batch: the direction is "
                            "added, not subtracted",
-                           f"cosine of direction and gradient: {min(slopes):.3g} and above")
+                           f"cosine of direction and gradient: {min(cosines):.3g} and above")
 
     def _added(self, number):
         """The change of one step against direction (or `change`), and the report against both."""

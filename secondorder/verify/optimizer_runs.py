@@ -92,7 +92,8 @@ def same(one, other):
 
 def attributes(method):
     """What an optimizer holds beside what its base class keeps, copied: arrays, numbers, texts and
-    lists or dicts of them."""
+    lists or dicts of them.
+    """
     found = {}
     for name, value in vars(method).items():
         if name not in OWN and _plain(value):

@@ -223,9 +223,9 @@ def bent(term, linear=1.0):
 
 
 @pytest.mark.parametrize("term, words", [
-    (lambda bend: 0 * bend, "no bound (bends of the layer"),
-    (lambda bend: -bend, "no bound (bends of the layer"),
-    (lambda bend: bend / 2, "no bound (bends of the layer")])
+    (lambda bend: 0 * bend, "no bound (second derivatives of the layer"),
+    (lambda bend: -bend, "no bound (second derivatives of the layer"),
+    (lambda bend: bend / 2, "no bound (second derivatives of the layer")])
 def test_what_a_layer_bends_must_be_bounded(term, words):
     room.register(Curved)(bent(term))
     report = verify.rule(Curved())
@@ -307,9 +307,8 @@ def test_a_layer_that_bends_along_its_parameters():
     assert verify.rule(Power(), (3,)).ok
     room.register(Power)(power_rule(0))
     report = verify.rule(Power(), (3,), draws=6)
-    assert (
-        not report.ok and "no bound (bends of the layer" in str(report) and "|B|^T Z" in str(report)
-    )
+    assert not report.ok and "|B|^T Z" in str(report)
+    assert "no bound (second derivatives of the layer" in str(report)
 
 
 @pytest.mark.parametrize("nested", [False, True])

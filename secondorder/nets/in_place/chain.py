@@ -1,5 +1,6 @@
 """Twins of `Chain` and `Skip`: the places of the layers inside, and which of them have parameters,
-are settled once."""
+are settled once.
+"""
 
 import numpy as np
 
@@ -40,8 +41,8 @@ class ChainInPlace(InPlace):
     def forward(self, x):
         saved = ChainSaved()
         for layer in self.layers:
-            x, kept = layer.forward(x)
-            saved.append(kept)
+            x, own_saved = layer.forward(x)
+            saved.append(own_saved)
         return x, saved
 
     def output_gradients(self, saved, y_bar, stop=1):
@@ -84,10 +85,10 @@ class ChainInPlace(InPlace):
     def input_tangents(self, saved, x_tangent, theta_tangent):
         """As `Chain.input_tangents`."""
         tangents = [x_tangent]
-        for layer, kept, piece in zip(self.layers, saved, self.pieces(theta_tangent)):
+        for layer, own_saved, piece in zip(self.layers, saved, self.pieces(theta_tangent)):
             t = tangents[-1]
             if t is not None or piece is not None:
-                t = layer.tangent(kept, t, piece)
+                t = layer.tangent(own_saved, t, piece)
             tangents.append(t)
         return tangents
 
@@ -105,7 +106,8 @@ class ChainInPlace(InPlace):
     def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent, out,
                               needs_input=True):
         """As `Chain.backward_tangent_from`; without `needs_input` the first layer may leave out the
-        tangent of its input's gradient (None)."""
+        tangent of its input's gradient (None).
+        """
         pieces = self.pieces(theta_tangent)
         for i in reversed(range(len(self.layers))):
             y_bar_tangent, _ = self.layers[i].backward_tangent(

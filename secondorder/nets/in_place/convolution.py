@@ -60,7 +60,8 @@ class ConvolutionInPlace(InPlace):
 
     def split(self, theta):
         """Views (..., out, entries) and (..., out) of flat vectors (..., size), which are trained;
-        None without a bias."""
+        None without a bias.
+        """
         W = theta[..., :self.W.size].reshape(*theta.shape[:-1], *self.W.shape)
         return W, theta[..., self.W.size:] if self.trained_bias else None
 
@@ -102,15 +103,16 @@ class ConvolutionInPlace(InPlace):
 
     def correlate(self, pairs, out):
         """The sum over samples of Y_bar Z^T, over pairs (y_bar, x) of whole batches; `out`
-        (out, entries)."""
+        (out, entries).
+        """
         out[...] = 0
         for y_bar, x in pairs:
             bars = self._columns(y_bar)
             for some in self.turns():
                 count = some.stop - some.start
                 Z = self.gathered(x[some], self.patches[:count])
-                found = np.matmul(bars[some], Z.transpose(0, 2, 1), out=self.kernels[:count])
-                out += found[0] if count == 1 else np.add.reduce(found, axis=0)
+                products = np.matmul(bars[some], Z.transpose(0, 2, 1), out=self.kernels[:count])
+                out += products[0] if count == 1 else np.add.reduce(products, axis=0)
         return out
 
     # -- the passes --------------------------------------------------------------------------------

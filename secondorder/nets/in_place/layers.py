@@ -24,7 +24,8 @@ class LinearInPlace(InPlace):
 
     def _split(self, theta):
         """Views (..., out, in) and (..., out) of flat vectors (..., size); None for what is fixed
-        or not there."""
+        or not there.
+        """
         if not self.size:
             return None, None
         cut = self.W.size
@@ -92,7 +93,7 @@ class ActivationInPlace(InPlace):
     """y = s(x), entry by entry; it has no parameters, and leaves `out` alone."""
 
     value, slope, curvature = like_x(), like_x(), like_x()
-    x_bar, x_bar_tangent, bend, y_tangent = like_x(), like_x(), like_x(), like_x()
+    x_bar, x_bar_tangent, second_order, y_tangent = like_x(), like_x(), like_x(), like_x()
 
     def __init__(self, layer, input_shape, dtype):
         super().__init__(layer, input_shape, dtype)
@@ -121,7 +122,7 @@ class ActivationInPlace(InPlace):
                          needs_input=True):
         x_bar_tangent = np.multiply(y_bar_tangent, saved.slope, out=self.x_bar_tangent)
         if x_tangent is not None:
-            bend = np.multiply(y_bar, saved.curvature, out=self.bend)
-            bend *= x_tangent
-            x_bar_tangent += bend
+            second_order = np.multiply(y_bar, saved.curvature, out=self.second_order)
+            second_order *= x_tangent
+            x_bar_tangent += second_order
         return x_bar_tangent, out

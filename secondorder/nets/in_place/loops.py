@@ -16,7 +16,8 @@ whole = np.uintp
 @compiled
 def places_inside(offset, stride, size, places):
     """The first place and the one after the last, of `places`, at which stride * place + offset
-    lies inside 0 .. size - 1."""
+    lies inside 0 .. size - 1.
+    """
     first = 0 if offset >= 0 else (-offset + stride - 1) // stride
     last = 0 if size <= offset else min(places, (size - 1 - offset) // stride + 1)
     return min(first, last), last
@@ -25,7 +26,8 @@ def places_inside(offset, stride, size, places):
 @compiled
 def gather(x, shape, kernel, stride, padding, places, z):
     """z[b, (c, l, k), p, q] = x[b, c, stride p + l - padding, stride q + k - padding], 0 outside;
-    x (B, C, H, W) = `shape`, z (B, C K K, P, Q)."""
+    x (B, C, H, W) = `shape`, z (B, C K K, P, Q).
+    """
     zero, across, width = x.dtype.type(0), whole(stride[1]), whole(places[1])
     line = whole(0)
     for image in range(shape[0] * shape[1]):
@@ -59,7 +61,8 @@ def gather(x, shape, kernel, stride, padding, places, z):
 @compiled
 def spread(z, shape, kernel, stride, padding, places, x):
     """The way back: every entry of x is the sum of the entries of z that `gather` takes from
-    it."""
+    it.
+    """
     x[:] = x.dtype.type(0)
     across, width = whole(stride[1]), whole(places[1])
     line = whole(0)
@@ -87,7 +90,8 @@ def spread(z, shape, kernel, stride, padding, places, x):
 @compiled
 def largest(x, shape, kernel, stride, places, y, chosen):
     """y is the maximum of every window, chosen the number of its first place in the window, row by
-    row; x (N, H, W) = `shape`, y and chosen (N, P, Q)."""
+    row; x (N, H, W) = `shape`, y and chosen (N, P, Q).
+    """
     width, to = whole(shape[2]), whole(0)
     for n in range(shape[0]):
         for p in range(places[0]):

@@ -1,7 +1,7 @@
 """Coefficients of the univariate quadratics, one layer at a time, as the paper's equations read.
 
-They are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``, ``W_ddot`` (out, 1 +
-in) for changes of parameters, bias in column 0.
+They are arrays: ``Y_dot``, ``Y_ddot`` (S, m) for changes of units, ``W_dot``, ``W_ddot``
+(out, 1 + in) for changes of parameters, bias in column 0.
 """
 
 from typing import NamedTuple

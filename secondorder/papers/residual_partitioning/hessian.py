@@ -102,7 +102,8 @@ def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_b
 def _recurrence_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
     """From t = T down, a_bar_tangent_t = A'(a_t) v_bar_tangent_t + A''(a_t) a_tangent_t v_bar_t and
     v_bar_tangent_(t-1) = W^T a_bar_tangent_t; the parameters' part is the sum of a_bar_tangent_t
-    v_(t-1)^T, and of the same with x_t and with 1."""
+    v_(t-1)^T, and of the same with x_t and with 1.
+    """
     a_tangents, _ = layer.tangents(saved, x_tangent, theta_tangent)
     a_bar_tangents, v_bar, v_bar_tangent = [], y_bar, y_bar_tangent
     for slope, curvature, a_tangent in zip(*map(reversed, (saved.slopes, saved.curvatures,

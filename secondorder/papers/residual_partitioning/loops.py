@@ -1,5 +1,6 @@
 """Compiled lines of residual partitioning; the NumPy twin of a step is the formula of
-`ResidualPartitioning._direction`."""
+`ResidualPartitioning._direction`.
+"""
 
 import numpy as np
 
@@ -49,7 +50,8 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
 def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, damping,
                    shrink, reports, ends):
     """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as
-    `partition_reports` has them."""
+    `partition_reports` has them.
+    """
     g, c = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     d = np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -72,13 +74,13 @@ def partition_reports(gradient, curvature, direction, damping, reports, ends):
     `ends` holds the bit patterns of the smallest and the largest curvature so far; it starts as
     `NO_ENDS`.
     """
-    slope = bend = 0.0
+    first_order = second_order = 0.0
     for i in range(gradient.size):
         d = np.float64(direction[i])
-        slope += np.float64(gradient[i]) * d
-        bend += np.float64(curvature[i]) * (d * d)
-    reports[0] += slope
-    reports[1] += bend
+        first_order += np.float64(gradient[i]) * d
+        second_order += np.float64(curvature[i]) * (d * d)
+    reports[0] += first_order
+    reports[1] += second_order
     low, high = bits_of_extremes(curvature)
     if low == 0:
         zero = curvature.dtype.type(0)

@@ -40,7 +40,8 @@ class OnePass:
 
     def _arguments(self, method, evaluation, rate):
         """The data's curvature summed over samples, damping, what the penalty adds, and places for
-        what the loops report."""
+        what the loops report.
+        """
         total = curvature_sums(evaluation, method.options)
         numbers = method.damping, method._penalty_curvature(rate)
         return total, *loops.scalars(total.dtype, *numbers), np.zeros(3), loops.NO_ENDS.copy()
@@ -68,11 +69,17 @@ class ResidualPartitioning(Optimizer):
         As for :func:`bound`.
     penalty : {"implicit", "plain"}
         How the penalty meets a learning rate far from 1. ``"implicit"``: the rate scales the data's
-        curvature only; the step is -(g + l2 theta) / (curvature / rate + l2), the exact minimiser
-        of g d + curvature d^2 / (2 rate) + (l2/2)(theta + d)^2, so that the penalty's own part
-        never passes the minimum (the data's part still may). ``"plain"``: -rate (g + l2 theta) /
-        (curvature + l2), whose penalty part passes the minimum where the curvature is below l2
-        (rate - 1), and moves away from it where it is below l2 (rate/2 - 1).
+        curvature only, and the step
+
+            d = -(g + l2 theta) / (curvature / rate + l2)
+
+        is the exact minimiser of g d + curvature d^2 / (2 rate) + (l2/2)(theta + d)^2, so that the
+        penalty's own part never passes the minimum (the data's part still may). ``"plain"``:
+
+            d = -rate (g + l2 theta) / (curvature + l2),
+
+        whose penalty part passes the minimum where the curvature is below l2 (rate - 1), and moves
+        away from it where it is below l2 (rate/2 - 1).
     damping : float
         Added to the data's curvature; limits the step where the bound is nearly flat although the
         gradient is not, as with a softmax that is confidently wrong.
@@ -133,13 +140,16 @@ class ResidualPartitioning(Optimizer):
 
     def _penalty_curvature(self, rate):
         """What the penalty adds to the curvature: l2 rate, so that rate times direction is the
-        exact minimiser, or plainly l2."""
+        exact minimiser, or plainly l2.
+        """
         return self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
 
-    def _report(self, rate, slope, bend, idle, low, high, squares, peak):
+    def _report(self, rate, directional_derivative, second_order, idle, low, high, squares, peak):
         """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
-        extremes."""
-        promised = -rate * slope - rate / 2 * rate * (bend + self.l2 * squares)
+        extremes.
+        """
+        promised = (-rate * directional_derivative
+                    - rate / 2 * rate * (second_order + self.l2 * squares))
         self.details.update(bound_decrease=float(promised), curvature_max=float(high),
                             curvature_min=float(low), idle_parameters=int(idle),
                             largest_change=rate * float(peak))

@@ -144,12 +144,14 @@ class _Case:
         return True
 
     def bounds(self):
-        """The inequality: for what is affine, for the layer's bends, with products of changes."""
+        """The inequality: for what is affine, with the layer's second derivatives, with products of
+        changes.
+        """
         still = np.zeros_like(self.g)
         stages = []
-        if not self.nested:  # inside a chain, products of changes of two layers bend it as well
+        if not self.nested:  # in a chain, products of changes of two layers are second order, too
             stages += [("affine part", self.u, Z, still, False) for Z in self._single_outputs()]
-            stages += [("bends of the layer", self.u, self.Z, self.g, False)]
+            stages += [("second derivatives of the layer", self.u, self.Z, self.g, False)]
         stages += [("products of changes", self.u, self.Z, self.g, True)]
         if self.size:
             stages += [("nothing trained below", None, self.Z, still, False)]
@@ -185,7 +187,8 @@ class _Case:
 
     def _forms(self, u, Z, g, cross, u_out, Z_in, curvature):
         """A step of u_j and 1, the outputs' weights, and at multiples of the step the quadratic
-        form (n, n) and the diagonal (n,) of the rule's form."""
+        form (n, n) and the diagonal (n,) of the rule's form.
+        """
         still = np.zeros(self.x.size)
         step = np.concatenate([still if u is None else u.ravel(), np.ones(self.size)])
         held = np.concatenate([still if u is None else (Z_in * u).ravel(), curvature])

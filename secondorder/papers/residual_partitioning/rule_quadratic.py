@@ -37,7 +37,7 @@ class Quadratic:
         self.J = np.stack(J, axis=-1)
         self.B = np.stack(B, axis=-1) if B else np.zeros((samples, self.outputs, 0))
 
-    def bends(self, g):
+    def second_derivatives(self, g):
         """Second derivatives of <g, y>: (S, in, in) in x, (S, in, p) mixed, (p, p) in theta."""
         samples, zero = len(self.x), np.zeros_like(g)
         in_x = self.layer.input_hessian(self.saved, g,
@@ -65,7 +65,7 @@ class Quadratic:
         samples, n, p = len(self.x), self.inputs, self.size
         weights = weights.reshape(samples, -1, 1)
         M = np.zeros((samples * n + p, samples * n + p))
-        in_x, mixed, in_theta = self.bends(g)
+        in_x, mixed, in_theta = self.second_derivatives(g)
         theta = slice(samples * n, None)
         M[theta, theta] = in_theta + np.einsum("sia,sib->ab", self.B, weights * self.B)
         for s in range(samples):
@@ -77,23 +77,26 @@ class Quadratic:
 
     def change(self, weights, g, dx, dtheta, cross):
         """Both terms of the form at one step, by forward passes: sum of weights dy^2, and of g
-        times second change."""
+        times second change.
+        """
         dy = self.layer.tangent(self.saved, dx, dtheta)
         if cross or dtheta is None:
-            bend = self.layer.second_tangent(self.saved, dx, None, dtheta)
+            second_order = self.layer.second_tangent(self.saved, dx, None, dtheta)
         else:
-            bend = (self.layer.second_tangent(self.saved, dx, None, None)
+            second_order = (self.layer.second_tangent(self.saved, dx, None, None)
                     + self.layer.second_tangent(self.saved, None, None, dtheta))
-        return np.sum(weights * dy**2), np.sum(g * bend)
+        return np.sum(weights * dy**2), np.sum(g * second_order)
 
     def literal(self, u, g, Z, options):
-        """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and the sizes of bends."""
+        """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and by the second
+        derivatives' sizes.
+        """
         samples = len(self.x)
         below = np.zeros((samples, self.inputs)) if u is None else u.reshape(samples, -1)
         Z = Z.reshape(samples, -1)
         Z_in = np.einsum("sij,si->sj", np.abs(self.J), Z)
         curvature = np.einsum("sik,si->k", np.abs(self.B), Z)
-        in_x, mixed, in_theta = self.bends(g)
+        in_x, mixed, in_theta = self.second_derivatives(g)
         diagonal = np.einsum("sjj->sj", in_x) * below
         others = np.einsum("sij,sj->si", np.abs(in_x), below) - np.abs(diagonal)
         Z_in = Z_in + diagonal

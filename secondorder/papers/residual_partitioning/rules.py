@@ -105,11 +105,14 @@ class Rule:
 class LinearRule(Rule):
     """An affine layer, y_si = sum_{j>=0} w_ij x_sj with x_s0 = 1.
 
-    *Derivation.* By Eq. (9) the coefficient of x_sj is Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 /
-    phi_sij, where by Eqs. (10) and (37) phi_sij = |w_ij| u_sj / u_out_si; this is sum_i Y_ddot_si
-    u_out_si |w_ij| / u_sj. Times u_sj, with Z = Y_ddot u at both ends: Z_in_sj = sum_i Z_si |w_ij|,
-    that is Z_in = Z |W|. In the same way w_ij has sum_s Y_ddot_si x_sj^2 / eps_sij with eps_sij =
-    |x_sj| / u_out_si: sum_s Z_si |x_sj|.
+    *Derivation.* Eq. (9) gives x_sj the coefficient
+
+        Y_ddot_in_sj = sum_i Y_ddot_si w_ij^2 / phi_sij = sum_i Y_ddot_si u_out_si |w_ij| / u_sj,
+
+    with phi_sij = |w_ij| u_sj / u_out_si from Eqs. (10) and (37). Times u_sj, with Z = Y_ddot u at
+    both ends, it is Z_in_sj = sum_i Z_si |w_ij|, that is Z_in = Z |W|. In the same way w_ij has
+
+        sum_s Y_ddot_si x_sj^2 / eps_sij = sum_s Z_si |x_sj|    with eps_sij = |x_sj| / u_out_si.
     """
 
     @staticmethod
@@ -161,7 +164,8 @@ class ActivationRule(Rule):
     @staticmethod
     def backward(layer, saved, kept, u, g, Z, options):
         """Eq. (41): Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above
-        zero."""
+        zero.
+        """
         z = np.abs(saved.slope) * Z + g * saved.curvature * u
         return np.maximum(z, 0) if options.clip else np.abs(z), np.empty(0, Z.dtype)
 
@@ -247,20 +251,23 @@ def down(chain, saved, kept, us, deltas, Z, options):
 
 def _diagonal(loss, p, y, u):
     """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is
-    diagonal."""
+    diagonal.
+    """
     return np.abs(loss.hessian_diagonal(p, y)) * u
 
 
 def _jensen(loss, p, y, u):
     """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with
-    phi of Eq. (46)."""
+    phi of Eq. (46).
+    """
     r = np.sqrt(loss.hessian_diagonal(p, y))
     return r * (r * u).sum(axis=1, keepdims=True)
 
 
 def _pairwise(loss, p, y, u):
     """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal
-    losses, right for any loss."""
+    losses, right for any loss.
+    """
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
 
 

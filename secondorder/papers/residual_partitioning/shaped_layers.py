@@ -53,7 +53,8 @@ class ConvolutionRule(Rule):
 @rules.register(AvgPool2d, MaxPool2d)
 class PoolingRule(Rule):
     """y_scpq = sum_lk a_scpqlk z_scpqlk with fractions a >= 0: u is pooled like a change of x, and
-    Z is spread like a gradient. For the maximum the bound is that of the chosen entries."""
+    Z is spread like a gradient. For the maximum the bound is that of the chosen entries.
+    """
 
     @staticmethod
     def forward(layer, saved, u):
@@ -98,8 +99,9 @@ class RecurrentRule(Rule):
         crossed = options.cross and layer.trainable
         corrected = _above_zero if options.clip else np.abs
         Z_arguments, g_arguments = [], []
-        for slope, bend, ua in zip(*map(reversed, (saved.slopes, saved.curvatures, u_arguments))):
-            Z_arguments.insert(0, corrected(np.abs(slope) * Z + g * bend * ua))
+        steps = zip(*map(reversed, (saved.slopes, saved.curvatures, u_arguments)))
+        for slope, second_derivative, ua in steps:
+            Z_arguments.insert(0, corrected(np.abs(slope) * Z + g * second_derivative * ua))
             g_arguments.insert(0, slope * g)
             g, Z = g_arguments[0] @ layer.weight_hh, Z_arguments[0] @ W
             if crossed:

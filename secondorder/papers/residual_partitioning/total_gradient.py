@@ -1,5 +1,6 @@
 """The total gradient u of Eq. (11): how far a unit can move, to first order, if no parameter moves
-by more than one."""
+by more than one.
+"""
 
 import numpy as np
 

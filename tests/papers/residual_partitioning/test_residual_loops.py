@@ -22,7 +22,7 @@ class ByFormula(so.ResidualPartitioning):
 def test_partition_step_moves_and_reports(size, dtype):
     rng = np.random.default_rng(size)
     total, theta, sums_of = rng.normal(size=size), rng.normal(size=size), rng.exponential(size=size)
-    sums_of[3::4] = 0
+    sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
     total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
     for damping in (0.0, 0.2):
         samples, l2, rate, damping, shrink = loops.scalars(dtype, 7, 0.3, 0.5, damping, 0.15)

@@ -44,28 +44,31 @@ def test_bounds_lie_above_the_hessians(name, way):
         assert relative(found.gradient, so.exact.gradient(net, loss, x, y)) < 1e-13
 
 
-def test_a_recurrence_is_bounded_like_its_unrolled_network():
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_recurrence_is_bounded_like_its_unrolled_network(bias):
     """Curvatures of the copies add up, for the bound and for what is bounded."""
     rng = np.random.default_rng(4)
-    layer = Recurrent(3, steps=3, rng=rng)
+    layer = Recurrent(3, steps=3, bias=bias, rng=rng)
     chain = []
     for _ in range(3):
-        linear = so.Linear(3, 3)
-        linear.weight, linear.bias = layer.weight, layer.bias
+        linear = so.Linear(3, 3, bias=bias)
+        linear.weight = layer.weight
+        if bias:
+            linear.bias = layer.bias
         chain += [linear, so.Activation("tanh")]
     front, back = so.Linear(2, 3, rng=rng), so.Linear(3, 2, rng=rng)
     net = Network([front.copy(), layer.copy(), back.copy()])
     unrolled = Network([front, *chain, back])
-    x, y = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    x, y, end = rng.normal(size=(5, 2)), rng.normal(size=(5, 2)), 9 + 3 * layer.size
     for way, cross in (("abs", False), ("max", True)):
         ours = bound(net, so.SquaredError(), x, y, "auto", way, cross)
         theirs = bound(unrolled, so.SquaredError(), x, y, "auto", way, cross)
-        copies = theirs.curvature[9:45].reshape(3, 12).sum(axis=0)
+        copies = theirs.curvature[9:end].reshape(3, layer.size).sum(axis=0)
         assert relative(ours.curvature, np.concatenate([theirs.curvature[:9], copies,
-                                                        theirs.curvature[45:]])) < 1e-13
+                                                        theirs.curvature[end:]])) < 1e-13
     ones = np.zeros((unrolled.size, net.size))
-    ones[:9, :9], ones[45:, 21:] = np.eye(9), np.eye(8)
-    ones[9:45, 9:21] = np.tile(np.eye(12), (3, 1))
+    ones[:9, :9], ones[end:, 9 + layer.size:] = np.eye(9), np.eye(8)
+    ones[9:end, 9:9 + layer.size] = np.tile(np.eye(layer.size), (3, 1))
     H = bounded_hessian(unrolled, so.SquaredError(), x, y)
     assert relative(bounded_hessian(net, so.SquaredError(), x, y), ones.T @ H @ ones) < 1e-12
 

@@ -130,11 +130,10 @@ def printed_lines(at, name):
     right, printed = bound_at(at, "jensen").curvature, algorithm_1_as_printed(at, learning_rate=0.5)
     W_dot, W_ddot = reference.algorithm(at, Reading("Y_ddot"))
     last = at.network.slices[-1]
-    claims = [Equal(f"algorithm_1_as_printed against loops, {what}", found, expected, 1e-12,
+    by_loops = W_dot, W_ddot, -0.5 * W_dot / W_ddot
+    claims = [Equal(f"algorithm_1_as_printed against loops, {what}", array, expected, 1e-12,
                     case=name)
-              for what, found,
-              expected in (("W_dot", printed.W_dot, W_dot), ("W_ddot", printed.W_ddot, W_ddot),
-                                            ("update", printed.delta, -0.5 * W_dot / W_ddot))]
+              for what, array, expected in zip(("W_dot", "W_ddot", "update"), printed, by_loops)]
     for what, reading in (("as in the formula above: Y_ddot in place of Z", Reading("Y_ddot")),
                           ("other reading: one root over f_ii and the sum", Reading(root="nested")),
                           ("other reading: |.| squared around the first term",

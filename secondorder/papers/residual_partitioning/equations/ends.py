@@ -33,8 +33,8 @@ def derivatives_of_split(name, at, phi):
     def slope(change):
         return complex_step(lambda c: split_losses(name, at, phi, c.reshape(shape)).sum(), change)
 
-    bends = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
-    return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(bends)
+    second_derivatives = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
+    return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(second_derivatives)
 
 
 def refused_by_14(at, phi):

@@ -69,7 +69,8 @@ def pooled(layer, x_shape, y_shape):
 class Step(NamedTuple):
     """One layer on the way up: flat input x, u before and after, the Jacobian of x in theta
     (S, m, P), where the layer's parameters stand; `inner` are the steps inside a skip connection,
-    `matrices` those of an affine layer."""
+    `matrices` those of an affine layer.
+    """
 
     layer: object
     x: np.ndarray
@@ -109,9 +110,12 @@ def upwards(layers, saved, u, J, start=0):
 
 
 def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
-    """Carry both coefficients down with explicit fractions; add to `curvature` (P,) what the
-    parameters get and to `H` (P, P) what activations bend. Both coefficients at the input, and
-    what activations add to the sum of Y_ddot u^2."""
+    """Carry both coefficients down with explicit fractions; return both at the input, and what
+    activations add to the sum of Y_ddot u^2.
+
+    What the parameters get is added to `curvature` (P,), what the second derivatives of activations
+    give to `H` (P, P).
+    """
     added = 0.0
     for step in reversed(steps):
         if step.inner:
@@ -120,10 +124,11 @@ def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
             below_dot, below, more = downwards(step.inner, Y_dot, around, way, curvature, H)
             Y_dot, Y_ddot, added = Y_dot + below_dot, straight + below, added + more
         elif isinstance(step.layer, Activation):
-            slope, bend = step.layer.function.slope(step.x), step.layer.function.curvature(step.x)
-            H += np.einsum("smp,sm,smq->pq", step.J, Y_dot * bend, step.J)
+            function = step.layer.function
+            slope, second_derivative = function.slope(step.x), function.curvature(step.x)
+            H += np.einsum("smp,sm,smq->pq", step.J, Y_dot * second_derivative, step.J)
             before = np.sum(Y_ddot * step.u_out**2)
-            Y_ddot = Y_ddot * slope**2 + Y_dot * bend
+            Y_ddot = Y_ddot * slope**2 + Y_dot * second_derivative
             Y_ddot = np.abs(Y_ddot) if way == "abs" else np.maximum(Y_ddot, 0)
             Y_dot = Y_dot * slope
             added += np.sum(Y_ddot * step.u**2) - before
@@ -134,7 +139,8 @@ def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
 
 def through_affine(step, Y_dot, Y_ddot, curvature):
     """W_ddot = sum Y_ddot y^2 / eps and Y_ddot_in = sum Y_ddot w^2 / phi, with eps = |y| / u_out
-    and phi = |w| u / u_out for every (s, n, m)."""
+    and phi = |w| u / u_out for every (s, n, m).
+    """
     A, E, D = step.matrices
     x, u, u_out = step.x[:, None, :], step.u[:, None, :], step.u_out[:, :, None]
     if step.layer.size:
@@ -148,7 +154,8 @@ def through_affine(step, Y_dot, Y_ddot, curvature):
 
 class Reference(NamedTuple):
     """All of a bound from explicit fractions: u and Y_ddot at the outputs, W_ddot (P,), what
-    activations add in the sum rule, and the Hessian (P, P) of what is bounded."""
+    activations add in the sum rule, and the Hessian (P, P) of what is bounded.
+    """
 
     u: np.ndarray
     Y_ddot: np.ndarray

@@ -13,7 +13,8 @@ from . import cases, image_reference, reference
 
 def image_case(rng, activation, loss):
     """Convolutions with padding, stride 2, a fixed one, one inside a skip connection; pooling
-    between them; two samples."""
+    between them; two samples.
+    """
     def conv(n_in, n_out, kernel, **options):
         return Conv2d(n_in, n_out, kernel, init=1.5 / np.sqrt(n_in * np.size(kernel)), rng=rng,
                       **options)

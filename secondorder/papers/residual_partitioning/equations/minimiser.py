@@ -26,8 +26,8 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
     ends = np.cumsum([mask.sum() for mask in occupied])
 
     def fractions(eta):
-        return [softmax_over(mask, piece) for mask,
-                piece in zip(occupied, np.split(eta, ends[:-1]))]
+        return [softmax_over(mask, piece)
+                for mask, piece in zip(occupied, np.split(eta, ends[:-1]))]
 
     def value_and_slope(eta):
         p = fractions(eta)
@@ -82,8 +82,8 @@ class SumOfCurvatures:
                         for layer, saved in pairs]
         u = reference.total_gradients(at)
         self.occupied = [reference.terms(layer, saved.input, below) != 0
-                         for (layer, saved),
-                         below in zip(pairs, u) if not isinstance(layer, Activation)]
+                         for (layer, saved), below in zip(pairs, u)
+                         if not isinstance(layer, Activation)]
         self.occupied.append(u[-1] * self.f_ii > 0)
 
     def __call__(self, p):

@@ -147,8 +147,9 @@ def equation_3(rng):
             AtMost("0 against least eigenvalues of diag(W_ddot) - bounded Hessian, over max W_ddot",
                    0.0, least, scale=1.0, case=name),
             Equal("bounded Hessian along steps against differences of the model",
-                  [v @ H @ v for v in steps], [value + reference.model(at, -v) - 2 * at.loss for v,
-                   value in zip(steps, models)], 1e-10, case=name)]
+                  [v @ H @ v for v in steps],
+                  [value + reference.model(at, -v) - 2 * at.loss
+                   for v, value in zip(steps, models)], 1e-10, case=name)]
     at, none = cases.tight(rng), np.zeros(at.network.size)
     steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0, 50.0)]
     claims += [Equal("positive relu network, all changes alike: value of the bound against the "

@@ -4,6 +4,8 @@ As in ``extensions``, the paper says nothing of these; the formulas are written 
 with Z = Y_ddot u.
 """
 
+from itertools import product
+
 import numpy as np
 from scipy import optimize
 
@@ -28,36 +30,38 @@ from . import cases, reference
           implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]))
 def extension_pairwise(rng):
     claims = []
-    for loss in (SoftmaxCrossEntropy(), BoundedCriterion()):
-        start = cases.evaluation(rng, "tanh", "softmax", sizes=(3, 4, 5), scale=3.0)
+    for loss, samples in product((SoftmaxCrossEntropy(), BoundedCriterion()), (1, 11, 5)):
+        name = f"{type(loss).__name__}, {samples} samples"
+        start = cases.evaluation(rng, "tanh", "softmax", samples, sizes=(3, 4, 5), scale=3.0)
         at = start.network.evaluate(loss, start.x, start.y)
         u, Z = reference.total_gradients(at)[-1], bound_at(at, "pairwise").carried[-1]
         F = loss.hessian(at.outputs, at.y)
         loops = [[sum(abs(F[s, i, k]) * u[s, k] for k in range(5)) for i in range(5)]
                  for s in range(len(u))]
         least = [np.linalg.eigvalsh(np.diag(Z[s] / u[s]) - F[s])[0] for s in range(len(Z))]
-        claims += [Equal("Z against row sums by loops", Z, loops, 1e-13, case=type(loss).__name__),
+        claims += [Equal("Z against row sums by loops", Z, loops, 1e-13, case=name),
                    AtMost("0 against the least eigenvalue of Z / u minus the Hessian", 0.0, least,
-                          scale=np.abs(F), case=type(loss).__name__)]
+                          scale=np.abs(F), case=name)]
         if loss.convex:
             p = np.exp(at.outputs) / np.exp(at.outputs).sum(axis=1, keepdims=True)
             closed = p * ((1 - 2 * p) * u + np.sum(p * u, axis=1, keepdims=True))
             jensen = bound_at(at, "jensen").carried[-1]
-            claims += [Equal("closed form for the softmax", Z, closed, 1e-12),
+            claims += [Equal("closed form for the softmax", Z, closed, 1e-12, case=name),
                        Equal("Jensen's start against loops", jensen,
                              reference.start_of(at, reference.total_gradients(at)[-1],
-                                                reference.Reading()), 1e-12),
+                                                reference.Reading()), 1e-12, case=name),
                        AtMost("sum of u Z, sample by sample, against Jensen's",
-                              np.sum(u * Z, axis=1), np.sum(u * jensen, axis=1))]
+                              np.sum(u * Z, axis=1), np.sum(u * jensen, axis=1), case=name)]
     return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
 
 
 def diagonal_losses(rng):
     """Losses with a diagonal Hessian: entries of 10, and entries of both signs below one."""
     claims = []
-    for loss in (cases.Steep(), TukeyBiweight(1.0)):
-        start = cases.evaluation(rng, "sigmoid", scale=2.0)
-        at, name = start.network.evaluate(loss, start.x, start.y), type(loss).__name__
+    for loss, samples in product((cases.Steep(), TukeyBiweight(1.0)), (1, 11, 5)):
+        start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
+        at = start.network.evaluate(loss, start.x, start.y)
+        name = f"{type(loss).__name__}, {samples} samples"
         u, found = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
         loops = reference.start_of(at, u, reference.Reading(start="diagonal"))
         claims += [Equal("diagonal loss: Z against |f_ii| u by loops", found.carried[-1], loops,

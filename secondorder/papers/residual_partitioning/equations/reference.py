@@ -193,16 +193,17 @@ def through_activation(layer, y, u, Y_dot, carried, reading):
     """The two backward lines of Algorithm 1 for an activation layer."""
     below_dot, below = np.zeros_like(y), np.zeros_like(y)
     for s, j in np.ndindex(y.shape):
-        slope, bend = layer.function.slope(y[s, j]), Y_dot[s, j] * layer.function.curvature(y[s, j])
+        slope = layer.function.slope(y[s, j])
+        second_order = Y_dot[s, j] * layer.function.curvature(y[s, j])
         below_dot[s, j] = Y_dot[s, j] * slope
         if reading.carried == "Y_ddot":
-            below[s, j] = abs(carried[s, j] * slope**2 + bend)
+            below[s, j] = abs(carried[s, j] * slope**2 + second_order)
         elif reading.absolute == "all":
-            Z = abs(slope) * carried[s, j] + bend * u[s, j]
+            Z = abs(slope) * carried[s, j] + second_order * u[s, j]
             below[s, j] = abs(Z) if reading.way == "abs" else max(Z, 0.0)
         else:
             Y_ddot = carried[s, j] / (abs(slope) * u[s, j]) if u[s, j] else 0.0
-            below[s, j] = (abs(Y_ddot * slope) ** 2 + bend) * u[s, j]
+            below[s, j] = (abs(Y_ddot * slope) ** 2 + second_order) * u[s, j]
     return below_dot, below
 
 

@@ -134,7 +134,8 @@ def extended(rates, best):
 
 def best_of(rates, kind, data, method, results):
     """The rate whose trials have the lowest validation loss, mean over records and seeds; None
-    while one of them is missing. A trial that diverged counts as infinite."""
+    while one of them is missing. A trial that diverged counts as infinite.
+    """
     scores = []
     for rate in rates:
         tried = [one for one, arguments in zip(
@@ -182,7 +183,8 @@ def gap(result, horizon, every):
 
 def validation_at(result, level):
     """Validation loss where the training loss first comes down to a level, between two records by
-    a straight line; NaN where it never does."""
+    a straight line; NaN where it never does.
+    """
     training, validation = result["train"], result["validation"]
     k = next((k for k, loss in enumerate(training) if loss <= level), None)
     if k is None:

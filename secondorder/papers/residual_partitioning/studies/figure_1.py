@@ -55,7 +55,8 @@ class Figure1:
 
 def at_equal_training_loss(found):
     """By seed: the smaller validation loss of the others less ours, all at the lowest training
-    loss that all three reach."""
+    loss that all three reach.
+    """
     differences = []
     for seed in found["partitioning"]:
         runs = {method: of[seed] for method, of in found.items() if seed in of}

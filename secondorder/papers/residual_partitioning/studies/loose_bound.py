@@ -1,5 +1,6 @@
 """Claim (a speculation): Jensen's inequality is too loose where many parameters share a residual,
-and that explains why classifiers do worse than autoencoders."""
+and that explains why classifiers do worse than autoencoders.
+"""
 
 import numpy as np
 

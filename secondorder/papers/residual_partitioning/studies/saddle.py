@@ -68,7 +68,8 @@ def exit_step(seed, start, data, method, rate, steps, watched):
 
 def negative_share(network, loss, x, y):
     """Share of the coefficients of hidden units, over samples, that are negative: of the sum
-    |sigma'| Z + Y_dot sigma'' u of which the method takes the absolute value."""
+    |sigma'| Z + Y_dot sigma'' u of which the method takes the absolute value.
+    """
     evaluation, found = network.evaluate(loss, x, y), bound(network, loss, x, y)
     negative = total = 0
     for i, layer in enumerate(network.layers[:-1]):

@@ -1,0 +1,165 @@
+"""The package's words: no figures of speech in prose, formulas in one piece, nouns for names.
+
+What is not done yet stands in `NOT_YET`, file by file or folder by folder (a name that ends in /);
+a file that is done leaves the list (a test says so), and nothing joins it.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import secondorder
+
+ROOT = Path(secondorder.__file__).resolve().parent
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+
+#: Figures of speech that a reader of English as a second language stumbles over.
+PHRASES = re.compile(r"at the desk|\battic\b|\bdoors?\b|\bis heard\b|told by name|"
+                     r"worked out from it", re.I)
+#: A line whose last mark is an operator: the formula goes on in the next one.
+CUT = re.compile(r"\s(=|\+|-|\*|/|<=|>=|<|>|~|@)\s*$")
+#: Names that say how a thing came about, and not what it is.
+PARTICIPLES = {"found", "made", "kept", "seen"}
+#: Words of the trade that have another name here: second order, residual, damping.
+SYNONYMS = {"bend", "bends", "defect", "defects", "strength"}
+
+
+@cache
+def parsed(file):
+    """Source and syntax tree of a file."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    return source, ast.parse(source)
+
+
+def docstrings(file):
+    """Nodes of the docstrings of a file, with their text."""
+    for node in ast.walk(parsed(file)[1]):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            text = ast.get_docstring(node)
+            if text is not None:
+                yield node.body[0], text
+
+
+def comments(file):
+    """Texts of the comments of a file."""
+    tokens = tokenize.generate_tokens(io.StringIO(parsed(file)[0]).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+
+def names(file):
+    """Names that a file binds: variables, arguments, attributes."""
+    for node in ast.walk(parsed(file)[1]):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def phrases(file):
+    prose = [text for _, text in docstrings(file)] + comments(file)
+    return [match[0] for text in prose for match in PHRASES.finditer(text)]
+
+
+def cut_formulas(file):
+    return [line.strip() for _, text in docstrings(file) for line in text.splitlines()
+            if CUT.search(line) and re.search(r"\w", line)]
+
+
+def split_targets(file):
+    return [node.target.lineno for node in ast.walk(parsed(file)[1])
+            if isinstance(node, ast.comprehension)
+            and node.target.lineno != node.target.end_lineno]
+
+
+def closings(file):
+    """Docstrings of several lines that close behind their last word."""
+    lines = parsed(file)[0].splitlines()
+    return [node.end_lineno for node, _ in docstrings(file)
+            if node.lineno != node.end_lineno and lines[node.end_lineno - 1].strip() != '"""']
+
+
+def participles(file):
+    return sorted(set(names(file)) & PARTICIPLES)
+
+
+def synonyms(file):
+    return sorted(set(names(file)) & SYNONYMS)
+
+
+RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, closings,
+                                          participles, synonyms)}
+#: Folders above the ground floor, and the other rooms: what is written there anew is not held yet.
+ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/experiments/", "/lessons/",
+         "/papers/bridges/", "/papers/eacg/", "/papers/low_rank/",
+         "/papers/reversible_gauss_newton/", "/plots/", "/studies/"]
+NOT_YET = {
+    "phrases": [],
+    "cut_formulas": ABOVE,
+    "split_targets": [],
+    "closings": ABOVE,
+    "participles": [
+        *ABOVE,
+        "papers/residual_partitioning/algorithm_1.py",
+        "papers/residual_partitioning/equations/affine_layers.py",
+        "papers/residual_partitioning/equations/algorithm.py",
+        "papers/residual_partitioning/equations/cases.py",
+        "papers/residual_partitioning/equations/choice.py",
+        "papers/residual_partitioning/equations/ends.py",
+        "papers/residual_partitioning/equations/extensions.py",
+        "papers/residual_partitioning/equations/image_reference.py",
+        "papers/residual_partitioning/equations/induction.py",
+        "papers/residual_partitioning/equations/lemma_3.py",
+        "papers/residual_partitioning/equations/options.py",
+        "papers/residual_partitioning/equations/prose.py",
+        "papers/residual_partitioning/equations/reference.py",
+        "papers/residual_partitioning/equations/theorem_2.py",
+        "papers/residual_partitioning/explicit.py", "papers/residual_partitioning/fast.py",
+        "papers/residual_partitioning/hessian.py", "papers/residual_partitioning/in_place.py",
+        "papers/residual_partitioning/rule_checks.py", "papers/residual_partitioning/rules.py",
+        "papers/residual_partitioning/shaped_layers.py",
+        "papers/residual_partitioning/total_gradient.py", "verify/activation_checks.py",
+        "verify/findings.py", "verify/forward_checks.py", "verify/grading.py",
+        "verify/loss_checks.py", "verify/optimizer_checks.py", "verify/optimizer_runs.py",
+        "verify/subject.py"],
+    "synonyms": ABOVE,
+}
+
+
+def under(place):
+    """The files of an entry of the list."""
+    return [file for file in FILES if file == place or place.endswith("/") and place in f"/{file}"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_is_done_stays_done(rule):
+    excused = {file for place in NOT_YET[rule] for file in under(place)}
+    broken = {file: RULES[rule](file) for file in FILES if file not in excused}
+    assert not {file: what for file, what in broken.items() if what}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_list_shrinks(rule):
+    """A file that breaks the rule no longer, or is no longer there, leaves the list."""
+    files = [place for place in NOT_YET[rule] if not place.endswith("/")]
+    assert not [file for file in files if file not in FILES or not RULES[rule](file)]
+
+
+def test_what_the_rules_see(tmp_path, monkeypatch):
+    source = (
+        '"""The attic: y =\n2 x."""\n\n\ndef at(x, defect):\n    made = x  # is heard\n'
+        "    return [a + b for a,\n            b in x]\n"
+    )
+    (tmp_path / "bad.py").write_text(source)
+    good = '"""A list.\n\ny = 2 x\n--------\n"""\n\nvalues = [a + b for a, b in []]\n'
+    (tmp_path / "good.py").write_text(good)
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    expected = [["attic", "is heard"], ["The attic: y ="], [7], [2], ["made"], ["defect"]]
+    assert [rule("bad.py") for rule in RULES.values()] == expected
+    assert not any(rule("good.py") for rule in RULES.values())
