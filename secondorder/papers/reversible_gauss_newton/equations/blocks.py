@@ -4,8 +4,8 @@ Proposition 4.4.
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, Stated, equation
-from .. import PAPER, columns, features, jacobians, right_inverse, sweep
+from ....ledger import Case, Counterexample, Equal, Printed, Stated, equation
+from .. import PAPER, columns, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
 from . import cases, reference, whole_networks
