@@ -58,8 +58,10 @@ def test_arrays_are_rates_one_by_one():
 
 
 def test_numbers_in_float32_are_taken_for_what_they_are():
-    """A length whose cube float32 cannot hold, bit for bit as in float64."""
-    numbers = [np.array([value, value], np.float32) for value in (-3e-30, 2e-20, 4e-16)]
+    """Bit for bit as the same numbers in float64: the cube of the length is not rounded, nor lost
+    where float32 cannot hold it."""
+    numbers = [np.array(values, np.float32) for values in ((-3.0, -3e-30), (0.2, 2e-20),
+                                                           (0.7, 4e-16))]
     rates = so.low_rank.step_length(*numbers, 1e3)
     assert rates.dtype == np.float64
     wide = [value.astype(np.float64) for value in numbers]
