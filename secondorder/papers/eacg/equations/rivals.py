@@ -122,7 +122,7 @@ def by_hand(A, B, alpha=ALPHA):
                   r"\sqrt{\alpha} I)^{-1} \\ (\mathcal{G}^t)^{-1} = "
                   r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
-          kind="approximation", verdict="conditional", condition=LIGHT,
+          uses=("11a",), kind="approximation", verdict="conditional", condition=LIGHT,
           implements=(Stated(kronecker_inverse.factors, "0", "1"), kronecker_inverse.inverse,
                       kronecker_inverse.trace_norm_pi))
 def equation_12(rng):
@@ -209,7 +209,7 @@ def u_kfi(rng):
                     "product of their mean, and inverted by the formula of Sherman and Morrison.",
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
-          kind="approximation", verdict="conditional", condition=CONSTANT,
+          uses=("12",), kind="approximation", verdict="conditional", condition=CONSTANT,
           implements=(kronecker_inverse.first_layer_factor, kronecker_inverse.first_layer_inverse,
                       kronecker_inverse.solution))
 def equation_13(rng):

@@ -77,7 +77,7 @@ def block_diagonal(matrices):
           formula=r"\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] "
                   r"+ \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < "
                   r"\alpha < 1 \end{gathered}",
-          kind="definition", verdict="conditional", condition=POSITIVE,
+          uses=("u-newton",), kind="definition", verdict="conditional", condition=POSITIVE,
           implements=(systems.damped, systems.block_diagonal_system, direction))
 def equation_9(rng):
     claims = []
@@ -120,7 +120,7 @@ def system(case, t, B, alpha=ALPHA, l2=0.0):
           statement="The system of a layer's bias.",
           formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
-          kind="algorithm", verdict="holds",
+          uses=("9",), kind="algorithm", verdict="holds",
           implements=(systems.bias_product, Stated(conjugate_gradients.solve, "solution"),
                       cholesky.damped_solve))
 def equation_10a(rng):
@@ -198,7 +198,7 @@ def u_vec(rng):
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) = "
                   r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P "
                   r"\cdot \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
-          kind="identity", verdict="holds",
+          uses=("9",), kind="identity", verdict="holds",
           implements=(systems.kronecker_product, systems.batch_product, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)
@@ -219,7 +219,7 @@ def equation_11a(rng):
           formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] "
                   r"\cdot P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
-          kind="approximation", verdict="conditional", condition=CONSTANT,
+          uses=("11a",), kind="approximation", verdict="conditional", condition=CONSTANT,
           implements=(systems.rank_one_product, systems.System.mean_input, direction))
 def equation_11b(rng):
     B, P, X = factors(rng)

@@ -92,7 +92,7 @@ def moved(at, change):
                         F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t}
                         \phi_t^{(r),s} \end{aligned}""",
           condition=(ONE_SAMPLE, STRAIGHT),
-          kind="identity", verdict="erratum", weight="substance",
+          uses=("3", "4", "5"), kind="identity", verdict="erratum", weight="substance",
           implements=(curvature.by_explicit_eta, LinearRule.along, ActivationRule.along,
                       curvature.curvature_as_printed,
                       Stated(curvature.directional_curvature_at, "1")))
@@ -187,7 +187,7 @@ def objective_hessian(at, last):
                         \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m}
                         u_a^q \eta_i^{(n,k),a} (v^{(k-1),j})^2 \quad (\text{no sum over } i, j)""",
           condition=(ONE_SAMPLE, STRAIGHT),
-          kind="algorithm", verdict="erratum", weight="misprint",
+          uses=("80",), kind="algorithm", verdict="erratum", weight="misprint",
           implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at,
                       diagonal.variable_rates))
 def table_2(rng):

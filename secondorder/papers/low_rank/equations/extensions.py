@@ -92,7 +92,7 @@ def extension_blocks(rng):
                       f}{\partial p^2} \dot{p} + 2 \sum_k \delta^{k T} \phi^{(k)}
                       \dot{v}^{(k-1)} + \sum_k \frac{\partial f}{\partial v^{(k)}}
                       \mathcal{A}'' (\dot{z}^{(k)})^2 \right]""",
-          kind="identity", verdict="holds", ours=True,
+          uses=("39",), kind="identity", verdict="holds", ours=True,
           implements=(LinearRule.along, ActivationRule.along, Rule.along))
 def extension_tangent(rng):
     claims = []

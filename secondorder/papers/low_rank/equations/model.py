@@ -67,7 +67,7 @@ def third_derivative(row, s, h=1e-4):
                       \sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla
                       f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=FORWARD,
-          kind="optimality", verdict="conditional",
+          uses=("38", "39"), kind="optimality", verdict="conditional",
           implements=(steps.stationary_points, steps.cubic_weight))
 def equation_9(rng):
     claims, h = [], 1e-5
@@ -91,7 +91,7 @@ def equation_9(rng):
                       \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla f)(\sigma
                       \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=DESCENT,
-          kind="optimality", verdict="conditional",
+          uses=("9",), kind="optimality", verdict="conditional",
           implements=(steps.positive_root, steps.step_length))
 def equation_37(rng):
     claims, values, least = [], [], []
@@ -148,7 +148,7 @@ def equation_40(rng):
           corrected=r"""\frac{|a|}{h} \; (h^2 \gg 2 |a| c, h > 0), \quad \sqrt{2 |a| / c} \;
                         (h^2 \ll 2 |a| c), \quad \frac{2 |h|}{c} + \frac{|a|}{|h|} \; (h^2
                         \gg 2 |a| c, h < 0)""",
-          kind="approximation", verdict="erratum", weight="substance",
+          uses=("37",), kind="approximation", verdict="erratum", weight="substance",
           implements=(steps.limits, steps.flat_limit_as_printed))
 def equation_41(rng):
     claims, length, sigma = [], rng.uniform(0.5, 1), rng.uniform(1, 2)

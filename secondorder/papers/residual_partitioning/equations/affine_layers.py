@@ -111,7 +111,7 @@ def equation_5(rng):
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
                   \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}
                   \end{aligned}""",
-          kind="inequality", verdict="conditional", condition=FIRST_ORDER,
+          uses=("5",), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
 def equations_6_and_7(rng):
@@ -201,7 +201,7 @@ def both_sides(a, rng, row):
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)}
                   &\equiv \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
-          kind="definition", verdict="holds",
+          uses=("8",), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_9(rng):
     claims = []

@@ -38,7 +38,7 @@ def sums(at, rng, negative_curvature="abs"):
                   r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
                   r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
                   r"\in P",
-          kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
+          uses=("7", "11"), kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
 def equation_10(rng):
     claims = []

@@ -150,7 +150,7 @@ def equation_16(rng):
                     "weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
-          kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
+          uses=("16",), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
     steps, claims = rng.normal(size=(20, 2, 4)), []
@@ -183,7 +183,7 @@ def equation_17(rng):
                   \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
                   \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
-          kind="definition", verdict="holds",
+          uses=("17",), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
     claims = []

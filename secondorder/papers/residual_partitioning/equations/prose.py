@@ -101,7 +101,7 @@ def claim_learning_rate(rng):
                   \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
                   \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
-          verdict="conditional", ours=True,
+          uses=("algorithm-1",), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
           implements=(Bound.value, ResidualPartitioning._direction))

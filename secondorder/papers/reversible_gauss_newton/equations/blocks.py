@@ -207,7 +207,7 @@ def proposition_4_4(rng):
                   r"\qquad \Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
                   r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon"
                   r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \end{gathered}",
-          kind="algorithm", verdict="holds",
+          uses=("13",), kind="algorithm", verdict="holds",
           implements=(right_inverse.first_delta, jacobians.back_from_the_end,
                       jacobians.back_through_block))
 def equations_16_and_56(rng):
@@ -238,7 +238,7 @@ def equations_16_and_56(rng):
                   r"-\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
                   r"\mathbf w_\ell^{(1)}}{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}"
                   r"\Big\}{\sigma_\ell^{(1)}}^+ \end{gathered}",
-          kind="algorithm", verdict="holds",
+          uses=("16",), kind="algorithm", verdict="holds",
           implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
                       jacobians.cross_derivative))
 def equations_17_and_57(rng):

@@ -12,7 +12,7 @@ from .conditions import STRICT
           statement="Newton's flow in function space makes eps decay like e^{-t}, for every "
                     "strictly convex loss.",
           formula=r"\frac{d\mathbf f}{dt}=-H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-          kind="definition", verdict="holds",
+          uses=("10",), kind="definition", verdict="holds",
           implements=flows.newton_flow)
 def equation_18(rng):
     y, start = np.eye(4)[rng.integers(0, 4, 2)], rng.normal(size=(2, 4))
@@ -36,7 +36,7 @@ def equation_18(rng):
 @equation(PAPER, "19",
           statement="The generalised step is J+ times H^{-1} eps.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-          kind="identity", verdict="conditional", condition=STRICT,
+          uses=("18",), kind="identity", verdict="conditional", condition=STRICT,
           implements=(steps.functional_generalised, steps.generalised))
 def equation_19(rng):
     J, H, eps = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6), rng.normal(size=6)
