@@ -385,9 +385,16 @@ def test_a_rule_that_raises_or_writes_into_its_arguments():
 
 
 def test_a_rule_that_leaves_single_precision():
-    room.register(Mixing)(changed(lambda u_out, *_: u_out.astype(float)))
-    report = verify.rule(Mixing((2, 2, 2), 2, rng=0))
-    assert "u_out turns float32 into float64" in str(report) and "no bound" not in str(report)
+    def wide(values):
+        return None if values is None else values.astype(float)
+
+    for name, rule in (("u_out", changed(lambda u_out, *_: wide(u_out))),
+                       ("Z_in", changed(backward=lambda Z, c, *_: (wide(Z), c))),
+                       ("curvature", changed(backward=lambda Z, c, *_: (Z, wide(c))))):
+        room.register(Mixing)(rule)
+        report = verify.rule(Mixing((2, 2, 2), 2, rng=0))
+        assert f"{name} turns float32 into float64" in str(report)
+        assert "no bound" not in str(report)
 
 
 def test_a_wrong_layer_is_told_before_its_rule():
