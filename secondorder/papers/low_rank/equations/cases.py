@@ -211,7 +211,7 @@ def compared(what, rule, right, layers, cases, scale=None):
         From the number of hidden layers to tuples of layers.
     cases : iterable of (str, NetworkCase)
     scale : callable, optional
-        From a case to the scale of the claim.
+        From a case to the size of what cancels; the scale of the claim is at least this.
     """
     claims = []
     for name, case in cases:
@@ -220,7 +220,7 @@ def compared(what, rule, right, layers, cases, scale=None):
         expected = [right(case, *at) for at in chosen]
         claims += [
             Equal(what, stacked(left), stacked(expected), case.tolerance, case=name,
-                  scale=None if scale is None else scale(case)),
+                  scale=scale and max(scale(case), np.abs(stacked(expected)).max())),
             Property(f"{what}: shapes, and the network's precision",
                      all(a.shape == b.shape and a.dtype == case.evaluation.network.dtype
                          for a, b in zip(left, expected)), case=name)]
