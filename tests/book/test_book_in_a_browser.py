@@ -263,9 +263,9 @@ def test_accessibility(page, book):
         open_page(page, book, name)
         page.evaluate(script)
         page.evaluate("document.querySelectorAll('#graph').forEach(one => one.open = true)")
-        for theme, options in (("light", {"resultTypes": ["violations"]}),
-                               ("dark", {"resultTypes": ["violations"],
-                                         "runOnly": ["color-contrast"]})):
+        for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)
+            # axe would fetch the style sheets, which a page from a file may not
+            options = {"resultTypes": ["violations"], "preload": False} | rules
             found = page.evaluate(SERIOUS, options)
             assert not found, (name, theme, found)
