@@ -220,7 +220,7 @@ def compared(what, rule, right, layers, cases, scale=None):
         expected = [right(case, *at) for at in chosen]
         claims += [
             Equal(what, stacked(left), stacked(expected), case.tolerance, case=name,
-                  scale=scale and max(scale(case), np.abs(stacked(expected)).max())),
+                  scale=scale and max(np.max(scale(case)), np.abs(stacked(expected)).max())),
             Property(f"{what}: shapes, and the network's precision",
                      all(a.shape == b.shape and a.dtype == case.evaluation.network.dtype
                          for a, b in zip(left, expected)), case=name)]
