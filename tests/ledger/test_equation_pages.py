@@ -1,6 +1,7 @@
 """What holds for the equations of every paper: live cases, code from the package, speed, a page."""
 
 import functools
+import time
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,14 @@ every_room = pytest.mark.parametrize("room", SECONDS, ids=lambda room: room.PAPE
 
 
 @functools.cache
+def timed(paper):
+    """Results of all checks, and the processor's seconds: others may use the machine too."""
+    began = time.process_time()
+    return so.verify.run(paper), time.process_time() - began
+
+
 def results(paper):
-    return so.verify.run(paper)
+    return timed(paper)[0]
 
 
 @every_room
@@ -36,7 +43,7 @@ def test_implementations_are_in_the_package_and_not_in_the_checks(room):
 
 @every_room
 def test_whole_paper_is_quick(room):
-    assert sum(result.seconds for result in results(room.PAPER)) < SECONDS[room]
+    assert timed(room.PAPER)[1] < SECONDS[room]
 
 
 @every_room
