@@ -84,21 +84,28 @@ def download(name, timeout=30.0, say=print, sources=None):
         For an unknown name; for a file whose bytes are not the published ones. Nothing of it is
         kept.
     ConnectionError
-        If a server refuses, ends early or stays silent; the files before are kept.
+        If a server refuses, ends early or stays silent; the files before are kept for the next
+        attempt.
     """
     source = lookup(SOURCES if sources is None else sources, name, "data set")
     number_in(timeout, "timeout", 0, float("inf"))
-    folder = cache() / name
-    folder.mkdir(parents=True, exist_ok=True)
+    folder, begun = cache() / name, cache() / f"{name}.begun"
+    if folder.exists():
+        say(f"{name}: there")
+        return f"{source.form}:{name}"
+    begun.mkdir(parents=True, exist_ok=True)
     for file, digest in source.digests.items():
-        if (folder / f"{file}.complete").exists():
+        if (begun / f"{file}.complete").exists():
             say(f"{file}: there")
             continue
-        fetch(source.address + file, folder / file, digest, timeout)
+        fetch(source.address + file, begun / file, digest, timeout)
         if file.endswith(".tar.gz"):
-            unpack(folder / file)
-        (folder / f"{file}.complete").touch()
+            unpack(begun / file)
+        (begun / f"{file}.complete").touch()
         say(f"{file}: fetched")
+    for mark in begun.glob("*.complete"):
+        mark.unlink()
+    begun.rename(folder)  # whole, or not at all
     return f"{source.form}:{name}"
 
 

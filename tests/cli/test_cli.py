@@ -469,6 +469,7 @@ def test_example_works(run, shelf, monkeypatch, line):
         return checked("residual-partitioning", "9", seed)
 
     monkeypatch.setattr(ledger, "run", short_run)
+    monkeypatch.setattr(so.datasets, "download", lambda name, say: "digits")  # needs a network
     if "--write" in line:
         monkeypatch.setattr(files, "write_text",
                             lambda path, text: written.append(Path(path).name))
@@ -484,7 +485,8 @@ def test_example_works(run, shelf, monkeypatch, line):
         assert run("notebook", "lessons")[0] == 0
         words[1] = words[1].replace("tutorials/", f"{ROOT}/tutorials/")
     if words[0] == "book":
-        monkeypatch.setattr(book, "write", lambda out, paper, seeds: Path(out) / "index.html")
+        monkeypatch.setattr(book, "write",
+                            lambda out, paper, seeds, jobs: Path(out) / "index.html")
         monkeypatch.setattr(webbrowser, "open", lambda address: True)
     status, out, err = run(*words)
     assert status == (1 if words[0] == "grade" else 0) and out and "error" not in err
