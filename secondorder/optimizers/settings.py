@@ -58,8 +58,8 @@ def settings(optimizer):
         schedule: ``class`` and its numbers) or the text that stands for an array; for a wrapper
         also ``base``, with the base's ``method`` first.
     """
-    present = {name: value for name, value in vars(optimizer).items() if name in optimizer._given
-               and name not in optimizer.state_names}
+    present = {name: getattr(optimizer, name) for name in optimizer._given
+               if name not in optimizer.state_names and hasattr(optimizer, name)}
     entries = optimizer._given | described_entries(present)
     if optimizer.base is not None:
         base = {"method": type(optimizer.base).__name__}

@@ -659,6 +659,7 @@ ELSEWHERE = {
     "ledger.equation": "a decorator: test_ledger.py::test_registration_refuses",
     "ledger.Stated": "looked at where it is registered: test_ledger.py::test_registration_refuses",
     "ledger.Case": "takes anything by name, for the reader",
+    "datasets.download": "needs a server: test_downloads.py",
     "exact.Trace": "a number that is returned, with its error",
     "nets.Workspace": "takes no argument", "nets.ActivationFunction": "takes no argument",
     "nets.ChainSaved": "a list of what layers saved, made by the package's own passes",
