@@ -188,14 +188,7 @@ def _write_readme(path):
     """Put the table of errata into the README, if it has a place for it."""
     from secondorder.ledger import tally
 
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    start, end = "<!-- errata by weight -->\n", "\n<!-- end -->"
-    head, found, rest = before.partition(start)
-    if not found:
-        return False
-    after = head + start + tally.errata_by_weight() + end + rest.partition(end.lstrip())[2]
-    files.write_text(path, after)
-    return True
+    return files.write_between(path, "<!-- errata by weight -->\n", tally.errata_by_weight())
 
 
 def show(options):

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import secondorder
 from secondorder import files
 
 from .parsing import positive
@@ -206,6 +207,11 @@ def run_claims(options):
                 print(f"written: {path}")
             else:
                 print(records.page(paper))
+        if options.write:
+            readme = Path(secondorder.__file__).parent.parent / "README.md"
+            if files.write_between(readme, "<!-- claims by verdict -->\n",
+                                   records.counts_by_paper()):
+                print(f"written: {readme}")
         return 0
     rows = [row for paper in papers for row in records.rows(paper)]
     if options.json:

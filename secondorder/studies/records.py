@@ -80,6 +80,16 @@ def counts(paper):
     return {kind: kinds.count(kind) for kind in (HELD, DID_NOT_HOLD, UNDECIDED, "not run")}
 
 
+def counts_by_paper():
+    """A table for the README: claims of every paper by verdict."""
+    lines = ["| paper | held | did not hold | undecided | not run |",
+             "| --- | --- | --- | --- | --- |"]
+    for paper in STUDIES.papers:
+        if STUDIES.of(paper):
+            lines.append(f"| {paper} | " + " | ".join(map(str, counts(paper).values())) + " |")
+    return "\n".join(lines)
+
+
 def effect_text(row):
     """Effect, spread and seeds as a table shows them."""
     if row["effect"] is None:

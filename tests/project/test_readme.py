@@ -13,6 +13,7 @@ from secondorder import cli
 from harness.readme_commands import commands
 from secondorder.experiments import support
 from secondorder.ledger import registry, tally
+from secondorder.studies import records
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -105,6 +106,12 @@ def test_table_of_errata_is_generated():
     shown = re.search(r"<!-- errata by weight -->\n(.*?)\n<!-- end -->", README, re.S)[1]
     assert shown == tally.errata_by_weight(), (
         "rewrite it with: python -m secondorder verify --markdown --write")
+
+
+def test_table_of_claims_is_generated():
+    shown = re.search(r"<!-- claims by verdict -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+    assert shown == records.counts_by_paper(), (
+        "rewrite it with: python -m secondorder claims --markdown --write")
 
 
 def test_every_erratum_of_substance_has_its_line():

@@ -5,22 +5,14 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import made_up
 from secondorder.papers.eacg.studies import (covariance, error_tables, memory, networks, plateau,
                                              table_1, training)
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
 
 def judged(key, make, seeds=None):
-    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
-    study = STUDIES.of("ea-cg")[key]
-    settings, results = study.settings(seeds=seeds), Results()
-    while wanted := [run for run in study.runs(settings, results) if run not in results]:
-        for run in wanted:
-            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
-                                   "seconds": 1.0})
-    found = study.judge(results, settings)
-    assert set(found) == set(study.claims)
-    return {letter: one.verdict for letter, one in found.items()}
+    return made_up.judged("ea-cg", key, make, seeds)
 
 
 def falling(seed, to=0.1, accuracy=0.5, speed=1.0, best=None):

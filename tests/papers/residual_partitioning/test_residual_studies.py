@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import made_up
 from secondorder.papers.residual_partitioning.hessian import bounded_hessian_product
 from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
                                                               networks, promised_decrease, saddle)
@@ -12,16 +13,7 @@ from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
 
 
 def judged(key, make, seeds=None):
-    """Letter -> verdict for made-up results; `make` takes the arguments of a run."""
-    study = STUDIES.of("residual-partitioning")[key]
-    settings, results = study.settings(seeds=seeds), Results()
-    while wanted := [run for run in study.runs(settings, results) if run not in results]:
-        for run in wanted:
-            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
-                                   "seconds": 1.0})
-    found = study.judge(results, settings)
-    assert set(found) == set(study.claims)
-    return {letter: one.verdict for letter, one in found.items()}
+    return made_up.judged("residual-partitioning", key, make, seeds)
 
 
 def falling(to, gap=0.1, accuracy=0.9, records=21):
