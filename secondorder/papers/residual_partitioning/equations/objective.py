@@ -101,8 +101,8 @@ def equation_2(rng):
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
         built = explicit_bound(at, partitions_of(at, rng))
         rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
-        # 1: a step that moves dead units only
-        rows = [row / (np.abs(row).max() or 1.0) for row in rows]
+        # the loss is subtracted from all of them, so that they are rounded on its scale
+        rows = [row / (np.abs(row).max() + at.loss) for row in rows]
         claims.append(AtMost("model and bounds from the output down to the input, each against the "
                              "next",
                              [row[:-1] for row in rows], [row[1:] for row in rows], case=name))
