@@ -47,8 +47,9 @@ def step_seconds(seed, case, method, samples, steps):
         optimizer = so.SGD(network, loss, learning_rate=1e-3)
     else:
         curvature, solver = METHODS[method]
+        options = {"literal": True, "max_cg": 20, "tolerance": 0.0} if solver == "ea-cg" else {}
         optimizer = so.EACG(network, loss, learning_rate=1e-3, curvature=curvature, solver=solver,
-                            literal=solver == "ea-cg", max_cg=20, tolerance=0.0)
+                            **options)
     seconds = []
     for _ in range(steps + 1):
         began = time.process_time()
