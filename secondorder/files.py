@@ -306,10 +306,10 @@ def write_between(path, start, text, end="\n<!-- end -->"):
     """Write a text into a file between two marks; False if the file or the first mark is not there.
     """
     before = Path(path).read_text(encoding="utf-8") if Path(path).is_file() else ""
-    head, found, rest = before.partition(start)
-    if found:
+    head, mark, rest = before.partition(start)
+    if mark:
         write_text(path, head + start + text + end + rest.partition(end.lstrip())[2])
-    return bool(found)
+    return bool(mark)
 
 
 def user_cache_folder():
