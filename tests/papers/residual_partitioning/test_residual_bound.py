@@ -337,3 +337,16 @@ def test_reshaped_layers_change_nothing():
         np.testing.assert_allclose(bound(image, *case, cross=cross).curvature, expected, rtol=1e-14)
     np.testing.assert_allclose(bounded_hessian(image, *case), bounded_hessian(plain, *case),
                                rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("negative_curvature", ["abs", "max"])
+def test_a_batch_is_the_mean_of_its_rows(negative_curvature):
+    network, rng = so.mlp([4, 5, 3, 2], activation="tanh", rng=3), np.random.default_rng(5)
+    x, y = 2 * rng.normal(size=(6, 4)), 9 * rng.normal(size=(6, 2))
+
+    def curvature(rows):
+        return so.residual_partitioning.bound(network, so.SquaredError(), x[rows], y[rows],
+                                              negative_curvature=negative_curvature).curvature
+
+    rows = np.mean([curvature([s]) for s in range(6)], axis=0)
+    np.testing.assert_allclose(curvature(slice(None)), rows, rtol=1e-12)
