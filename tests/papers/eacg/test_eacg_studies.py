@@ -170,8 +170,8 @@ def test_tables_of_errors(key):
 
     assert set(judged(key, make).values()) == {HELD}
     assert set(judged(key, lambda **told: make(good=False, **told)).values()) == {DID_NOT_HOLD}
-    few = judged(key, make, seeds=1)
-    assert few["a"] == few["d"] == UNDECIDED
+    few = judged(key, make, seeds=2)  # along two trajectories each, which are not four seeds
+    assert few["a"] == few["b"] == few["d"] == UNDECIDED
 
 
 def test_errors_are_those_of_the_printed_metric():
@@ -204,6 +204,11 @@ def test_sgd_and_its_free_rates():
 
     assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD}
     assert set(judged("claim-sgd", make, seeds=2).values()) == {UNDECIDED}
+
+    def on_the_plateau(seed, method, **_):
+        return flat(seed) if method == "sgd" else falling(seed)
+
+    assert set(judged("claim-sgd", on_the_plateau).values()) == {UNDECIDED}
 
 
 def test_eta_alpha():

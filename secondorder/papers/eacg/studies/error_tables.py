@@ -75,11 +75,12 @@ class Errors:
                   for name in ("pch-1", "pch-2"))
         other = {"pch-1": "pch-2", "pch-2": "pch-1"}[self.printed]
         scale = max(one["norm"][-1] for runs in found.values() for one in runs)
-        growth = [np.log(relative(one, "pch-1", -2) / relative(one, "pch-1", 0))
-                  for runs in found.values() for one in runs]
+        growth = {along: [np.log(relative(one, "pch-1", -2) / relative(one, "pch-1", 0))
+                          for one in runs] for along, runs in found.items()}
         return {"a": both(*(smaller(ours, worse, f"log of the total, {worse} over {ours}")
                             for ours in ("pch-1", "pch-2") for worse in others)),
-                "b": paired(growth, "log of the relative error below the top over that of layer 1"),
+                "b": both(*(paired(values, "log of the relative error below the top over that of "
+                                   f"layer 1, along {along}") for along, values in growth.items())),
                 "c": exactly(top <= 1e-5 * scale, top, "largest error at the top", "",
                              len(settings["seeds"])),
                 "d": smaller(self.printed, other, f"log of the total, {other} over {self.printed}")}

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import HELD, Run, Verdict, diverged, paired, undecided
+from secondorder.studies import Run, Verdict, diverged, paired, undecided
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -180,12 +180,13 @@ class Chosen:
                                      rate=rate, alpha=alpha, batch=batch, hold_out=False)
         return {seed: found[seed] for seed in self.settings["seeds"] if seed in found}
 
-    def compared(self, ours, other, number, measure, margin=0.0):
-        """Whether ``number(run of ours, run of other)``, paired by seed, is positive.
+    def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
+        """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin.
 
-        Runs that never left the plateau have no say.
+        Runs that never left the plateau have no say. `chosen`, where given, holds the other's runs:
+        those of another grid.
         """
-        left, right = self.runs(*ours), self.runs(*other)
+        left, right = self.runs(*ours), (chosen or self).runs(*other)
         both = [seed for seed in left if seed in right]
         going = [seed for seed in both if started(left[seed], self.criterion)
                  and started(right[seed], self.criterion)]
@@ -242,19 +243,6 @@ def seconds_to(result, level):
     """CPU seconds of steps until the training loss is at a level; NaN where it never is."""
     return next((seconds for loss, seconds in zip(result["loss"], result["seconds"])
                  if loss <= level and seconds > 0), np.nan)
-
-
-def held_by_all(verdicts, measure="", every=True):
-    """Of several verdicts by a common question: held where all (or, with ``every=False``, where
-    any) held."""
-    kinds = [verdict.verdict for verdict in verdicts]
-    wanted = [kind == HELD for kind in kinds]
-    if all(wanted) if every else any(wanted):
-        return next(verdict for verdict in verdicts if verdict.verdict == HELD)
-    contrary = [kind == "did not hold" for kind in kinds]
-    if any(contrary) if every else all(contrary):
-        return next(verdict for verdict in verdicts if verdict.verdict == "did not hold")
-    return next(verdict for verdict in verdicts if verdict.verdict == "undecided")
 
 
 # -- pictures --------------------------------------------------------------------------------------
