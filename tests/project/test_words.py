@@ -97,7 +97,7 @@ RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, 
                                           participles, synonyms)}
 #: Folders above the ground floor, and the other rooms: what is written there anew is not held yet.
 ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/experiments/", "/lessons/",
-         "/papers/bridges/", "/papers/eacg/", "/papers/low_rank/",
+         "/papers/bridges/", "/papers/low_rank/",
          "/papers/reversible_gauss_newton/", "/plots/", "/studies/"]
 NOT_YET = {
     "phrases": [],

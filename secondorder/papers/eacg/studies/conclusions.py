@@ -62,15 +62,15 @@ class Converges:
         verdicts = {}
         for letter, number, measure in (("faster", faster, "log of KFI's seconds over EA-CG's"),
                                         ("tests", better_accuracy, "accuracy less KFI's")):
-            found = []
+            selections = []
             for curves, own in self.cases(settings):
                 (ours, other) = self.methods(curves)
                 here = of_case(results, own["case"])
-                found.append(by_selection(
+                selections.append(by_selection(
                     lambda chosen, ours=ours, other=other: chosen.compared(ours, other, number,
                                                                            measure),
                     curves.criterion, own, here))
-            verdicts[letter] = both(*found)
+            verdicts[letter] = both(*selections)
         return verdicts
 
     def draw(self, results, figure):
@@ -99,7 +99,7 @@ def of_case(results, case):
     """Those results alone whose runs are of one case."""
     from secondorder.studies import Results
 
-    kept = Results()
+    own = Results()
     for number, (one, told) in enumerate(zip(results.of(case=case), results.arguments(case=case))):
-        kept.add(str(number), {"arguments": told, "result": one, "seconds": 0.0})
-    return kept
+        own.add(str(number), {"arguments": told, "result": one, "seconds": 0.0})
+    return own

@@ -78,7 +78,7 @@ class EtaAlpha:
                     runs[run.name] = run
         return list(runs.values())
 
-    def found(self, point, results):
+    def by_method(self, point, results):
         """(EA-CG's runs, SGD's) by seed."""
         return [results.by_seed(method=method, rate=rate, alpha=alpha, batch=batch)
                 for method, (rate, alpha, batch) in (("ea-cg", point),
@@ -88,10 +88,10 @@ class EtaAlpha:
         near = []
         for point in self.pairs(settings):
             if point[1] >= 0.05:
-                ours, sgd = self.found(point, results)
+                ours, sgd = self.by_method(point, results)
                 near.append(alike([lower_loss(ours[seed], sgd[seed]) for seed in ours], 0.1,
                                   "log of the final loss, SGD over EA-CG"))
-        ours, sgd = self.found((0.2, 0.01, settings["batches"][0]), results)
+        ours, sgd = self.by_method((0.2, 0.01, settings["batches"][0]), results)
         corner = [training.started(ours[seed], "cross-entropy") and not diverged(ours[seed])
                   and (diverged(sgd[seed]) or not training.started(sgd[seed], "cross-entropy"))
                   for seed in ours]
@@ -141,16 +141,16 @@ class Unstable:
     def lost(self, method, point, results):
         """Whether a seed diverged: ended, or with a loss above that of uniform outputs."""
         rate, alpha, batch = point
-        found = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
-        return any(diverged(one) or not final(one) < np.log(10) + 0.5 for one in found)
+        runs = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
+        return any(diverged(one) or not final(one) < np.log(10) + 0.5 for one in runs)
 
     def draw(self, results, figure):
         axes = figure.subplots()
         points = sorted({(one["rate"], one["alpha"], one["batch"]) for one in results.arguments()})
         for k, method in enumerate(("kfi", "kfi-rank-one")):
             for place, (rate, alpha, batch) in enumerate(points):
-                found = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
-                ends = [final(one) for one in found]
+                runs = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
+                ends = [final(one) for one in runs]
                 axes.plot([place + 0.15 * k] * len(ends), ends, "os"[k], color=f"C{k}",
                           label=("(12) in every layer", "(13) in the first")[k] if not place
                           else None)

@@ -23,16 +23,16 @@ def shares(seed, case, samples, epochs, every):
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
     optimizer = training.optimizer_of(network, loss, "ea-cg", "pch-1", 0.1, 0.02)
-    rng, found, update = np.random.default_rng([seed, 1]), [], 0
+    rng, shares, update = np.random.default_rng([seed, 1]), [], 0
     for _ in range(epochs):
         order = rng.permutation(len(x))
         for start in range(0, len(x) - 99, 100):
             rows = order[start:start + 100]
             if update % every == 0:
-                found.append(dropped(network.evaluate(loss, x[rows], y[rows])))
+                shares.append(dropped(network.evaluate(loss, x[rows], y[rows])))
             optimizer.step(x[rows], y[rows])
             update += 1
-    return {"shares": found}
+    return {"shares": shares}
 
 
 def dropped(evaluation):
@@ -57,7 +57,8 @@ def dropped(evaluation):
 
 def instance_blocks(evaluation):
     """Inputs (S, n_in) and Hessians (S, n_out, n_out) of each linear layer, by the recursion of
-    every layer's `input_hessian`."""
+    every layer's `input_hessian`.
+    """
     network, blocks = evaluation.network, []
     H = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
     for i in reversed(range(len(network.layers))):

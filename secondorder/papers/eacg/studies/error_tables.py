@@ -28,17 +28,17 @@ def errors(seed, case, criterion, along, samples, epochs, every, batch):
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA[criterion]()
     optimizer = training.optimizer_of(network, loss, method, curvature, rate, alpha)
-    rng, found, update = np.random.default_rng([seed, 1]), {}, 0
+    rng, series, update = np.random.default_rng([seed, 1]), {}, 0
     for _ in range(epochs):
         order = rng.permutation(len(x))
         for start in range(0, len(x) - batch + 1, batch):
             rows = order[start:start + batch]
             if update % every == 0:
                 for name, values in errors_at(network, loss, x[rows], y[rows], criterion).items():
-                    found.setdefault(name, []).append(values)
+                    series.setdefault(name, []).append(values)
             optimizer.step(x[rows], y[rows])
             update += 1
-    return {name: np.mean(values, axis=0).tolist() for name, values in found.items()}
+    return {name: np.mean(values, axis=0).tolist() for name, values in series.items()}
 
 
 def errors_at(network, loss, x, y, criterion):
@@ -46,9 +46,11 @@ def errors_at(network, loss, x, y, criterion):
     exact = so.eacg.bias_curvatures(network, loss, x, y, curvature="hessian")
     names = [name for name in training.CURVATURES
              if criterion == "cross-entropy" or name != "gauss-newton"]
-    made = {name: so.eacg.bias_curvatures(network, loss, x, y, curvature=name) for name in names}
-    return {name: layer_errors(blocks, exact).tolist() for name, blocks in made.items()} | {
-        "norm": [float(np.linalg.norm(H)) for H in exact]}
+    norms = {}
+    for name in names:
+        blocks = so.eacg.bias_curvatures(network, loss, x, y, curvature=name)
+        norms[name] = layer_errors(blocks, exact).tolist()
+    return norms | {"norm": [float(np.linalg.norm(H)) for H in exact]}
 
 
 class Errors:
@@ -62,21 +64,21 @@ class Errors:
                 for seed in settings["seeds"] for along in TRAJECTORIES]
 
     def judge(self, results, settings):
-        found = {along: results.of(along=along) for along in TRAJECTORIES}
-        others = [name for name in ("fisher", "gauss-newton") if name in found["sgd"][0]]
+        trajectories = {along: results.of(along=along) for along in TRAJECTORIES}
+        others = [name for name in ("fisher", "gauss-newton") if name in trajectories["sgd"][0]]
 
         def smaller(ours, other, measure):
             """log of the other's total over ours, along both trajectories."""
             return both(*(paired([np.log(total_error(one[other]) / total_error(one[ours]))
                                   for one in runs], f"{measure}, along {along}")
-                          for along, runs in found.items()))
+                          for along, runs in trajectories.items()))
 
-        top = max(one[name][-1] for runs in found.values() for one in runs
+        top = max(one[name][-1] for runs in trajectories.values() for one in runs
                   for name in ("pch-1", "pch-2"))
         other = {"pch-1": "pch-2", "pch-2": "pch-1"}[self.printed]
-        scale = max(one["norm"][-1] for runs in found.values() for one in runs)
+        scale = max(one["norm"][-1] for runs in trajectories.values() for one in runs)
         growth = {along: [np.log(relative(one, "pch-1", -2) / relative(one, "pch-1", 0))
-                          for one in runs] for along, runs in found.items()}
+                          for one in runs] for along, runs in trajectories.items()}
         return {"a": both(*(smaller(ours, worse, f"log of the total, {worse} over {ours}")
                             for ours in ("pch-1", "pch-2") for worse in others)),
                 "b": both(*(paired(values, "log of the relative error below the top over that of "
@@ -89,9 +91,9 @@ class Errors:
         panels = figure.subplots(1, 2, sharey=True)
         case = results.arguments()[0]["case"]
         for axes, along in zip(panels, TRAJECTORIES):
-            found = results.of(along=along)
-            for k, name in enumerate(found[0]):
-                mean = np.mean([one[name] for one in found], axis=0)
+            runs = results.of(along=along)
+            for k, name in enumerate(runs[0]):
+                mean = np.mean([one[name] for one in runs], axis=0)
                 label = "exact block itself" if name == "norm" else name
                 axes.plot(range(1, len(mean) + 1), np.maximum(mean, 1e-9), "osD^v"[k] + "-",
                           color="0.6" if name == "norm" else f"C{k}", label=label)

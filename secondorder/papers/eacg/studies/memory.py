@@ -1,5 +1,6 @@
 """Claim: with 150,528 inputs KFI's matrices do not fit; EA-CG's step needs little more memory than
-SGD's."""
+SGD's.
+"""
 
 import tracemalloc
 

@@ -86,8 +86,8 @@ class Plateau:
                 ("printed", {"case": settings["printed"], "widths": None, "gain": 1.0},
                  settings["printed_updates"]),
                 ("gain", {"gain": 4.0}, settings["updates"])):
-            found = [one["update"] for one in results.of(name="ea-cg", **wanted)]
-            verdicts[letter] = counted([update <= limit for update in found], found,
+            updates = [one["update"] for one in results.of(name="ea-cg", **wanted)]
+            verdicts[letter] = counted([update <= limit for update in updates], updates,
                                        "updates until the start", least=3)
         return verdicts
 

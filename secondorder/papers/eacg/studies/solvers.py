@@ -46,9 +46,9 @@ class CgGrid:
         verdicts = []
         for most in ITERATIONS:
             for tolerance in TOLERANCES:
-                found = results.by_seed(solver="ea-cg", max_cg=most, tolerance=tolerance)
+                by_seed = results.by_seed(solver="ea-cg", max_cg=most, tolerance=tolerance)
                 logs = [np.log(one.get("loss", np.nan) / closed[seed].get("loss", np.nan))
-                        for seed, one in found.items()]
+                        for seed, one in by_seed.items()]
                 verdicts.append(alike(logs, 0.1, f"log of the loss over the closed form's, "
                                       f"{most} iterations, tolerance {tolerance:g}"))
         return {"a": both(*verdicts)}

@@ -62,13 +62,13 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
     # loops are compiled in a first step, here of a copy: these seconds are not the method's
     optimizer_of(network.copy(), loss, method, curvature, 1e-3, alpha).step(x[:batch], y[:batch])
     rng, updates = np.random.default_rng([seed, 1]), len(x) // batch
-    kept = {"loss": [], "accuracy": [], "seconds": [], "updates": updates}
+    record = {"loss": [], "accuracy": [], "seconds": [], "updates": updates}
     spent = 0.0
     for epoch in range(epochs + 1):
         try:
-            kept["loss"].append(mean_loss(network, loss, x, y))
-            kept["accuracy"].append(float(np.mean(network(test_x).argmax(axis=1) == test_y)))
-            kept["seconds"].append(round(spent, 3))
+            record["loss"].append(mean_loss(network, loss, x, y))
+            record["accuracy"].append(float(np.mean(network(test_x).argmax(axis=1) == test_y)))
+            record["seconds"].append(round(spent, 3))
             order = rng.permutation(len(x))
             for start in range(0, updates * batch if epoch < epochs else 0, batch):
                 rows = order[start:start + batch]
@@ -76,8 +76,8 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
                 optimizer.step(x[rows], y[rows])
                 spent += time.process_time() - began
         except FloatingPointError as error:
-            return kept | {"diverged": f"epoch {epoch}: {error}"}
-    return kept
+            return record | {"diverged": f"epoch {epoch}: {error}"}
+    return record
 
 
 def optimizer_of(network, loss, method, curvature, rate, alpha):
@@ -146,11 +146,11 @@ def chosen(method, curvature, criterion, settings, results):
         return dict.fromkeys(SELECTIONS, grid[0])
     tried = []
     for rate, alpha, batch in grid:
-        found = results.of(method=method, curvature=curvature, criterion=criterion, rate=rate,
+        trial = results.of(method=method, curvature=curvature, criterion=criterion, rate=rate,
                            alpha=alpha, batch=batch, seed=TRIAL_SEED)
-        if not found:
+        if not trial:
             return {}
-        tried.append(found[0])
+        tried.append(trial[0])
     lost = [diverged(result) for result in tried]
     losses = [np.inf if gone else result["loss"][-1] for gone, result in zip(lost, tried)]
     accuracies = [-1 if gone else result["accuracy"][-1] for gone, result in zip(lost, tried)]
@@ -176,9 +176,9 @@ class Chosen:
         if point is None:
             return {}
         rate, alpha, batch = point
-        found = self.results.by_seed(method=method, curvature=curvature, criterion=self.criterion,
+        runs = self.results.by_seed(method=method, curvature=curvature, criterion=self.criterion,
                                      rate=rate, alpha=alpha, batch=batch, hold_out=False)
-        return {seed: found[seed] for seed in self.settings["seeds"] if seed in found}
+        return {seed: runs[seed] for seed in self.settings["seeds"] if seed in runs}
 
     def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
         """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin.
@@ -234,7 +234,8 @@ def better_accuracy(ours, other):
 
 def faster(ours, other):
     """log of the other's seconds over ours, to the loss that both reach: 1.1 times the larger of
-    their final ones."""
+    their final ones.
+    """
     level = 1.1 * max(final(ours), final(other))
     return np.log(seconds_to(other, level) / seconds_to(ours, level))
 
@@ -266,14 +267,14 @@ def draw_curves(methods, criterion, results, figure, over):
         best = best_arguments(method, curvature, told, results)
         if best is None:
             continue
-        found = [run for run in results.of(**best) if not diverged(run)]
-        shortest = min(len(run["loss"]) for run in found)
+        runs = [run for run in results.of(**best) if not diverged(run)]
+        shortest = min(len(run["loss"]) for run in runs)
         x = (np.arange(shortest) if over == "epochs" else
-             np.mean([run["seconds"][:shortest] for run in found], axis=0))
+             np.mean([run["seconds"][:shortest] for run in runs], axis=0))
         _, style, marker = STYLES[method]
         label = "SGD, momentum" if method == "sgd" else f"{curvature}, {method}"
         for axes, name in zip(panels, ("loss", "accuracy")):
-            axes.plot(x, np.mean([run[name][:shortest] for run in found], axis=0), style,
+            axes.plot(x, np.mean([run[name][:shortest] for run in runs], axis=0), style,
                       color=COLOURS[curvature], marker=marker, markersize=3,
                       markevery=max(1, shortest // 8), label=label)
     unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
