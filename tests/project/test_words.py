@@ -27,6 +27,11 @@ CUT = re.compile(r"\s(=|\+|-|\*|/|<=|>=|<|>|~|@)\s*$")
 PARTICIPLES = {"found", "made", "kept", "seen"}
 #: Words of the trade that have another name here: second order, residual, damping.
 SYNONYMS = {"bend", "bends", "defect", "defects", "strength"}
+#: Those that users write in a room, with the reason; on the way to the formula they keep the name.
+WRITTEN_BY_USERS = {
+    "papers/reversible_gauss_newton/": {
+        "strength": "an option of GaussNewton and of direction, an argument of Ridge"},
+}
 
 
 @cache
@@ -90,15 +95,17 @@ def participles(file):
 
 
 def synonyms(file):
-    return sorted(set(names(file)) & SYNONYMS)
+    stays = {name for place, given in WRITTEN_BY_USERS.items() if file.startswith(place)
+             for name in given}
+    return sorted(set(names(file)) & SYNONYMS - stays)
 
 
 RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, closings,
                                           participles, synonyms)}
 #: Folders above the ground floor, and the other rooms: what is written there anew is not held yet.
 ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/experiments/", "/lessons/",
-         "/papers/bridges/", "/papers/low_rank/",
-         "/papers/reversible_gauss_newton/", "/plots/", "/studies/"]
+         "/papers/bridges/", "/papers/low_rank/", "/papers/residual_partitioning/studies/",
+         "/plots/", "/studies/"]
 NOT_YET = {
     "phrases": [],
     "cut_formulas": ABOVE,
@@ -132,9 +139,16 @@ NOT_YET = {
 }
 
 
+def test_what_users_write_is_bound_where_it_is_excused():
+    for place, given in WRITTEN_BY_USERS.items():
+        bound = {name for file in FILES if file.startswith(place) for name in names(file)}
+        assert set(given) <= bound
+
+
 def under(place):
     """The files of an entry of the list."""
-    return [file for file in FILES if file == place or place.endswith("/") and place in f"/{file}"]
+    return [file for file in FILES
+            if file == place or place.endswith("/") and f"/{file}".startswith(place)]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -27,7 +27,7 @@ class Coupling(Layer):
 
         y_m = x_m + F(x_k),  y_k = x_k
 
-    m is the half that moves, k the half that is kept, and F(x) = W s(V x) (+ b) with V fixed and W
+    m is the half that moves, k the half that stays, and F(x) = W s(V x) (+ b) with V fixed and W
     (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
 
     Parameters
@@ -59,7 +59,7 @@ class Coupling(Layer):
         one_of(HALVES, moves, "moves")
         self.moves, self.half = moves, int(width) // 2
         first, second = slice(0, self.half), slice(self.half, 2 * self.half)
-        self.moved, self.kept = (first, second) if moves == "first" else (second, first)
+        self.moved, self.source = (first, second) if moves == "first" else (second, first)
         layers = [] if bottleneck is None else [
             Linear(self.half, bottleneck, bias=False, trainable=False, init=fixed_init, rng=rng)]
         layers += [Activation(activation),
@@ -93,16 +93,16 @@ class Coupling(Layer):
 
     # -- forward and back ------------------------------------------------------------------------
 
-    def _joined(self, moved, kept):
+    def _joined(self, moved, source):
         """An array (S, d) from its two halves."""
-        whole = np.empty((len(kept), 2 * self.half), dtype=np.result_type(moved, kept))
-        whole[:, self.moved], whole[:, self.kept] = moved, kept
+        whole = np.empty((len(source), 2 * self.half), dtype=np.result_type(moved, source))
+        whole[:, self.moved], whole[:, self.source] = moved, source
         return whole
 
     def forward(self, x):
         """y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
-        change, inner = self.inner.forward(x[:, self.kept])
-        y = self._joined(x[:, self.moved] + change, x[:, self.kept])
+        change, inner = self.inner.forward(x[:, self.source])
+        y = self._joined(x[:, self.moved] + change, x[:, self.source])
         return y, CouplingSaved(x, y, inner)
 
     def inverse(self, y):
@@ -111,8 +111,8 @@ class Coupling(Layer):
 
     def undone(self, y):
         """The input that gives y, and what `forward` saves at it."""
-        change, inner = self.inner.forward(y[:, self.kept])
-        x = self._joined(y[:, self.moved] - change, y[:, self.kept])
+        change, inner = self.inner.forward(y[:, self.source])
+        x = self._joined(y[:, self.moved] - change, y[:, self.source])
         return x, CouplingSaved(x, y, inner)
 
     def inverse_tangent(self, saved, y_tangent):
@@ -120,15 +120,15 @@ class Coupling(Layer):
 
             x_tangent_sm = e_sm - sum_k dF_sm/dx_sk e_sk,  x_tangent_sk = e_sk
         """
-        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
-        return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.kept])
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.source], None)
+        return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.source])
 
     # -- the other passes ------------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
         back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
-        return self._joined(y_bar[:, self.moved], y_bar[:, self.kept] + back)
+        return self._joined(y_bar[:, self.moved], y_bar[:, self.source] + back)
 
     def parameter_gradient(self, saved, y_bar):
         """W_bar_mj = sum_s y_bar_sm S_js; V and the activation hold nothing that is trained."""
@@ -145,30 +145,32 @@ class Coupling(Layer):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
-        kept = None if x_tangent is None else x_tangent[:, self.kept]
-        change = self.inner.tangent(saved.inner, kept, theta_tangent)
+        x_source = None if x_tangent is None else x_tangent[:, self.source]
+        change = self.inner.tangent(saved.inner, x_source, theta_tangent)
         if x_tangent is None:
             return self._joined(change, np.zeros_like(change))
-        return self._joined(x_tangent[:, self.moved] + change, kept)
+        return self._joined(x_tangent[:, self.moved] + change, x_source)
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
         """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""
         x_second = np.zeros_like(saved.output) if x_second is None else x_second
-        kept = None if x_tangent is None else x_tangent[:, self.kept]
-        change = self.inner.second_tangent(saved.inner, kept, x_second[:, self.kept], theta_tangent)
-        return self._joined(x_second[:, self.moved] + change, x_second[:, self.kept])
+        x_source = None if x_tangent is None else x_tangent[:, self.source]
+        change = self.inner.second_tangent(saved.inner, x_source, x_second[:, self.source],
+                                           theta_tangent)
+        return self._joined(x_second[:, self.moved] + change, x_second[:, self.source])
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """That of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
-        kept = None if x_tangent is None else x_tangent[:, self.kept]
+        x_source = None if x_tangent is None else x_tangent[:, self.source]
         back, theta_bar_tangent = self.inner.backward_tangent(
-            saved.inner, kept, theta_tangent, y_bar[:, self.moved], y_bar_tangent[:, self.moved])
+            saved.inner, x_source, theta_tangent, y_bar[:, self.moved],
+            y_bar_tangent[:, self.moved])
         moved = y_bar_tangent[:, self.moved]
-        return self._joined(moved, y_bar_tangent[:, self.kept] + back), theta_bar_tangent
+        return self._joined(moved, y_bar_tangent[:, self.source] + back), theta_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
         """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""
-        m, k = self.moved, self.kept
+        m, k = self.moved, self.source
         H_x = np.array(H_y)
         H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
         for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric

@@ -152,7 +152,8 @@ def _alignment(a, b):
 
 def _unbiased_alignment(a, b):
     """The unbiased HSIC estimator: with K, L the Gram matrices without diagonals,
-    (tr K L + (1 K 1)(1 L 1) / ((n-1)(n-2)) - 2 / (n-2) 1 K L 1) / (n (n-3))."""
+    (tr K L + (1 K 1)(1 L 1) / ((n-1)(n-2)) - 2 / (n-2) 1 K L 1) / (n (n-3)).
+    """
     n = len(a)
     K, L = a @ a.T, b @ b.T
     np.fill_diagonal(K, 0)

@@ -1,5 +1,6 @@
 """The twin of a half-coupled layer, which writes into arrays that are used again; see
-:mod:`secondorder.nets.in_place`."""
+:mod:`secondorder.nets.in_place`.
+"""
 
 from ...nets.in_place import InPlace, in_place, like_x, like_y, twins
 from .coupling import Coupling, CouplingSaved
@@ -13,7 +14,7 @@ class CouplingInPlace(InPlace):
 
     def __init__(self, layer, input_shape, dtype):
         super().__init__(layer, input_shape, dtype)
-        self.moved, self.kept = layer.moved, layer.kept
+        self.moved, self.source = layer.moved, layer.source
         self.inner = in_place(layer.inner, (layer.half,), dtype)
         self.trained = self.inner.layers[-1]
 
@@ -23,7 +24,7 @@ class CouplingInPlace(InPlace):
 
     def forward(self, x):
         m, y = self.moved, self.y
-        change, inner = self.inner.forward(x[:, self.kept])
+        change, inner = self.inner.forward(x[:, self.source])
         y[...] = x
         y[:, m] += change
         return y, CouplingSaved(x, y, inner)
@@ -31,7 +32,7 @@ class CouplingInPlace(InPlace):
     def inverse_tangent(self, saved, y_tangent):
         """As `Coupling.inverse_tangent`."""
         x_tangent = self.x_tangent
-        change = self.inner.tangent(saved.inner, y_tangent[:, self.kept], None)
+        change = self.inner.tangent(saved.inner, y_tangent[:, self.source], None)
         x_tangent[...] = y_tangent
         x_tangent[:, self.moved] -= change
         return x_tangent
@@ -40,7 +41,7 @@ class CouplingInPlace(InPlace):
         x_bar = self.x_bar
         back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
         x_bar[...] = y_bar
-        x_bar[:, self.kept] += back
+        x_bar[:, self.source] += back
         return x_bar
 
     def parameter_gradient(self, saved, y_bar, out):
@@ -51,8 +52,8 @@ class CouplingInPlace(InPlace):
 
     def tangent(self, saved, x_tangent, theta_tangent):
         y_tangent = self.y_tangent
-        kept = None if x_tangent is None else x_tangent[:, self.kept]
-        change = self.inner.tangent(saved.inner, kept, theta_tangent)
+        x_source = None if x_tangent is None else x_tangent[:, self.source]
+        change = self.inner.tangent(saved.inner, x_source, theta_tangent)
         y_tangent[...] = 0 if x_tangent is None else x_tangent
         y_tangent[:, self.moved] += change
         return y_tangent

@@ -90,7 +90,8 @@ class RevMLP(Network):
 
     def saved_arguments(self):
         """What the constructor takes, for :mod:`~secondorder.nets.saving`; the readout is among
-        the parameters."""
+        the parameters.
+        """
         first, last = (half.saved_arguments() for half in (self.couplings[0], self.couplings[-1]))
         return {"d": self.inputs, "blocks": len(self.blocks), "bottleneck": last["bottleneck"],
                 "activation": last["activation"], "first_activation": first["activation"],

@@ -80,7 +80,7 @@ def add_coupling(layer, saved, bars, K, last):
     inside = add_chain(layer.inner, saved.inner, [bar[:, layer.moved] for bar in bars], K, last)
     if last:
         return None
-    return [layer._joined(bar[:, layer.moved], bar[:, layer.kept] + back)
+    return [layer._joined(bar[:, layer.moved], bar[:, layer.source] + back)
             for bar, back in zip(bars, inside)]
 
 

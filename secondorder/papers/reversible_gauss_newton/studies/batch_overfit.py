@@ -20,11 +20,12 @@ def changes(run):
 
 def carried_over(runs, own):
     """What a method carries over at a given change of the own batch, between its rates; nearest
-    where none of them comes so far."""
-    found = sorted(changes(run) for run in runs if not diverged(run) and np.mean(run["change"]) < 0)
-    if not found:
+    where none of them comes so far.
+    """
+    pairs = sorted(changes(run) for run in runs if not diverged(run) and np.mean(run["change"]) < 0)
+    if not pairs:
         return float("nan")
-    return float(np.interp(own, *zip(*found)))
+    return float(np.interp(own, *zip(*pairs)))
 
 
 @study(PAPER, "claim-batch-overfit",
@@ -63,9 +64,9 @@ class BatchOverfit:
             colour, style = compared.STYLES[method]
             for number, seed in enumerate(settings["seeds"]):
                 told = [run for run in results.of(method=method, seed=seed) if not diverged(run)]
-                found = sorted(changes(run) for run in told if np.mean(run["change"]) < 0)
-                if found:
-                    panel.plot(*zip(*found), style, marker="os"[method == "adam"], color=colour,
+                pairs = sorted(changes(run) for run in told if np.mean(run["change"]) < 0)
+                if pairs:
+                    panel.plot(*zip(*pairs), style, marker="os"[method == "adam"], color=colour,
                                label=NAMES[method] if number == 0 else None)
         panel.set(xlabel="fall of the own batch's loss by a step, per cent",
                   ylabel="share that carries over to another batch")

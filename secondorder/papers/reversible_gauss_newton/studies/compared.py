@@ -62,7 +62,8 @@ def rates(results, settings, name, method, **more):
 
 def early(curves):
     """Rule P: least mean loss in epoch 1, of those that are stable (no epoch above 1.1 times the
-    one before it, of the first three); the smallest rate if none is."""
+    one before it, of the first three); the smallest rate if none is.
+    """
     def loss(curve):
         first = np.array(curve["loss"][:3])
         stable = len(first) == 3 and np.isfinite(first).all() and (first[1:] <= 1.1 * first[:-1]
@@ -83,10 +84,10 @@ def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RUL
     for name in names:
         runs += choosing(settings, name, methods, **more)
         for method in methods:
-            found = rates(results, settings, name, method, **more)
-            if found is not None:
+            choice = rates(results, settings, name, method, **more)
+            if choice is not None:
                 runs += [one(settings, name, seed, method, rate, **more)
-                         for rate in dict.fromkeys(found[rule] for rule in rules)
+                         for rate in dict.fromkeys(choice[rule] for rule in rules)
                          for seed in settings["seeds"]]
     return runs
 
@@ -95,10 +96,10 @@ def by_rule(results, settings, name="cifar", methods=METHODS, rules=tuple(RULES)
     """Rule -> method -> the runs of the judged seeds, in their order."""
     told = {rule: {} for rule in rules}
     for method in methods:
-        found = rates(results, settings, name, method, **more)
+        choice = rates(results, settings, name, method, **more)
         for rule in rules:
             told[rule][method] = [
-                results.of(**one(settings, name, seed, method, found[rule], **more).arguments)[0]
+                results.of(**one(settings, name, seed, method, choice[rule], **more).arguments)[0]
                 for seed in settings["seeds"]]
     return told
 
@@ -135,7 +136,8 @@ def least(run):
 
 def saturates(run):
     """Whether the second half of the epochs gains less than 2 %; a run that diverged gains
-    nothing."""
+    nothing.
+    """
     return diverged(run) or saturation(run["loss"]) < 1.02
 
 
@@ -147,7 +149,8 @@ def logs(runs, others, number=final):
 
 def reached(run, level):
     """Steps until a loss; one more than there were where it was not reached, infinite where the run
-    diverged before."""
+    diverged before.
+    """
     place = crossing(run["loss"], level)
     if np.isfinite(place) or diverged(run):
         return place
@@ -186,7 +189,8 @@ def draw_by_rule(panel, told, name, log=True):
 
 def settings_of(results, names=("cifar",)):
     """What a picture needs of the settings, found again from the runs: those of the full or of the
-    quick setting, whichever the results belong to."""
+    quick setting, whichever the results belong to.
+    """
     samples = {told["samples"] for told in results.arguments()}
     base = QUICK if QUICK[names[0]]["samples"] in samples else FULL
     seeds = sorted({told["seed"] for told in results.arguments()} - {CHOOSING})

@@ -1,5 +1,6 @@
 """Claims: a Gauss-Newton step costs, and keeps, nearly what one of gradient descent does; how large
-the networks are."""
+the networks are.
+"""
 
 import time
 import tracemalloc
@@ -10,7 +11,7 @@ import secondorder as so
 from secondorder.studies import Run, exactly, study, undecided
 
 from .. import PAPER, RevMLP
-from .training import LOSS, made
+from .training import LOSS, optimizer_of
 
 FULL = {"shapes": {"mnist": [784, 2, 8000, 1024], "cifar": [768, 6, 1600, 205]}, "rounds": 3,
         "seeds": (0,)}
@@ -27,11 +28,11 @@ def step(seed, inputs, blocks, width, batch, method, rounds):
     x = rng.standard_normal((batch, inputs)).astype("float32")
     y = rng.integers(0, 10, batch)
     small = RevMLP(4, 1, 8, outputs=2, rng=0, dtype="float32")  # what is imported late stays out
-    made(small, method, 1e-3).step(np.ones((2, 4)), [0, 1])
+    optimizer_of(small, method, 1e-3).step(np.ones((2, 4)), [0, 1])
     tracemalloc.start()
     try:
         network = RevMLP(inputs, blocks, width, outputs=10, init=1e-3, rng=seed, dtype="float32")
-        optimizer = made(network, method, 1e-3)
+        optimizer = optimizer_of(network, method, 1e-3)
         optimizer.step(x, y)
         tracemalloc.reset_peak()
         optimizer.step(x, y)
@@ -56,9 +57,9 @@ def step_runs(settings):
 
 def ratio(results, shape, number):
     """Gauss-Newton's over gradient descent's; None without runs."""
-    found = [results.of(method=method, blocks=shape[1], width=shape[2]) for method in
+    runs = [results.of(method=method, blocks=shape[1], width=shape[2]) for method in
              ("gn", "sgd")]
-    return found[0][0][number] / found[1][0][number] if all(found) else None
+    return runs[0][0][number] / runs[1][0][number] if all(runs) else None
 
 
 def judged(results, settings, number, limit):
@@ -120,7 +121,8 @@ PRINTED = {"mnist": (784, 2, 8000, 12_544_000), "cifar": (3072, 6, 8000, 147_456
 
 def weights(inputs, blocks, width, share):
     """Trained weights of a network with a `share`-th of the bottleneck, times that share: every
-    weight matrix is (d/2, d')."""
+    weight matrix is (d/2, d').
+    """
     network = RevMLP(inputs, blocks, width // share, outputs=10, rng=0, dtype="float32")
     return {"weights": share * so.exact.gradient(network, LOSS, np.zeros((1, inputs)), [0]).size}
 
@@ -138,16 +140,16 @@ class Size:
     def judge(self, results, settings):
         verdicts = {}
         for name, (d, L, width, count) in PRINTED.items():
-            found = results.of(inputs=d, blocks=L, width=width)[0]["weights"]
-            verdicts[name] = exactly(found == count, found, "trained weights")
+            number = results.of(inputs=d, blocks=L, width=width)[0]["weights"]
+            verdicts[name] = exactly(number == count, number, "trained weights")
         return verdicts
 
     def draw(self, results, figure):
         panel = figure.subplots()
         for k, (name, (d, L, width, count)) in enumerate(PRINTED.items()):
-            found = results.of(inputs=d, blocks=L, width=width)[0]["weights"]
-            panel.barh([k], [found], color=f"C{k}", hatch=("", "//")[k])
-            panel.annotate(f"{found:,} (printed: {count:,})", (found, k), xytext=(4, 0),
+            number = results.of(inputs=d, blocks=L, width=width)[0]["weights"]
+            panel.barh([k], [number], color=f"C{k}", hatch=("", "//")[k])
+            panel.annotate(f"{number:,} (printed: {count:,})", (number, k), xytext=(4, 0),
                            textcoords="offset points", va="center", ha="left")
         panel.set_yticks(range(2), PRINTED)
         panel.set(xscale="log", xlabel="trained weights", xlim=(1e6, 1e11))

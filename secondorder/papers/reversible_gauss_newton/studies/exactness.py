@@ -17,7 +17,8 @@ KINDS = {"exact": {}, "gn": {"pseudo_inverse": "truncate"}, "code": {}}
 
 def steps(seed, task, kind, samples, width, batch, rate, count):
     """Defect |J d + eps| / |eps|, least rank and full rank of the first and the last of some steps
-    on batches that are not augmented."""
+    on batches that are not augmented.
+    """
     x, y, *_ = split(task, samples, seed)
     x, rng = shown(TASKS[task], x), np.random.default_rng([seed, 2])
     authors = {"first_activation": "identity", "bias": True} if kind == "code" else {}
@@ -66,13 +67,13 @@ class Exact:
     def judge(self, results, settings):
         verdicts = {}
         for kind in ("exact", "gn"):
-            found = [defect(one) for one in results.of(kind=kind)]
-            verdicts[kind] = counted([value < 1e-3 for value in found], found,
+            misses = [defect(one) for one in results.of(kind=kind)]
+            verdicts[kind] = counted([value < 1e-3 for value in misses], misses,
                                      "larger defect of start and end", 3)
-        found = results.of(kind="code")
+        runs = results.of(kind="code")
         verdicts["code"] = counted([not diverged(one) and one["last"][1] == one["last"][2]
-                                    for one in found],
-                                   [one["last"][1] for one in finished(found)],
+                                    for one in runs],
+                                   [one["last"][1] for one in finished(runs)],
                                    "least rank of a half layer", 3).with_note(
                                        f"n = {settings['wide']}")
         return verdicts

@@ -25,7 +25,8 @@ def choosing(settings, name, method):
 
 def rates(results, settings, name, method):
     """Rule P: the largest rate that does not diverge (finite, never above twice the start). Rule B:
-    least final loss."""
+    least final loss.
+    """
     runs = choosing(settings, name, method)
     if any(run not in results for run in runs):
         return None
@@ -40,9 +41,9 @@ def rates(results, settings, name, method):
 def by_rule(results, settings, name):
     told = {rule: {} for rule in compared.RULES}
     for method in compared.METHODS:
-        found = rates(results, settings, name, method)
+        choice = rates(results, settings, name, method)
         for rule in told:
-            told[rule][method] = [results.of(**one(settings, name, seed, method, found[rule])
+            told[rule][method] = [results.of(**one(settings, name, seed, method, choice[rule])
                                              .arguments)[0] for seed in settings["seeds"]]
     return told
 
@@ -87,10 +88,10 @@ class Figure1:
         for name in ("mnist", "cifar"):
             for method in compared.METHODS:
                 wanted += choosing(settings, name, method)
-                found = rates(results, settings, name, method)
-                if found:
+                choice = rates(results, settings, name, method)
+                if choice:
                     wanted += [one(settings, name, seed, method, rate)
-                               for rate in dict.fromkeys(found.values())
+                               for rate in dict.fromkeys(choice.values())
                                for seed in settings["seeds"]]
         return wanted
 

@@ -30,17 +30,17 @@ class Figure13:
         return compared.one(settings, "cifar", seed, "gn", rate, l2=l2, looks=0, **more)
 
     def _best(self, results):
-        found = chosen(results, [{"l2": l2} for l2 in DECAYS],
-                       lambda run: compared.final(run, "test"), (compared.CHOOSING,))
-        return found and found["l2"]
+        choice = chosen(results, [{"l2": l2} for l2 in DECAYS],
+                        lambda run: compared.final(run, "test"), (compared.CHOOSING,))
+        return choice and choice["l2"]
 
     def judge(self, results, settings):
         without = compared.by_rule(results, settings, methods=("gn",), rules=("P",))["P"]["gn"]
         l2 = self._best(results)
         if l2 is None:
             return {"a": undecided("runs that choose the decay are missing")}
-        found = results.by_seed(l2=l2)
-        told = [found[seed] for seed in settings["seeds"]]
+        runs = results.by_seed(l2=l2)
+        told = [runs[seed] for seed in settings["seeds"]]
         logs = compared.logs(told, without, lambda run: compared.final(run, "test"))
         lost = sum(map(diverged, told)) + sum(map(diverged, without))
         note = f"decay {l2:g}" + (f"; {lost} runs diverged" if lost else "")

@@ -21,8 +21,8 @@ def regularised(settings, seed, rate, form, strength, **more):
 def strength_of(results, form):
     """The strength with the least training loss on the seed for choosing; None before that."""
     options = [{"options": {"pseudo_inverse": form, "strength": value}} for value in STRENGTHS]
-    found = chosen(results, options, compared.final, (compared.CHOOSING,))
-    return found and found["options"]["strength"]
+    choice = chosen(results, options, compared.final, (compared.CHOOSING,))
+    return choice and choice["options"]["strength"]
 
 
 @study(PAPER, "figure-14",

@@ -21,9 +21,10 @@ SQUARED = so.SquaredError()
 
 def regress(seed, method, rate, epochs, batch, width, samples=None):
     """Training (before the updates) and test losses by epoch, half squared errors of standardised
-    targets; one batch of `samples` if ``batch == samples``."""
-    found = datasets.load(where("wine-quality") or "diabetes")
-    x, y = np.asarray(found.inputs), np.asarray(found.targets, dtype=float).reshape(-1, 1)
+    targets; one batch of `samples` if ``batch == samples``.
+    """
+    data = datasets.load(where("wine-quality") or "diabetes")
+    x, y = np.asarray(data.inputs), np.asarray(data.targets, dtype=float).reshape(-1, 1)
     order = np.random.default_rng([seed, 1]).permutation(len(x))
     test, rest = order[:len(x) // 10], order[len(x) // 10:][:samples]
     x, y = ((part - part[rest].mean(axis=0)) / part[rest].std(axis=0) for part in (x, y))
@@ -31,7 +32,7 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
     network = RevMLP(x.shape[1], 2, width, outputs=1, init=1e-3, rng=seed, dtype="float32")
     kind, options = METHODS[method]
     optimizer = kind(network, SQUARED, learning_rate=rate, **options)
-    rng, kept = np.random.default_rng([seed, 2]), {"loss": [], "test": []}
+    rng, record = np.random.default_rng([seed, 2]), {"loss": [], "test": []}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)
         try:
@@ -39,13 +40,13 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
                 rows = rest if batch == samples else rng.permutation(rest)
                 losses = [optimizer.step(x[part], y[part])["loss"] for part in
                           (rows[k:k + batch] for k in range(0, len(rows) - batch + 1, batch))]
-                kept["loss"].append(rounded(np.mean(losses)))
-                kept["test"].append(rounded(SQUARED.value(network(x[test]), y[test]).mean()))
-                if not kept["loss"][-1] < 1e3 * max(kept["loss"][0], 1.0):
+                record["loss"].append(rounded(np.mean(losses)))
+                record["test"].append(rounded(SQUARED.value(network(x[test]), y[test]).mean()))
+                if not record["loss"][-1] < 1e3 * max(record["loss"][0], 1.0):
                     raise FloatingPointError("the loss is out of bounds")
         except FloatingPointError as error:
-            return kept | {"diverged": str(error)[:200]}
-    return kept
+            return record | {"diverged": str(error)[:200]}
+    return record
 
 
 def one(settings, name, seed, method, rate, short=False):
@@ -105,10 +106,10 @@ class Figure15:
         for name in ("full", "mini"):
             for method in compared.METHODS:
                 wanted += choosing(settings, name, method)
-                found = rate_of(results, settings, name, method)
-                if found:
+                choice = rate_of(results, settings, name, method)
+                if choice:
                     wanted += [one(settings, name, seed, method, rate)
-                               for rate in dict.fromkeys(found.values())
+                               for rate in dict.fromkeys(choice.values())
                                for seed in settings["seeds"]]
         return wanted
 

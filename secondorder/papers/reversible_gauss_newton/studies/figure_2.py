@@ -92,9 +92,9 @@ class Figure2:
         panels = figure.subplots(2, 3)
         for row, name in zip(panels, SETS):
             told = compared.by_rule(results, settings, name)
-            for panel, kept, label in zip(row, ("loss", "test", "accuracy"), (
+            for panel, record, label in zip(row, ("loss", "test", "accuracy"), (
                     "training loss", "test loss", "test accuracy")):
-                compared.draw_by_rule(panel, told, kept, log=kept != "accuracy")
+                compared.draw_by_rule(panel, told, record, log=record != "accuracy")
                 panel.set(ylabel=label, xlabel="epoch" if row is panels[-1] else "")
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
         panels[0][0].legend(fontsize=7)

@@ -15,8 +15,8 @@ def last(run, name, block=None):
     """A similarity at the last look; NaN where the run diverged."""
     if diverged(run) or not run["looks"]:
         return float("nan")
-    found = run["looks"][-1][name]
-    return found if block is None else found[block]
+    value = run["looks"][-1][name]
+    return value if block is None else value[block]
 
 
 def above(values, margin, measure):
@@ -50,19 +50,20 @@ def blocks_claim(runs, blocks):
 
 def equal_loss_claim(runs):
     """(g): (a)'s gap, with both read at the lowest training loss that Gauss-Newton and Adam both
-    reach."""
+    reach.
+    """
     gaps = []
     for one, other in zip(runs["gn"], runs["adam"]):
         if diverged(one) or diverged(other) or not one["looks"]:
             gaps.append(np.nan)
             continue
         level = max(smoothed(run["loss"]).min() for run in (one, other))
-        found = []
+        rises = []
         for run in (one, other):
             epochs = np.linspace(0, len(run["loss"]), len(run["looks"]))
             place = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0]) + 1
-            found.append(np.interp(place, epochs, [look["ntk"] for look in run["looks"]]))
-        gaps.append(found[0] - found[1])
+            rises.append(np.interp(place, epochs, [look["ntk"] for look in run["looks"]]))
+        gaps.append(rises[0] - rises[1])
     return paired(gaps, "similarity less Adam's at equal training loss", GAP)
 
 
@@ -101,13 +102,13 @@ class Figure4:
         every = settings["cifar"]["looks"]
         for method in compared.METHODS:
             colour, style = compared.STYLES[method]
-            found = [run for run in finished(runs[method]) if run["looks"]]
+            looked = [run for run in finished(runs[method]) if run["looks"]]
             told = [("ntk", None), ("step", None), ("cka", 0), ("cka", 2), ("cka", -1)]
             for panel, (name, block) in zip(panels, told):
                 rows = [[look[name] if block is None else look[name][block]
-                         for look in run["looks"]] for run in found]
+                         for look in run["looks"]] for run in looked]
                 compared.draw_curves(panel, rows, colour, style, NAMES[method], every, 0)
-            rows = [[look["added"][-1] for look in run["looks"]] for run in found]
+            rows = [[look["added"][-1] for look in run["looks"]] for run in looked]
             compared.draw_curves(panels[-1], rows, colour, ":", None, every, 0)
         for panel, title in zip(panels, ("kernel, with start", "kernel, with last look",
                                          "CKA, first block", "CKA, middle block",

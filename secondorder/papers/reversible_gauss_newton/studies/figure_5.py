@@ -32,10 +32,10 @@ class Figure5:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, **PLAIN)
         for method in compared.METHODS:
-            found = compared.rates(results, settings, "cifar", method, **PLAIN)
-            if found:
+            choice = compared.rates(results, settings, "cifar", method, **PLAIN)
+            if choice:
                 wanted += [one_batch(settings, seed, method, rate)
-                           for rate in dict.fromkeys(found.values())
+                           for rate in dict.fromkeys(choice.values())
                            for seed in settings["seeds"]]
         return wanted
 

@@ -33,9 +33,9 @@ class Figure9:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, rules=("P",))
         for method in compared.METHODS:
-            found = compared.rates(results, settings, "cifar", method)
-            if found:
-                wanted += [compared.one(settings, "cifar", seed, method, found["P"], init="xavier")
+            choice = compared.rates(results, settings, "cifar", method)
+            if choice:
+                wanted += [compared.one(settings, "cifar", seed, method, choice["P"], init="xavier")
                            for seed in settings["seeds"]]
         return wanted
 

@@ -11,25 +11,26 @@ from .training import NAMES
 
 def points(told, seed):
     """(method, rule, change of the kernel from its start, test accuracy) of the runs of a seed,
-    read where each first comes down to the lowest training loss that all of them reach."""
+    read where each first comes down to the lowest training loss that all of them reach.
+    """
     runs = [(method, rule, told[rule][method][seed]) for rule in told for method in told[rule]]
     runs = [one for one in runs if not diverged(one[2]) and one[2]["looks"]]
     if not runs:
         return []
     level = lowest_common(*(smoothed(run["loss"]) for _, _, run in runs))
-    found = []
+    points = []
     for method, rule, run in runs:
         epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
         at = np.linspace(0, len(run["loss"]), len(run["looks"]))
         kernel = np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
-        found.append((method, rule, 1 - kernel, run["accuracy"][epoch]))
-    return found
+        points.append((method, rule, 1 - kernel, run["accuracy"][epoch]))
+    return points
 
 
-def correlation(found):
+def correlation(points):
     """Of change and accuracy; NaN where one of them is the same for all, or points are few."""
-    x, y = (np.array([one[k] for one in found]) for k in (2, 3))
-    if len(found) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    x, y = (np.array([one[k] for one in points]) for k in (2, 3))
+    if len(points) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
     return float(np.corrcoef(np.argsort(np.argsort(x)), np.argsort(np.argsort(y)))[0, 1])
 

@@ -45,7 +45,8 @@ def noisy(settings, seed, method, rate):
 
 def test_at(result, level=LEVEL, name="test"):
     """Test loss (or accuracy) of a full-batch run where the training loss is at a level. The loss
-    is that before a step, the test that behind it."""
+    is that before a step, the test that behind it.
+    """
     return at_loss(result["loss"][1:], result[name][:-1], level)
 
 
@@ -58,11 +59,11 @@ def best_rate(results, settings, method, width=None):
     def number(result):
         if diverged(result):
             return np.inf
-        found = test_at(result) if width else smoothed(result["loss"])[-1]
-        return found if np.isfinite(found) else 1e9 + result["loss"][-1]  # did not come so far
+        value = test_at(result) if width else smoothed(result["loss"])[-1]
+        return value if np.isfinite(value) else 1e9 + result["loss"][-1]  # did not come so far
 
-    found = chosen(results, candidates, number, (CHOOSING,))
-    return None if found is None else found["rate"]
+    best = chosen(results, candidates, number, (CHOOSING,))
+    return None if best is None else best["rate"]
 
 
 def claims():
@@ -160,9 +161,9 @@ class PoorGeneralisation:
                         fontsize=10)
 
 
-def draw_pairs(panel, found, arguments, method, shift):
+def draw_pairs(panel, results, arguments, method, shift):
     """Test loss over training loss along the judged runs of a method."""
-    shown = [one for one, told in zip(found, arguments) if told["seed"] != CHOOSING]
+    shown = [one for one, told in zip(results, arguments) if told["seed"] != CHOOSING]
     for number, one in enumerate(finished(shown)):
         colour, style = STYLES[method]
         x = one["loss"][1:] if shift else smoothed(one["loss"])

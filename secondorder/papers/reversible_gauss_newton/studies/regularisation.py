@@ -21,9 +21,9 @@ class Regularisation:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, SETS, ("gn",), ("P",))
         for name in SETS:
-            found = compared.rates(results, settings, name, "gn")
-            if found:
-                wanted += [compared.one(settings, name, seed, "exact", found["P"], looks=0)
+            choice = compared.rates(results, settings, name, "gn")
+            if choice:
+                wanted += [compared.one(settings, name, seed, "exact", choice["P"], looks=0)
                            for seed in settings["seeds"]]
         return wanted
 
@@ -82,12 +82,12 @@ class Tolerance:
     def judge(self, results, settings):
         told, verdicts = self._told(results, settings), {}
         for letter, judge in (("a", ends_below), ("b", saturation_of)):
-            found = {strength: judge(runs).verdict for strength, runs in told.items()}
-            decided = set(found.values()) - {UNDECIDED}
-            said = ", ".join(f"{strength:g}: {verdict}" for strength, verdict in found.items())
+            judged = {strength: judge(runs).verdict for strength, runs in told.items()}
+            decided = set(judged.values()) - {UNDECIDED}
+            said = ", ".join(f"{strength:g}: {verdict}" for strength, verdict in judged.items())
             seeds = len(settings["seeds"])
             verdicts[letter] = (exactly(len(decided) == 1, None, "", said, seeds)
-                                if len(decided) > 1 or UNDECIDED not in found.values()
+                                if len(decided) > 1 or UNDECIDED not in judged.values()
                                 else undecided(said, seeds))
         return verdicts
 

@@ -88,7 +88,7 @@ def augmented(task, x, rng):
     return shown(task, x)
 
 
-def made(network, method, rate, options=None, l2=0.0):
+def optimizer_of(network, method, rate, options=None, l2=0.0):
     """The optimizer of a method."""
     kind, given = METHODS[method]
     return kind(network, LOSS, learning_rate=rate, l2=l2, **(given | (options or {})))
@@ -140,57 +140,57 @@ def train(seed, task, method, rate, epochs, samples, width, batch, init=1e-3, op
         x, x_test, y_test = shown(about, x), x_test[:1000], y_test[:1000]
     network = RevMLP(x_test.shape[1], about.blocks, width, outputs=10, init=init, rng=seed,
                      dtype="float32")
-    optimizer, start = made(network, method, rate, options, l2), Start(network, x_test)
-    kept = {name: [] for name in ("loss", "test", "accuracy", "change", "carried", "size", "rank",
+    optimizer, start = optimizer_of(network, method, rate, options, l2), Start(network, x_test)
+    record = {name: [] for name in ("loss", "test", "accuracy", "change", "carried", "size", "rank",
                                   "looks")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)
         try:
             for epoch in range(epochs):
                 if then is not None and epoch == then[0]:
-                    optimizer = made(network, *then[1:])
+                    optimizer = optimizer_of(network, *then[1:])
                 if halve and epoch and epoch % halve == 0:
                     rate /= 2
-                    optimizer = made(network, method, rate, options, l2)
+                    optimizer = optimizer_of(network, method, rate, options, l2)
                 if looks and epoch % looks == 0:
-                    kept["looks"].append(start.look(network))
-                _epoch(kept, optimizer, about, x, y, x_test, y_test, batch, rng, full)
-                if not kept["loss"][-1] < 1e3 * max(kept["loss"][0], 1.0):
+                    record["looks"].append(start.look(network))
+                _epoch(record, optimizer, about, x, y, x_test, y_test, batch, rng, full)
+                if not record["loss"][-1] < 1e3 * max(record["loss"][0], 1.0):
                     raise FloatingPointError(f"epoch {epoch + 1}: the loss is out of bounds")
-                if kept["loss"][-1] < until:
+                if record["loss"][-1] < until:
                     break
             if looks:
-                kept["looks"].append(start.look(network))
-                kept["grams"] = start.grams(network)
+                record["looks"].append(start.look(network))
+                record["grams"] = start.grams(network)
         except FloatingPointError as error:
-            return kept | {"diverged": str(error)[:200]}
-    return kept
+            return record | {"diverged": str(error)[:200]}
+    return record
 
 
-def _epoch(kept, optimizer, task, x, y, x_test, y_test, batch, rng, full):
+def _epoch(record, optimizer, task, x, y, x_test, y_test, batch, rng, full):
     network, told = optimizer.network, {name: [] for name in ("loss", "change", "carried", "rank")}
     order = np.arange(len(x)) if full else rng.permutation(len(x))
     for step, start in enumerate(range(0, len(x) - batch + 1, batch)):
         part = order[start:start + batch]
-        seen = x[part] if full else augmented(task, x[part], rng)
+        inputs = x[part] if full else augmented(task, x[part], rng)
         other = rng.choice(len(x_test), min(batch, len(x_test)), replace=False)
         measured = not full and step % OWN_EVERY == 0
         before = value(network, x_test[other], y_test[other]) if measured else None
-        info = optimizer.step(seen, y[part])
+        info = optimizer.step(inputs, y[part])
         told["loss"].append(info["loss"])
         if "rank" in info:
             told["rank"].append(info["rank"])
         if measured:
-            told["change"].append(100 * (value(network, seen, y[part]) / info["loss"] - 1))
+            told["change"].append(100 * (value(network, inputs, y[part]) / info["loss"] - 1))
             told["carried"].append(100 * (value(network, x_test[other], y_test[other]) / before
                                           - 1))
     for name in ("loss", "change", "carried"):
-        kept[name].append(rounded(np.mean(told[name])) if told[name] else 0.0)
-    kept["rank"].append(min(told["rank"], default=0))
+        record[name].append(rounded(np.mean(told[name])) if told[name] else 0.0)
+    record["rank"].append(min(told["rank"], default=0))
     outputs = network(x_test)
-    kept["test"].append(rounded(LOSS.value(outputs, np.eye(10)[y_test]).mean()))
-    kept["accuracy"].append(rounded((outputs.argmax(axis=1) == y_test).mean()))
-    kept["size"].append(rounded(np.linalg.norm(network.theta)))
+    record["test"].append(rounded(LOSS.value(outputs, np.eye(10)[y_test]).mean()))
+    record["accuracy"].append(rounded((outputs.argmax(axis=1) == y_test).mean()))
+    record["size"].append(rounded(np.linalg.norm(network.theta)))
 
 
 def value(network, x, labels):
@@ -205,7 +205,8 @@ def rounded(number):
 
 class Start:
     """Kernel, representations and weights at the start, on fixed test images, and what became of
-    them."""
+    them.
+    """
 
     def __init__(self, network, x_test):
         self.x, self.x_kernel = x_test[:500], x_test[:100]
@@ -215,7 +216,8 @@ class Start:
     def look(self, network):
         """Similarity of the tangent kernel with that of the start, and with that of the last look
         (both 1 at first); CKA of every block with the start, of x_l and of what the blocks added,
-        x_l - x_0; cosine and distance of every half layer's weights."""
+        x_l - x_0; cosine and distance of every half layer's weights.
+        """
         kernel, here = ntk(network, self.x_kernel), representations(network, self.x)
         if self.kernel is None:
             self.kernel, self.last = ntk(self.network, self.x_kernel), kernel
@@ -232,28 +234,30 @@ class Start:
 
     def grams(self, network, count=60):
         """Centred Gram matrices of some test images by every block, of length 1, upper triangles:
-        the inner product of two is the CKA between two networks."""
-        found = []
+        the inner product of two is the CKA between two networks.
+        """
+        rows = []
         for block in representations(network, self.x[:count]):
             block = block - block.mean(axis=0)
             gram = block @ block.T
             entries = weighted(gram)
-            found.append([rounded(entry) for entry in entries / np.linalg.norm(entries)])
-        return found
+            rows.append([rounded(entry) for entry in entries / np.linalg.norm(entries)])
+        return rows
 
 
 def weighted(gram):
     """The upper triangle, off-diagonal entries times sqrt(2): inner products are those of the whole
-    matrices."""
+    matrices.
+    """
     rows, columns = np.triu_indices(len(gram))
     return gram[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
 
 
 def representations(network, x):
     """x_1, ..., x_L, each (S, width)."""
-    found = []
+    rows = []
     for number, layer in enumerate(network.couplings):
         x = layer.forward(x)[0]
         if number % 2:
-            found.append(x.astype(float))
-    return found
+            rows.append(x.astype(float))
+    return rows
