@@ -73,9 +73,9 @@ class AdamClaim:
                                                                 half_width=half))]
             plateau.draw_band(panel, alone, plateau.EVERY, "black", "-", "Adam alone")
             for k, (sigma, style) in enumerate(zip(SIGMAS, ("-", "--", "-.", ":"))):
-                found = finished(results.of(base="adam", curvature="exact", sigma=sigma,
-                                            half_width=half))
-                rows = [one["loss"] for one in found]
+                runs = finished(results.of(base="adam", curvature="exact", sigma=sigma,
+                                           half_width=half))
+                rows = [one["loss"] for one in runs]
                 plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", style, f"sigma {sigma:g}")
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")

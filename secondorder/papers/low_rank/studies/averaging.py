@@ -59,8 +59,8 @@ def options_at(network, loss, x, y):
     a, h, lengths = sample_curvatures_at(evaluation)
     s = step_length(a, h, lengths, SIGMA)
     each = exact.sample_gradients(network, loss, x, y)
-    slope, bend = directional_curvature_at(evaluation, -evaluation.gradient)
-    one = step_length(slope, bend, float(np.linalg.norm(gradient)), SIGMA)
+    slope, curvature = directional_curvature_at(evaluation, -evaluation.gradient)
+    one = step_length(slope, curvature, float(np.linalg.norm(gradient)), SIGMA)
     return {"step": (s.mean(), -(s @ each) / len(x)), "rate": (s.mean(), -s.mean() * gradient),
             "direction": (one, -one * gradient)}
 
@@ -140,7 +140,8 @@ class Averaging:
 
 def over_points(results, seed, name, number):
     """Geometric mean over the points of an option's variation over the third option's; NaN where
-    a run diverged."""
+    a run diverged.
+    """
     ratios = []
     for half, after in POINTS.values():
         one = results.by_seed(half_width=half, after=after)[seed]

@@ -27,11 +27,11 @@ def rank_of_sample(seed, data, sizes):
 
 
 def at(seed, samples, sizes, data):
-    found, rng = images(data), np.random.default_rng([seed, 1])
-    rows = rng.choice(len(found.inputs), samples, replace=False)
-    network = so.mlp([found.inputs.shape[1], *sizes, 10], activation="relu", bias=False,
+    pictures, rng = images(data), np.random.default_rng([seed, 1])
+    rows = rng.choice(len(pictures.inputs), samples, replace=False)
+    network = so.mlp([pictures.inputs.shape[1], *sizes, 10], activation="relu", bias=False,
                      init=0.2 if len(sizes) > 5 else "xavier", rng=seed)
-    return network, found.inputs[rows], found.labels[rows]
+    return network, pictures.inputs[rows], pictures.labels[rows]
 
 
 def share(result):
@@ -58,16 +58,17 @@ class BatchRank:
                         for seed in settings["seeds"]]
 
     def judge(self, results, settings):
-        one, *_ = grown = [[share(found) for found in results.of(samples=samples)]
-                           for samples in settings["batches"]]
-        large = [share(found) for found in results.of(data=settings["data"])]
+        grown = [[share(one) for one in results.of(samples=samples)]
+                 for samples in settings["batches"]]
+        large = [share(one) for one in results.of(data=settings["data"])]
         seeds = len(settings["seeds"])
         if seeds < 3:
             few = undecided(f"{seeds} seeds; it takes three at least", seeds)
             return {"sample": few, "batch": few}
         steps = np.diff(np.array(grown), axis=0)
-        return {"sample": exactly(max(one + large) < 0.1, max(one + large), "largest rank / weights"
-                                  , f"in the paper's network {max(large):.2g}", seeds),
+        largest = max(grown[0] + large)
+        return {"sample": exactly(largest < 0.1, largest, "largest rank / weights",
+                                  f"in the paper's network {max(large):.2g}", seeds),
                 "batch": exactly((steps > 0).all(), steps.min(), "least rise of rank / weights",
                                  f"{np.mean(grown[-1]):.2f} at {settings['batches'][-1]} samples",
                                  seeds)}

@@ -84,9 +84,10 @@ class DepthCost:
             for k, route in enumerate(ROUTES):
                 told = results.arguments(route=route, **fixed)
                 points = sorted((one[by], 1e3 * results.of(**one)[0]["seconds"]) for one in told)
-                found = slope(results, route, "seconds", by, **fixed)
+                time_slope = slope(results, route, "seconds", by, **fixed)
                 label = "every eta formed" if route == "eta" else "one tangent"
-                panel.loglog(*zip(*points), ("o-", "s--")[k], label=f"{label}: slope {found:.2f}")
+                panel.loglog(*zip(*points), ("o-", "s--")[k],
+                             label=f"{label}: slope {time_slope:.2f}")
             ticks = sorted({one[by] for one in results.arguments(**fixed)})
             panel.set_xticks(ticks, map(str, ticks))
             panel.minorticks_off()

@@ -11,7 +11,8 @@ from .figure_4 import claims, judged, runs_of
 
 def second_rise(result):
     """Whether the trailing mean of the rate falls fivefold up to leaving and comes back to twice
-    its smallest value within 1000 iterations after; and by how much it does."""
+    its smallest value within 1000 iterations after; and by how much it does.
+    """
     mean, left = plateau.trailing_mean(result["rate"]), plateau.leave(result)
     before, after = mean[100:left], mean[left:left + 1000]
     if len(before) == 0 or len(after) == 0:

@@ -33,8 +33,8 @@ class NoHarm:
         axes = figure.subplots(1, 2, sharey=True)
         for panel, base in zip(axes, BASES):
             for curvature, (label, colour, style) in plateau.LINES.items():
-                found = finished(results.of(base=base, curvature=curvature))
-                rows = [one["loss"] for one in found]
+                runs = finished(results.of(base=base, curvature=curvature))
+                rows = [one["loss"] for one in runs]
                 plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
             panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")

@@ -24,8 +24,8 @@ def best(results, settings, letter):
     """The rate (and decay) of gradient descent that is best on the seeds for choosing, or None."""
     half, candidates, number, _ = CASES[letter]
     told = [{"half_width": half, "curvature": "none", "decay": None} | one for one in candidates]
-    found = chosen(results, told, number, settings["choosing"])
-    return None if found is None else candidates[told.index(found)]
+    winner = chosen(results, told, number, settings["choosing"])
+    return None if winner is None else candidates[told.index(winner)]
 
 
 @study(PAPER, "claim-optimal-rate",
@@ -43,23 +43,23 @@ class OptimalRate:
                   for run in descent(settings, settings["choosing"], half, one)]
         for letter, (half, *_) in CASES.items():
             wanted += plateau.compared(settings, "sgd", 100, half, ("exact",))
-            found = best(results, settings, letter)
-            if found is not None:
-                wanted += descent(settings, settings["seeds"], half, found)
+            winner = best(results, settings, letter)
+            if winner is not None:
+                wanted += descent(settings, settings["seeds"], half, winner)
         return wanted
 
     def judge(self, results, settings):
         verdicts = {}
         for letter, (half, _, number, name) in CASES.items():
-            found = best(results, settings, letter)
-            if found is None:
+            winner = best(results, settings, letter)
+            if winner is None:
                 verdicts[letter] = undecided("runs that choose the rate are missing")
                 continue
             cubic = results.by_seed(curvature="exact", half_width=half)
             alone = results.by_seed(**({"curvature": "none", "half_width": half, "decay": None}
-                                       | found))
+                                       | winner))
             ratios = [number(cubic[seed]) / number(alone[seed]) for seed in settings["seeds"]]
-            told = f"rate {found['rate']:g}, {'constant' if 'decay' in found else 'decayed'}"
+            told = f"rate {winner['rate']:g}, {'constant' if 'decay' in winner else 'decayed'}"
             verdicts[letter] = counted([ratio <= 1.1 for ratio in ratios], ratios,
                                        f"{name} over gradient descent's").with_note(told)
         return verdicts
@@ -67,11 +67,11 @@ class OptimalRate:
     def draw(self, results, figure):
         for panel, (half, candidates, number, name) in zip(figure.subplots(1, 2), CASES.values()):
             for k, decay in enumerate((None, 1.0)):
-                found = [(one["rate"], number(run)) for one, run in zip(
+                points = [(one["rate"], number(run)) for one, run in zip(
                     results.arguments(curvature="none", half_width=half, decay=decay),
                     results.of(curvature="none", half_width=half, decay=decay))]
-                if found:
-                    panel.loglog(*zip(*found), "os"[k], color=f"C{k}", alpha=0.7, label="gradient "
+                if points:
+                    panel.loglog(*zip(*points), "os"[k], color=f"C{k}", alpha=0.7, label="gradient "
                                  f"descent, {'constant' if decay else 'decayed'}")
             for one in results.of(curvature="exact", half_width=half):
                 panel.axhline(number(one), color="C3", linewidth=0.8)

@@ -75,38 +75,38 @@ def train_with(seed, data, base, rate, sigma, options, half_width, layers, width
 
 def start_of(seed, data, half_width, layers, width, dtype="float32"):
     """Network, images and labels of a run, and what draws its batches."""
-    found = images(data)
-    inputs, labels = found.inputs.astype(dtype), found.labels
+    pictures = images(data)
+    inputs, labels = pictures.inputs.astype(dtype), pictures.labels
     network = so.mlp([inputs.shape[1], *[width] * layers, 10], activation="relu", bias=False,
                      init=half_width, rng=seed, dtype=dtype)
     return network, inputs, labels, np.random.default_rng([seed, 1])
 
 
-def recorded(seed, data, half_width, layers, width, iterations, watched, made):
-    """Train with the optimizer that `made` makes for a network; what `train` returns."""
+def recorded(seed, data, half_width, layers, width, iterations, watched, make):
+    """Train with the optimizer that `make` builds for a network; what `train` returns."""
     network, inputs, labels, rng = start_of(seed, data, half_width, layers, width)
-    optimizer = made(network)
+    optimizer = make(network)
     order = rng.permutation(len(inputs))[:watched]  # some files stand in the order of their labels
     x, y = inputs[order], labels[order]
-    kept = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
+    record = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
     for iteration in range(iterations + 1):
         try:
             if iteration % EVERY == 0:
-                kept["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
+                record["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
             if iteration == iterations:
                 break
             batch = rng.choice(len(inputs), BATCH, replace=False)
             info = optimizer.step(inputs[batch], labels[batch])
         except FloatingPointError as error:
-            return kept | {"diverged": f"iteration {iteration}: {error}"}
-        kept["batch_loss"].append(rounded(info["loss"]))
-        kept["rate"].append(rounded(info.get("rate", info["learning_rate"])))
+            return record | {"diverged": f"iteration {iteration}: {error}"}
+        record["batch_loss"].append(rounded(info["loss"]))
+        record["rate"].append(rounded(info.get("rate", info["learning_rate"])))
         if "slope" in info:
-            kept["slope"].append(rounded(info["slope"]))
-            kept["curvature"].append(rounded(info["curvature"]))
-            kept["norm"].append(rounded(info["direction_norm"]))
-    kept["ascents"] = getattr(optimizer, "ascents", 0)
-    return kept
+            record["slope"].append(rounded(info["slope"]))
+            record["curvature"].append(rounded(info["curvature"]))
+            record["norm"].append(rounded(info["direction_norm"]))
+    record["ascents"] = getattr(optimizer, "ascents", 0)
+    return record
 
 
 def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
@@ -199,11 +199,11 @@ def draw_errors_and_rates(results, figure, title, **wanted):
     """Loss on the watched samples (mean and range over seeds) and rates (trailing mean of 100)."""
     left, right = figure.subplots(1, 2)
     for curvature, (label, colour, style) in LINES.items():
-        found = finished(results.of(curvature=curvature, **wanted))
-        if not found:
+        runs = finished(results.of(curvature=curvature, **wanted))
+        if not runs:
             continue
-        draw_band(left, [one["loss"] for one in found], EVERY, colour, style, label)
-        rates = [trailing_mean(one["rate"]) for one in found]
+        draw_band(left, [one["loss"] for one in runs], EVERY, colour, style, label)
+        rates = [trailing_mean(one["rate"]) for one in runs]
         draw_band(right, rates, 1, colour, style, label)
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
     left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",

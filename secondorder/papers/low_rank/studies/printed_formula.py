@@ -30,10 +30,10 @@ class PrintedFormula:
 
         told = {"a": distances(0.2, lambda one: plateau.later_rate(one, 100), 0.05),
                 "b": distances(0.1, plateau.jump, 100)}
-        return {letter: counted([found["printed"][s] < found["exact"][s] for s in found["exact"]],
-                                [found["exact"][s] - found["printed"][s] for s in found["exact"]],
+        return {letter: counted([of["printed"][s] < of["exact"][s] for s in of["exact"]],
+                                [of["exact"][s] - of["printed"][s] for s in of["exact"]],
                                 "distance corrected less distance printed, decades")
-                for letter, found in told.items()}
+                for letter, of in told.items()}
 
     def draw(self, results, figure):
         axes = figure.subplots(1, 2)

@@ -12,7 +12,8 @@ SIGMA = 100.0
 
 def balance(result, sigma=SIGMA):
     """h^2 / (2 |a| c) at every iteration, c = sigma |g|^3: what (37) adds under its root. Far below
-    1 the curvature h plays no part, far above 1 sigma plays none."""
+    1 the curvature h plays no part, far above 1 sigma plays none.
+    """
     slope, h, norm = (np.array(result[name]) for name in ("slope", "curvature", "norm"))
     with np.errstate(divide="ignore", invalid="ignore"):
         return h**2 / (2 * np.abs(slope) * sigma * norm**3)
@@ -20,7 +21,8 @@ def balance(result, sigma=SIGMA):
 
 def flat_share(result, sigma=SIGMA):
     """Share of the iterations 0 to 99 in which the balance is below .01 and the rate within 2 % of
-    the one without curvature, sqrt(2 |a| / (sigma |g|^3)); 0 where a run did not come so far."""
+    the one without curvature, sqrt(2 |a| / (sigma |g|^3)); 0 where a run did not come so far.
+    """
     slope, norm, rate = (np.array(result[name])[:100] for name in ("slope", "norm", "rate"))
     if len(rate) < 100:
         return 0.0
@@ -32,7 +34,8 @@ def flat_share(result, sigma=SIGMA):
 
 def curved_share(result, sigma=SIGMA):
     """Share of the iterations from 100 after leaving on in which the balance is above 1; 0 for a
-    run that never left."""
+    run that never left.
+    """
     later = balance(result, sigma)[plateau.leave(result) + 100:]
     return float(np.mean(later > 1)) if len(later) else 0.0
 

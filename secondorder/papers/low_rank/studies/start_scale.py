@@ -15,7 +15,8 @@ NUMBERS = {"loss": "loss", "norm": "|g|", "bend": "|g^T H g| / |g|^2"}
 
 def start(seed, data, half_width, curvature, layers, width, iterations, watched):
     """Loss, |g| and |g^T H g| / |g|^2 at the start in float64, and the loss after some iterations
-    of gradient descent at .02 or cubic steps with sigma 100 (None: not finite any more)."""
+    of gradient descent at .02 or cubic steps with sigma 100 (None: not finite any more).
+    """
     network, inputs, labels, rng = plateau.start_of(seed, data, half_width, layers, width,
                                                     "float64")
     optimizer = plateau.optimizer_of(network, "sgd", 0.02, curvature, 100.0)
@@ -23,16 +24,16 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
     x, y = inputs[order], labels[order]
     at = network.evaluate(optimizer.loss, x, y)
     square = float(at.gradient @ at.gradient)
-    kept = {"loss": float(at.loss), "norm": square**0.5,
-            "bend": abs(directional_curvature_at(at, at.gradient)[1]) / square if square else 0.0}
+    record = {"loss": float(at.loss), "norm": square**0.5,
+              "bend": abs(directional_curvature_at(at, at.gradient)[1]) / square if square else 0.0}
     try:
         for _ in range(iterations):
             batch = rng.choice(len(inputs), plateau.BATCH, replace=False)
             optimizer.step(inputs[batch], labels[batch])
-        kept["after"] = float(network.evaluate(optimizer.loss, x, y).loss)
+        record["after"] = float(network.evaluate(optimizer.loss, x, y).loss)
     except FloatingPointError:
-        kept["after"] = None
-    return kept
+        record["after"] = None
+    return record
 
 
 @study(PAPER, "claim-start-scale",

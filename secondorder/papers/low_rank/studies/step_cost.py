@@ -16,16 +16,16 @@ def step_ratio(seed, inputs, layers, width, rounds):
     """Median of the ratio of CPU seconds, cubic step over step of gradient descent, in turns."""
     rng = np.random.default_rng(seed)
     x, y = rng.random((32, inputs)).astype("float32"), rng.integers(0, 10, 32)
-    made = []
+    optimizers = []
     for cubic in (False, True):
         network = so.mlp([inputs, *[width] * layers, 10], activation="relu", bias=False, init=0.2,
                          rng=seed, dtype="float32")
         base = so.SGD(network, so.SoftmaxCrossEntropy(), learning_rate=1e-3)
-        made.append(so.CubicRegularization(base, sigma=100.0) if cubic else base)
+        optimizers.append(so.CubicRegularization(base, sigma=100.0) if cubic else base)
     ratios = []
     for _ in range(rounds):
         seconds = []
-        for optimizer in made:
+        for optimizer in optimizers:
             optimizer.step(x, y)
             began = time.process_time()
             for _ in range(10):
@@ -49,8 +49,8 @@ class StepCost:
     def judge(self, results, settings):
         verdicts = {}
         for inputs in WIDTHS:
-            found = [one["ratio"] for one in results.of(inputs=inputs)]
-            verdicts[str(inputs)] = (exactly(max(found) <= 2.2, max(found), "ratio") if found
+            ratios = [one["ratio"] for one in results.of(inputs=inputs)]
+            verdicts[str(inputs)] = (exactly(max(ratios) <= 2.2, max(ratios), "ratio") if ratios
                                      else undecided("no runs"))
         return verdicts
 

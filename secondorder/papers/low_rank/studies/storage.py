@@ -56,10 +56,10 @@ class Storage:
     def judge(self, results, settings):
         verdicts = {}
         for letter, (route, samples, limit) in CASES.items():
-            found = [one["curvature"] / one["gradient"]
+            ratios = [one["curvature"] / one["gradient"]
                      for one in results.of(route=route, samples=samples)]
-            verdicts[letter] = (exactly(max(found) <= limit, max(found), "peak over a gradient's")
-                                if found else undecided("no runs"))
+            verdicts[letter] = (exactly(max(ratios) <= limit, max(ratios), "peak over a gradient's")
+                                if ratios else undecided("no runs"))
         return verdicts
 
     def draw(self, results, figure):
