@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import step_rounding
 from harness.reversible_cases import jacobian
+from harness.step_rounding import filtered, step_bound
 from secondorder.papers.reversible_gauss_newton import (PrecisionWarning, RankWarning, RevMLP,
                                                         columns, direction, features, jacobians,
                                                         moore_penrose, outcome, sweep)
@@ -17,7 +19,7 @@ from secondorder.papers.reversible_gauss_newton.directions import update
 from secondorder.papers.reversible_gauss_newton.options import Options
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
-FORMS = {"exact": 0, "truncate": 1e-2, "damp": 1e-2, "tikhonov": 1e-4}
+FORMS = tuple(step_rounding.STRENGTHS)
 EPS = {name: float(np.finfo(name).eps) for name in ("float32", "float64")}
 
 
@@ -31,18 +33,14 @@ def quietly(net, loss, x, y, **options):
 
 def pseudo_inverse(S, form):
     """The pseudo-inverse of a matrix as each form defines it, and a condition number: how much it
-    multiplies a relative error of S at most."""
-    U, s, Vt = np.linalg.svd(S, full_matrices=False)
-    kept, d = s > 2 * (max(S.shape) + 32) * EPS["float64"] * s[0], FORMS[form]
-    if form == "truncate":
-        kept &= (s >= d * s[0]) & (s >= 1e-5)
-    safe = np.where(kept, s, 1)
-    f = {"damp": 1 / (safe + d * s[0]), "tikhonov": safe / (safe**2 + d * s[0]**2)}.get(form,
-                                                                                       1 / safe)
+    multiplies a relative error of S at most.
+    """
+    s, d = np.linalg.svd(S, compute_uv=False), step_rounding.STRENGTHS[form]
+    kept = filtered(s, s[0], "exact" if form == "tikhonov" else form, S.shape) > 0
     condition = s[0] / s[kept].min() if kept.any() else 1.0
     if form == "tikhonov":
         condition = max(min(condition, 1 / d), 1 / d if not kept.all() else 0)
-    return Vt.T @ (np.where(kept, f, 0)[:, None] * U.T), condition
+    return step_rounding.pseudo_inverse(S, form), condition
 
 
 def shortest(net, x, y, form):
@@ -95,23 +93,23 @@ def draw(seed):
 
 
 def silently_wrong(seeds):
-    """(seed, dtype, error) of all draws that are off by more than the condition number allows, and
-    say nothing. In float64 a small step is right with or without a warning."""
+    """(seed, dtype, error, limit) of all draws that are off by more than rounding explains, and say
+    nothing. In float64 a small step is right with or without a warning.
+    """
     bad = []
     for seed in seeds:
         net, x, y, inverse, form = draw(seed)
         expected, condition = REFERENCES[inverse](net, x, y, form)
-        for dtype in ("float64", "float32"):
+        size = np.linalg.norm(expected)
+        # a Gram matrix above HALF_LOST squares its condition number
+        limits = {"float64": max(100 * EPS["float64"] * condition, 1e-7) * (size or 1),
+                  "float32": step_bound(net, x, y, inverse, form, size)}
+        for dtype, limit in limits.items():
             found, told = quietly(net.astype(dtype), SQUARED, x, y, inverse=inverse,
                                   pseudo_inverse=form)
-            size = np.linalg.norm(expected)
-            error = np.linalg.norm(found - expected) / size if size else np.linalg.norm(found)
-            if dtype == "float64":  # a Gram matrix above HALF_LOST squares its condition number
-                limit = max(100 * EPS[dtype] * condition, 1e-7)
-            else:
-                limit = np.inf if told else 100 * EPS[dtype] * condition
-            if not error <= limit:
-                bad.append((seed, dtype, inverse, form, error, condition))
+            error = np.linalg.norm(found - expected)
+            if not error <= limit and not (told and dtype == "float32"):
+                bad.append((seed, dtype, inverse, form, error, limit))
     return bad
 
 
@@ -121,7 +119,36 @@ def test_no_small_step_is_silently_wrong():
 
 @pytest.mark.slow
 def test_no_small_step_is_silently_wrong_in_2000_draws():
+    """The largest error in float32 is 0.41 of its bound; one in twenty is above 0.13."""
     assert not silently_wrong(range(2000))
+
+
+def rounded_to_half(theta):
+    """A quarter of the weights as float16 has them."""
+    return np.where(np.arange(theta.size) < theta.size / 4, theta.astype(np.float16), theta)
+
+
+FAULTS = {"the first weights in float16": (rounded_to_half, 0),
+          "1e-5 of the weights": (lambda theta: theta * (1 + 1e-5), 0),
+          "1e-5 of the step": (lambda theta: theta, 1e-5)}
+
+
+def test_a_fault_far_below_a_per_cent_is_more_than_rounding():
+    """Each in three of ten draws that say nothing, or more; the others are conditioned so badly
+    that float32 could do as much.
+    """
+    found, quiet = dict.fromkeys(FAULTS, 0), 0
+    for seed in range(80):
+        net, x, y, inverse, form = draw(seed)
+        expected, _ = REFERENCES[inverse](net, x, y, form)
+        limit = step_bound(net, x, y, inverse, form, np.linalg.norm(expected))
+        for name, (weights, more) in FAULTS.items():
+            changed = net.astype("float32")
+            changed.theta = weights(changed.theta)
+            step, told = quietly(changed, SQUARED, x, y, inverse=inverse, pseudo_inverse=form)
+            found[name] += not told and np.linalg.norm((1 + more) * step - expected) > limit
+        quiet += not told
+    assert min(found.values()) > 0.3 * quiet, (found, quiet)
 
 
 def test_three_points_and_two_weights():
