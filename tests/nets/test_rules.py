@@ -143,7 +143,7 @@ def test_a_rule_of_ones_own_is_asked(monkeypatch):
             return 2 * u, None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
+        def backward(layer, saved, context, u, g, Z, options):
             return 2 * Z, np.empty(0)
 
     weight = Linear(2, 2, bias=False, trainable=False)

@@ -34,7 +34,7 @@ class MixingRule(Rule):
         return below, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         curvature = layer._outer(Z, np.abs(saved.input)).sum(axis=0)
         if u is None:
             return None, curvature
@@ -83,12 +83,12 @@ def changed(forward=None, backward=None):
     class Changed(MixingRule):
         @staticmethod
         def forward(layer, saved, u):
-            u_out, kept = MixingRule.forward(layer, saved, u)
-            return (forward(u_out, layer, saved, u) if forward else u_out), kept
+            u_out, context = MixingRule.forward(layer, saved, u)
+            return (forward(u_out, layer, saved, u) if forward else u_out), context
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
-            found = MixingRule.backward(layer, saved, kept, u, g, Z, options)
+        def backward(layer, saved, context, u, g, Z, options):
+            found = MixingRule.backward(layer, saved, context, u, g, Z, options)
             return backward(*found, layer, saved, u, g, Z, options) if backward else found
     return Changed
 
@@ -180,9 +180,9 @@ def test_other_fractions_are_a_bound_too():
     """Half of every change for what is below, half for the parameters, whatever their sizes."""
     class Halves(MixingRule):
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
+        def backward(layer, saved, context, u, g, Z, options):
             if u is None or not layer.trainable:
-                return MixingRule.backward(layer, saved, kept, u, g, Z, options)
+                return MixingRule.backward(layer, saved, context, u, g, Z, options)
             below = layer._mix(u, np.abs(layer.weight))
             own = np.abs(saved.input).sum(axis=layer.axis, keepdims=True)
             share = Z / (below + own)  # Z / u_out, the coefficient of the paper
@@ -214,7 +214,7 @@ def bent(term, linear=1.0):
             return maybe(u, np.abs(saved.slope)), None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
+        def backward(layer, saved, context, u, g, Z, options):
             nothing = np.empty(0)
             if u is None:
                 return None, nothing
@@ -287,7 +287,7 @@ def power_rule(own):
                                            * np.exp(layer.parameters["t"])), None
 
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
+        def backward(layer, saved, context, u, g, Z, options):
             e = np.exp(layer.parameters["t"])
             curvature = np.sum(Z * np.abs(saved.output)).reshape(1) + own * abs(
                 np.sum(g * saved.output)
@@ -373,9 +373,9 @@ def test_a_rule_that_raises_or_writes_into_its_arguments():
 
     class Writes(MixingRule):
         @staticmethod
-        def backward(layer, saved, kept, u, g, Z, options):
+        def backward(layer, saved, context, u, g, Z, options):
             Z *= 2
-            return MixingRule.backward(layer, saved, kept, u, g, Z, options)
+            return MixingRule.backward(layer, saved, context, u, g, Z, options)
 
     room.register(Mixing)(Raises)
     report = verify.rule(Mixing((2, 2, 2), 2, rng=0))
@@ -496,7 +496,7 @@ class HalvedRule(Rule):
         return u @ np.abs(layer.weight).T, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         return 0.5 * Z @ np.abs(layer.weight), np.empty(0, dtype=Z.dtype)
 
 

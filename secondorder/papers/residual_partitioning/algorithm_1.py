@@ -101,12 +101,12 @@ def algorithm_1_as_printed(evaluation, learning_rate=1.0):
     Y_ddot = ratio(r * np.sum(u[-1] * r, axis=1, keepdims=True), u[-1])
     W_dot, W_ddot = [], []
     for i in reversed(range(len(network.layers))):
-        layer, kept = network.layers[i], saved[i]
+        layer, own_saved = network.layers[i], saved[i]
         if isinstance(layer, Activation):
-            Y_ddot = np.abs(Y_ddot * kept.slope**2 + Y_dot * kept.curvature)
-            Y_dot = Y_dot * kept.slope
+            Y_ddot = np.abs(Y_ddot * own_saved.slope**2 + Y_dot * own_saved.curvature)
+            Y_dot = Y_dot * own_saved.slope
         else:
-            y = input_with_bias(layer, kept.input)
+            y = input_with_bias(layer, own_saved.input)
             W_dot.append(flatten(layer, Y_dot.T @ y / S))
             W_ddot.append(flatten(layer, (Y_ddot * u[i + 1]).T @ np.abs(y) / S))
             Y_ddot = (Y_ddot * u[i + 1]) @ np.abs(layer.weight)

@@ -43,8 +43,8 @@ def partitions_of(evaluation, rng=None):
     """
     layers, saved = evaluation.network.layers, evaluation.saved
     choice = choose.optimal if rng is None else partial(choose.arbitrary, rng=rng)
-    return [None if isinstance(layer, Activation) else choice(layer, seen.input, u)
-            for layer, seen, u in zip(layers, saved, total_gradients(layers, saved))]
+    return [None if isinstance(layer, Activation) else choice(layer, own_saved.input, u)
+            for layer, own_saved, u in zip(layers, saved, total_gradients(layers, saved))]
 
 
 def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_curvature="abs"):
@@ -88,19 +88,20 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
                          "and a Partition for all others")
     Y_dot, Y_ddot = ([a] for a in output_quadratics(evaluation, u[-1], output_phi))
     W_dot, W_ddot = [], []
-    for layer, seen, partition, u_in in zip(layers[::-1], saved[::-1], partitions[::-1], u[-2::-1]):
+    for layer, own_saved, partition, u_in in zip(layers[::-1], saved[::-1], partitions[::-1],
+                                                 u[-2::-1]):
         if isinstance(layer, Activation):
             own = None, None
-            below = coefficients.activation(Y_dot[-1], Y_ddot[-1], seen.slope, seen.curvature,
-                                            negative_curvature)
+            below = coefficients.activation(Y_dot[-1], Y_ddot[-1], own_saved.slope,
+                                            own_saved.curvature, negative_curvature)
         else:
-            choose.check(partition, layer, seen.input, u_in)
-            found = coefficients.affine(layer, seen.input, Y_dot[-1], Y_ddot[-1], partition)
-            own = (found.W_dot, found.W_ddot) if layer.trainable else (None, None)
-            below = found.Y_dot, found.Y_ddot
+            choose.check(partition, layer, own_saved.input, u_in)
+            affine = coefficients.affine(layer, own_saved.input, Y_dot[-1], Y_ddot[-1], partition)
+            own = (affine.W_dot, affine.W_ddot) if layer.trainable else (None, None)
+            below = affine.Y_dot, affine.Y_ddot
         for collected, array in zip((W_dot, W_ddot, Y_dot, Y_ddot), (*own, *below)):
             collected.append(array)
-    inputs = [seen.input for seen in saved] + [evaluation.outputs]
+    inputs = [own_saved.input for own_saved in saved] + [evaluation.outputs]
     return ExplicitBound(flat(layers, W_dot[::-1]), flat(layers, W_ddot[::-1]), inputs, u,
                          Y_dot[::-1], Y_ddot[::-1], W_dot[::-1], W_ddot[::-1], partitions)
 

@@ -125,7 +125,8 @@ def sums(evaluation, options):
     chain, loss, p = evaluation.network.chain, evaluation.loss_function, evaluation.outputs
     # what is not finite is refused later, with the layer's name
     with np.errstate(over="ignore", invalid="ignore"):
-        us, kept = up(chain, evaluation.saved, None)
+        us, contexts = up(chain, evaluation.saved, None)
         Z = OUTPUTS[options.output](loss, p, evaluation.y, us[-1])
-        carried, curvature = down(chain, evaluation.saved, kept, us, evaluation.deltas, Z, options)
+        carried, curvature = down(chain, evaluation.saved, contexts, us, evaluation.deltas, Z,
+                                  options)
     return us, carried, curvature

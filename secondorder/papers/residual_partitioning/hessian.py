@@ -17,7 +17,7 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     the activation times the outer product of the unit's Jacobian row with itself; for a layer of
     your own, gradient times its second derivatives in the input and in its parameters. The true
     Hessian has the products of changes of weights and of activations in addition, which
-    Eq. (4) drops. It is found row by row, by Pearlmutter's two passes, from
+    Eq. (4) drops. It comes row by row, by Pearlmutter's two passes, from
     which these products are left out.
 
     Parameters
@@ -85,10 +85,10 @@ def backward_without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_b
     if isinstance(layer, Chain):
         tangents, parts = layer.input_tangents(saved, x_tangent, theta_tangent), []
         bars = layer.output_gradients(saved, y_bar)
-        for inner, kept, tangent, where, bar in reversed(
+        for inner, own_saved, tangent, where, bar in reversed(
                 list(zip(layer.layers, saved, tangents, layer.slices, bars))):
             y_bar_tangent, part = backward_without_products(
-                inner, kept, tangent, theta_tangent[where], bar, y_bar_tangent)
+                inner, own_saved, tangent, theta_tangent[where], bar, y_bar_tangent)
             parts.append(part)
         return y_bar_tangent, np.concatenate(parts[::-1])
     if isinstance(layer, Recurrent):

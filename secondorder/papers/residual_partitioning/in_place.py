@@ -1,4 +1,4 @@
-"""The sums of a training step, in arrays that are used again: twins of the rules, found by rule.
+"""The sums of a training step, in arrays that are used again: a twin of each rule.
 
 See :mod:`secondorder.nets.in_place`. A rule without a twin is asked itself; its curvature is then
 copied to where it belongs.
@@ -44,12 +44,12 @@ class RuleInPlace(Buffered):
         self.rule = rules(passes.layer)
 
     def forward(self, saved, u):
-        """``u_out, kept``."""
+        """``u_out, context``."""
         return self.rule.forward(self.layer, saved, u)
 
-    def backward(self, saved, kept, u, g, Z, options, out):
+    def backward(self, saved, context, u, g, Z, options, out):
         """``Z_in``; the curvature goes to `out` (size,)."""
-        Z_in, out[...] = self.rule.backward(self.layer, saved, kept, u, g, Z, options)
+        Z_in, out[...] = self.rule.backward(self.layer, saved, context, u, g, Z, options)
         return Z_in
 
 
@@ -68,7 +68,7 @@ class LinearRuleInPlace(RuleInPlace):
             u_out += np.abs(saved.input, out=self.size_of_x).sum(axis=1, keepdims=True) + x_0
         return u_out, None
 
-    def backward(self, saved, kept, u, g, Z, options, out):
+    def backward(self, saved, context, u, g, Z, options, out):
         if self.size:
             self.passes.parameter_gradient(LinearSaved(self.size_of_x, saved.output), Z, out)
         if u is None:
@@ -89,7 +89,7 @@ class ActivationRuleInPlace(RuleInPlace):
         u_out *= u
         return u_out, None
 
-    def backward(self, saved, kept, u, g, Z, options, out):
+    def backward(self, saved, context, u, g, Z, options, out):
         Z_in, slope, curvature = self.Z_in, saved.slope, saved.curvature
         if getattr(self.layer.function, "piecewise_linear", False):
             np.abs(slope, out=Z_in)
@@ -121,9 +121,9 @@ class ConvolutionRuleInPlace(RuleInPlace):
             u_out += own
         return u_out, None
 
-    def backward(self, saved, kept, u, g, Z, options, out):
+    def backward(self, saved, context, u, g, Z, options, out):
         if options.cross:
-            return super().backward(saved, kept, u, g, Z, options, out)
+            return super().backward(saved, context, u, g, Z, options, out)
         if self.size:
             self.passes.parameter_gradient(Conv2dSaved(self.size_of_x, saved.output), Z, out)
         return None if u is None else self.passes.convolve_back(Z, self.size_of_W, self.Z_in)
@@ -135,7 +135,7 @@ class PoolingRuleInPlace(RuleInPlace):
     def forward(self, saved, u):
         return self.passes.pool(saved, u, self.u_out), None
 
-    def backward(self, saved, kept, u, g, Z, options, out):
+    def backward(self, saved, context, u, g, Z, options, out):
         return self.passes.spread(saved, Z, self.Z_in)
 
 
@@ -152,21 +152,21 @@ class ChainRuleInPlace(RuleInPlace):
             layer.resize(rows)
 
     def forward(self, saved, u):
-        us, kept = [u], []
-        for layer, seen in zip(self.layers, saved):
+        us, contexts = [u], []
+        for layer, own_saved in zip(self.layers, saved):
             own = None
             if u is not None or layer.size:
-                u, own = layer.forward(seen, u)
+                u, own = layer.forward(own_saved, u)
             us.append(u)
-            kept.append(own)
-        return u, (us, kept)
+            contexts.append(own)
+        return u, (us, contexts)
 
-    def backward(self, saved, kept, u, g, Z, options, out):
-        return self.down(saved, kept, self.passes.output_gradients(saved, g), Z, options, out)
+    def backward(self, saved, contexts, u, g, Z, options, out):
+        return self.down(saved, contexts, self.passes.output_gradients(saved, g), Z, options, out)
 
-    def down(self, saved, kept, deltas, Z, options, out):
+    def down(self, saved, contexts, deltas, Z, options, out):
         """Carry Z down from the output; the curvature goes to `out`."""
-        us, inner = kept
+        us, inner = contexts
         for i in reversed(range(len(self.layers))):
             if us[i + 1] is None:  # nothing is trained up to here
                 return None
@@ -187,11 +187,11 @@ class SkipRuleInPlace(RuleInPlace):
         self.inner.resize(rows)
 
     def forward(self, saved, u):
-        inside, kept = self.inner.forward(saved.inner, u)
-        return inside if u is None else np.add(u, inside, out=self.u_out), kept
+        inside, context = self.inner.forward(saved.inner, u)
+        return inside if u is None else np.add(u, inside, out=self.u_out), context
 
-    def backward(self, saved, kept, u, g, Z, options, out):
-        Z_in = self.inner.backward(saved.inner, kept, u, g, Z, options, out)
+    def backward(self, saved, context, u, g, Z, options, out):
+        Z_in = self.inner.backward(saved.inner, context, u, g, Z, options, out)
         return None if u is None else np.add(Z, Z_in, out=self.Z_in)
 
 
@@ -213,10 +213,10 @@ class Sums(ChainRuleInPlace):
 
     def sums(self, evaluation, options):
         """Curvature sums (P,): one pass up and one down."""
-        saved, kept = evaluation.saved, None
-        u, kept = self.forward(saved, None)
+        saved = evaluation.saved
+        u, contexts = self.forward(saved, None)
         Z = self.at_the_output(evaluation, options.output, u)
-        self.down(saved, kept, evaluation.deltas, Z, options, self.curvature)
+        self.down(saved, contexts, evaluation.deltas, Z, options, self.curvature)
         return self.curvature
 
     def at_the_output(self, evaluation, output, u):

@@ -111,8 +111,8 @@ class _Case:
         given = [a for a in (u, Z, g) if a is not None]
         before = [a.copy() for a in given]
         try:
-            u_out, kept = self.rule.forward(self.layer, self.saved, u)
-            below = self.rule.backward(self.layer, self.saved, kept, u, g, Z, options)
+            u_out, context = self.rule.forward(self.layer, self.saved, u)
+            below = self.rule.backward(self.layer, self.saved, context, u, g, Z, options)
         except Exception as problem:  # whatever a user's rule raises is the finding
             self.recorder.fact("rule", "runs", False,
                                f"raised {type(problem).__name__}{_of(u)}: {problem}")
@@ -127,10 +127,10 @@ class _Case:
         """Shapes and signs of what the rule returns, where something below is trained or not."""
         shapes = self.y.shape, self.x.shape, (self.size,)
         for u in (self.u, None) if self.size else (self.u,):
-            found = self.ask(u, self.Z, self.g, Options(clip=False, cross=False))
-            if found is None:
+            results = self.ask(u, self.Z, self.g, Options(clip=False, cross=False))
+            if results is None:
                 return False
-            for name, shape, value in zip(_NAMES, shapes, found):
+            for name, shape, value in zip(_NAMES, shapes, results):
                 if u is None and name == "Z_in":
                     right, wanted = value is None, "None"
                 else:
@@ -167,10 +167,10 @@ class _Case:
             yield Z
 
     def _stage(self, name, u, Z, g, options):
-        found = self.ask(u, Z, g, options)
-        if found is None:
+        results = self.ask(u, Z, g, options)
+        if results is None:
             return False
-        step, weights, M, held = self._forms(u, Z, g, options.cross, *found)
+        step, weights, M, held = self._forms(u, Z, g, options.cross, *results)
         least, worst = _least(np.diag(held) - M)
         scale = max(np.abs(M).max(), held.max(initial=0.0)) or 1.0
         given = f"negative_curvature={'max' if options.clip else 'abs'!r}, cross={options.cross}"
@@ -181,7 +181,7 @@ class _Case:
             f"form has the eigenvalue {least:.3g}, with entries up to {scale:.3g}",
             f"at the worst step the quadratic is {times} times what the rule allows")
         if not ok:
-            self._name_what_is_wrong(name, u, Z, g, options, found)
+            self._name_what_is_wrong(name, u, Z, g, options, results)
             return False
         return self._steps(name, weights, held, step, g, options, worst)
 
@@ -212,9 +212,9 @@ class _Case:
 
     # -- what is wrong -----------------------------------------------------------------------------
 
-    def _name_what_is_wrong(self, stage, u, Z, g, options, found):
+    def _name_what_is_wrong(self, stage, u, Z, g, options, results):
         """Findings for the results that are below the literal ones; the others are not to blame."""
-        for name, formula, got, wanted in zip(_NAMES, _LITERAL, found,
+        for name, formula, got, wanted in zip(_NAMES, _LITERAL, results,
                                               self.quadratic.literal(u, g, Z, options)):
             if got is None or got.size == 0:
                 continue
@@ -245,9 +245,9 @@ class _Case:
                            "allows" + (": it is tight" if tight else ""))
         if self.nested:
             return
-        found = self.ask(self.u, self.Z, still, options)
+        results = self.ask(self.u, self.Z, still, options)
         for name, formula, got, wanted in zip(
-            _NAMES, _LITERAL, found, self.quadratic.literal(self.u, still, self.Z, options)):
+            _NAMES, _LITERAL, results, self.quadratic.literal(self.u, still, self.Z, options)):
             if got.size and not np.allclose(got, wanted, rtol=1e-6,
                                             atol=1e-9 * (np.abs(wanted).max() or 1.0)):
                 ratios = quotient(got, wanted)[wanted > 0]
@@ -287,14 +287,14 @@ def _check_single_precision(layer, recorder, shape, samples):
     y, saved = layer.forward(x)
     u, Z = np.ones_like(x), np.ones_like(y)
     try:
-        u_out, kept = rules(layer).forward(layer, saved, u)
-        found = u_out, *rules(layer).backward(layer, saved, kept, u, Z, Z,
-                                              Options(False, True))
+        u_out, context = rules(layer).forward(layer, saved, u)
+        results = u_out, *rules(layer).backward(layer, saved, context, u, Z, Z,
+                                                Options(False, True))
     except Exception as problem:  # whatever a user's rule raises is the finding
         recorder.fact("float32", "runs", False,
                       f"raised {type(problem).__name__} in float32: {problem}")
         return
-    for name, value in zip(_NAMES, found):
+    for name, value in zip(_NAMES, results):
         recorder.fact("float32", name, value.size == 0 or value.dtype == np.float32,
                       f"{name} turns float32 into {value.dtype}")
 

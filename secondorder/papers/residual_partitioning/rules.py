@@ -18,7 +18,7 @@ class Rule:
 
     The layer maps x to ``y = f(x, theta)``. Derive from this class, register yours with
     ``@rules.register(MyLayer)``, and let ``verify.rule(MyLayer(...))`` judge it. The methods are
-    static: what a rule must remember on the way down, `forward` returns as ``kept``.
+    static: what `backward` needs of the way up, `forward` returns as ``context``.
 
     Notes
     -----
@@ -67,20 +67,20 @@ class Rule:
         Returns
         -------
         u_out : array like y
-        kept : object
+        context : object
             What `backward` needs of this.
         """
         raise NotImplementedError("a rule must define forward(layer, saved, u)")
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """Carry Z down, and return the curvature of the layer's parameters.
 
         Parameters
         ----------
         layer, saved, u
             As for `forward`.
-        kept : object
+        context : object
             What `forward` returned as such.
         g : array like y
             Gradient of every sample's loss in the layer's output.
@@ -95,7 +95,7 @@ class Rule:
         curvature : (layer.size,) array
             Summed over samples, not negative; empty where the layer has nothing to train.
         """
-        raise NotImplementedError("a rule must define backward(layer, saved, kept, u, g, Z, "
+        raise NotImplementedError("a rule must define backward(layer, saved, context, u, g, Z, "
                                   "options)")
 
 
@@ -130,7 +130,7 @@ class LinearRule(Rule):
         return u_out, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """Eqs. (9), (10), (37): Z_in_sj = sum_i Z_si |w_ij|;  W_ddot_ij = sum_s Z_si |x_sj|.
 
         With ``cross`` the products of changes that Eq. (4) drops add, if the layer is trained,
@@ -162,7 +162,7 @@ class ActivationRule(Rule):
         return np.abs(saved.slope) * u, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """Eq. (41): Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above
         zero.
         """
@@ -179,7 +179,7 @@ class ReshapeRule(Rule):
         return u.reshape(saved.output.shape), None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         return Z.reshape(saved.input.shape), np.empty(0, Z.dtype)
 
 
@@ -189,12 +189,12 @@ class ChainRule(Rule):
 
     @staticmethod
     def forward(layer, saved, u):
-        us, kept = up(layer, saved, u)
-        return us[-1], (us, kept)
+        us, contexts = up(layer, saved, u)
+        return us[-1], (us, contexts)
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
-        us, inner = kept
+    def backward(layer, saved, context, u, g, Z, options):
+        us, inner = context
         deltas = layer.output_gradients(saved, g)
         carried, curvature = down(layer, saved, inner, us, deltas, Z, options)
         return carried[0], curvature
@@ -207,31 +207,31 @@ class SkipRule(Rule):
     @staticmethod
     def forward(layer, saved, u):
         """u_out = u + u_F, the total gradient of F(x)."""
-        inside, kept = ChainRule.forward(layer.inner, saved.inner, u)
-        return inside if u is None else u + inside, kept
+        inside, context = ChainRule.forward(layer.inner, saved.inner, u)
+        return inside if u is None else u + inside, context
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """Z_in = Z + Z_F, with Z_F what Z becomes on its way down through F."""
-        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, kept, u, g, Z, options)
+        Z_in, curvature = ChainRule.backward(layer.inner, saved.inner, context, u, g, Z, options)
         return None if u is None else Z + Z_in, curvature
 
 
 def up(chain, saved, u):
-    """Total gradients at all layers' inputs and the chain's output, and what each rule kept.
+    """Total gradients at all layers' inputs and the chain's output, and the context of each rule.
 
     Both are None as long as nothing is trained.
     """
-    us, kept = [u], []
-    for layer, seen in zip(chain.layers, saved):
+    us, contexts = [u], []
+    for layer, own_saved in zip(chain.layers, saved):
         idle = u is None and not layer.size
-        u, own = (None, None) if idle else rules(layer).forward(layer, seen, u)
+        u, own = (None, None) if idle else rules(layer).forward(layer, own_saved, u)
         us.append(u)
-        kept.append(own)
-    return us, kept
+        contexts.append(own)
+    return us, contexts
 
 
-def down(chain, saved, kept, us, deltas, Z, options):
+def down(chain, saved, contexts, us, deltas, Z, options):
     """Carry Z through a chain; return Z at all inputs and the output, and the curvature sums.
 
     `deltas` are the gradients in the outputs of all layers.
@@ -241,8 +241,8 @@ def down(chain, saved, kept, us, deltas, Z, options):
     idle = sum(u is None for u in us[1:])  # layers with nothing trained up to their output
     for i in reversed(range(idle, len(chain.layers))):
         layer = chain.layers[i]
-        Z, curvature[slices[i]] = rules(layer).backward(layer, saved[i], kept[i], us[i], deltas[i],
-                                                        Z, options)
+        Z, curvature[slices[i]] = rules(layer).backward(layer, saved[i], contexts[i], us[i],
+                                                        deltas[i], Z, options)
         carried.append(Z)
     return [None] * idle + carried[::-1], curvature
 

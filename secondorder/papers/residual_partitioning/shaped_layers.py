@@ -34,7 +34,7 @@ class ConvolutionRule(Rule):
         return u_out, None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """W_ddot_oclk = sum_spq Z_sopq |z|_scpqlk;  b_ddot_o = sum_spq Z_sopq;
         Z_in_scij = sum_opqlk Z_sopq |W_oclk|, over the windows with z_scpqlk = x_scij.
 
@@ -62,7 +62,7 @@ class PoolingRule(Rule):
         return layer.tangent(saved, u, None), None
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
+    def backward(layer, saved, context, u, g, Z, options):
         """Z_in_scij = sum_pqlk a_scpqlk Z_scpq, over the windows with z_scpqlk = x_scij."""
         return layer.backward(saved, Z)
 
@@ -93,8 +93,8 @@ class RecurrentRule(Rule):
         return u_states[-1], (u_x, u_states, u_arguments)
 
     @staticmethod
-    def backward(layer, saved, kept, u, g, Z, options):
-        u_x, u_states, u_arguments = kept
+    def backward(layer, saved, context, u, g, Z, options):
+        u_x, u_states, u_arguments = context
         U, W, _ = layer.named([np.abs(value) for value in layer.parameters.values()])
         crossed = options.cross and layer.trainable
         corrected = _above_zero if options.clip else np.abs

@@ -48,7 +48,7 @@ def total_gradients(layers, saved):
     for layer in layers:  # the printed equations speak of no others
         nearest_class(layer, (Linear, Activation), "the explicit form of residual partitioning")
     u = [np.zeros_like(saved[0].input)]
-    for layer, kept in zip(layers, saved):
-        u.append(activation(kept.slope, u[-1]) if isinstance(layer, Activation)
-                 else affine(layer, kept.input, u[-1]))
+    for layer, own_saved in zip(layers, saved):
+        u.append(activation(own_saved.slope, u[-1]) if isinstance(layer, Activation)
+                 else affine(layer, own_saved.input, u[-1]))
     return u

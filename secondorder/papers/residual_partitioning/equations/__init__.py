@@ -6,8 +6,8 @@ holds the chosen fractions; ``ends`` (12)-(18) the loss and the first layer; ``l
 the simplex; ``induction`` and ``theorem_2`` (25)-(46) the proof that the fractions are optimal;
 ``algorithm`` Algorithm 1; ``prose`` what the paper says in words; ``extensions``, ``images`` and
 ``options`` what follows for other layers, losses and penalties. What they share: ``cases`` (random
-cases), ``reference`` and ``image_reference`` (the sums index by index), ``conditions``,
-``minimiser``, ``counting``. Importing this package registers all of them with
+cases), ``reference`` and ``dense_reference`` (the sums index by index), ``claims``,
+``conditions``, ``minimiser``, ``counting``. Importing this package registers all of them with
 :mod:`secondorder.ledger`.
 """
 

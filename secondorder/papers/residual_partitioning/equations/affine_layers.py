@@ -165,8 +165,8 @@ def equation_8(rng):
 def both_sides(a, rng, row):
     """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
     def sides(a):
-        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        return np.array([reference.quadratics(a, *step, *found) for step in changes])
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        return np.array([reference.quadratics(a, *step, *below) for step in changes])
 
     changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
                        rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
@@ -206,13 +206,13 @@ def both_sides(a, rng, row):
 def equation_9(rng):
     claims = []
     for row, a in cases.affine_rows(rng).items():
-        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        both = list(zip(found._fields, found, reference.affine_coefficients(a)))
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        both = list(zip(below._fields, below, reference.affine_coefficients(a)))
         claims += [Equal(f"{name} against differences of the right side of (8)", array, expected,
                          1e-12, case=row)
                    for name, array, expected in both[0 if a.layer.trainable else 2:]]
         if a.layer.trainable:
             claims.append(AtMost("0 against W_ddot, although Y_dot has both signs", 0.0,
-                                 found.W_ddot, case=row))
+                                 below.W_ddot, case=row))
     return [*claims,
-            Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **found._asdict())]
+            Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **below._asdict())]

@@ -85,12 +85,12 @@ def every_row(rng):
     claims = []
     for name, at in cases.rows(rng).items():
         expected, single = reference.algorithm(at), cases.single_precision(at)
-        found = {"the fast form": bound_at(at, "jensen"),
+        forms = {"the fast form": bound_at(at, "jensen"),
                  "nested chains": bound_at(cases.nested(at), "jensen"),
                  "float32, the fast form": bound_at(single, "jensen"),
                  "float32, explicit fractions": explicit_bound(single)}
-        found = {form: (one.gradient, one.curvature) for form, one in found.items()}
-        found |= {"the literal form": corrected_algorithm(at)[:2],
+        forms = {form: (one.gradient, one.curvature) for form, one in forms.items()}
+        forms |= {"the literal form": corrected_algorithm(at)[:2],
                   "float32, the literal form": corrected_algorithm(single)[:2]}
         claims.append(Equal("parts above zero: W_ddot against loops",
                             bound_at(at, "jensen", "max").curvature,
@@ -99,7 +99,7 @@ def every_row(rng):
             claims.append(Equal("algorithm_1_as_printed: W_ddot against loops",
                                 algorithm_1_as_printed(at).W_ddot,
                                 reference.algorithm(at, Reading("Y_ddot"))[1], 1e-12, case=name))
-        for form, sides in found.items():
+        for form, sides in forms.items():
             single = "float32" in form
             claims.append(Equal(f"{form}: W_dot and W_ddot against loops", sides, expected,
                                 1e-4 if single else 1e-12, case=name))

@@ -113,11 +113,11 @@ def rows(rng, leave_out=(), **options):
     """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each with a
     curved activation and a loss by chance, and a dead unit; `options` go before those of a row.
     """
-    found = {name: evaluation(rng, **{"activation": rng.choice(CURVED),
+    drawn = {name: evaluation(rng, **{"activation": rng.choice(CURVED),
                                       "loss": rng.choice(list(LOSSES)), "samples": 3} | row
                               | options)
              for name, row in ROWS.items() if name not in leave_out}
-    return found | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
+    return drawn | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
 
 
 def numbers_of_samples(make, rng, **options):

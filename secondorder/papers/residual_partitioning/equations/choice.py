@@ -112,10 +112,10 @@ def equation_11(rng):
         literal = total_gradient.total_gradients(at.network.layers, at.saved)
         single = cases.single_precision(at)
         rounded = total_gradient.total_gradients(single.network.layers, single.saved)
-        for which, found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
-                                        ("float32", rounded, 1e-5)):
+        for which, us_found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
+                                           ("float32", rounded, 1e-5)):
             claims.append(Equal("u at all layers against sums over all paths of absolute "
-                                f"products, {which}", np.concatenate(found, axis=1),
+                                f"products, {which}", np.concatenate(us_found, axis=1),
                                 sums_over_paths(at), tolerance, case=name))
         claims.append(Property("float32: u stays float32",
                                {u.dtype.name for u in rounded}, {"float32"}))

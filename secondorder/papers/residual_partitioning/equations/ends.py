@@ -156,8 +156,8 @@ def equation_17(rng):
     steps, claims = rng.normal(size=(20, 2, 4)), []
 
     def sides(a, steps):
-        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        pairs = np.array([reference.quadratics(a, dW, a.dY, *found) for dW in steps])
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        pairs = np.array([reference.quadratics(a, dW, a.dY, *below) for dW in steps])
         return pairs.transpose(1, 2, 0)
 
     for name, a in cases.affine_rows(rng, first=True).items():
@@ -188,13 +188,13 @@ def equation_17(rng):
 def equation_18(rng):
     claims = []
     for name, a in cases.affine_rows(rng, first=True).items():
-        found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
         W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
-        claims += [Equal("W_dot against differences of the right side of (16)", found.W_dot, W_dot,
+        claims += [Equal("W_dot against differences of the right side of (16)", below.W_dot, W_dot,
                          1e-12, case=name),
-                   Equal("W_ddot against differences of the right side of (16)", found.W_ddot,
+                   Equal("W_ddot against differences of the right side of (16)", below.W_ddot,
                          W_ddot, 1e-12, case=name),
-                   Property("Y_ddot, void at the first layer, is zero", not found.Y_ddot.any(),
+                   Property("Y_ddot, void at the first layer, is zero", not below.Y_ddot.any(),
                             case=name)]
     return [*claims,
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot,

@@ -57,15 +57,15 @@ def equation_25(rng):
                           ("relu, with the absolute value", "abs",
                            cases.evaluation(rng, "relu", samples=3))):
         for below in range(1, len(at.saved)):
-            found, scale = left_minus_right(at, rng, below, way)
+            gaps, scale = left_minus_right(at, rng, below, way)
             claims.append(Equal("difference of both sides for three choices above against the "
-                                "constant", found,
+                                "constant", gaps,
                                 [reference.constant(at, below)] * 3, 1e-11, scale=scale,
                                 case=f"{what}, layer {below}"))
-    found, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs")
+    gaps, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs")
     claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: unchanged by "
                                        "the choice above",
-                                       found[1:], found[:1] * 2, 1e-11, scale=scale)))
+                                       gaps[1:], gaps[:1] * 2, 1e-11, scale=scale)))
     at = cases.curved(rng)
     return [*claims, Case(theta=at.network.theta, u_L=reference.total_gradients(at)[-1],
                           constants=[reference.constant(at, below) for below in range(1, 5)])]
@@ -91,19 +91,19 @@ def equations_26_and_27(rng):
     def differences(at, k, way="none"):
         """(27): left minus right for three choices from this layer on, and the scale."""
         drawn = [cases.optimal_up_to(at, k, rng, way) for _ in range(3)]
-        found = [reference.sum_up_to(at, built, k + 1) - weighted(at, built, k)
-                 - reference.own_sum(at, built, k)
-                 for built in drawn]
-        return found, max(np.abs(built.curvature).sum() for built in drawn)
+        gaps = [reference.sum_up_to(at, built, k + 1) - weighted(at, built, k)
+                - reference.own_sum(at, built, k)
+                for built in drawn]
+        return gaps, max(np.abs(built.curvature).sum() for built in drawn)
 
     at, claims = cases.curved(rng), []
     built = cases.optimal_up_to(at, 2, rng)
     for k in (2, 4):
         before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
-        found, scale = differences(at, k)
+        gaps, scale = differences(at, k)
         claims += [Equal("(26): sum up to this layer", reference.sum_up_to(at, built, k + 1),
                          before + own, 1e-12, case=f"layer {k + 1}"),
-                   Equal("(27): difference of both sides against the constant", found,
+                   Equal("(27): difference of both sides against the constant", gaps,
                          [reference.constant(at, k)] * 3, 1e-11, scale=scale,
                          case=f"layer {k + 1}")]
     broken, scale = differences(cases.all_negative(rng), 4, "abs")
@@ -146,11 +146,11 @@ def against_the_minimum(a, optimum, rng):
     x, eps_and_phi = reference.terms(a.layer, a.y, a.u), np.concatenate(optimum, axis=2)
 
     def quantity(partition, sign=1):
-        found = coefficients.affine(a.layer, a.y, a.Y_dot, sign * a.Y_ddot, partition)
-        return float(found.W_ddot.sum() + np.sum(found.Y_ddot * a.u**2))
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, sign * a.Y_ddot, partition)
+        return float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2))
 
-    least, found = minimise_over_fractions(weighted_squares(a.Y_ddot, x), [x != 0], rng)
-    return [Equal("fractions against the numerical minimiser", eps_and_phi, found[0], 1e-4),
+    least, nearest = minimise_over_fractions(weighted_squares(a.Y_ddot, x), [x != 0], rng)
+    return [Equal("fractions against the numerical minimiser", eps_and_phi, nearest[0], 1e-4),
             Equal("least value", quantity(optimum), least, 1e-8),
             Counterexample(AtMost("with Y_ddot < 0: their value against that of other fractions",
                                   quantity(optimum, -1), quantity(a.partition, -1), 1e-3))]
@@ -194,13 +194,13 @@ def at_the_optimum(rng, first):
 def at_the_optimum_of(a, case):
     """The same for one layer."""
     best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
-    found, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
+    below, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
     return [Equal("fractions against |y| and |w| u over the total gradient",
                   np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13, case=case),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13, case=case),
             Equal("the quantity against the sum of Y_ddot u^2",
-                  float(found.W_ddot.sum() + np.sum(found.Y_ddot * a.u**2)),
+                  float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2)),
                   float(np.sum(a.Y_ddot * u**2)), 1e-12, case=case),
             Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
 
@@ -256,13 +256,13 @@ def equations_34_to_36(rng):
     whole, part, scale = differences(cases.curved(rng), 2, "none")
     broken, but, large = differences(cases.all_negative(rng), 4, "abs")
     a = cases.affine(rng)
-    found = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+    below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
     x, p = reference.terms(a.layer, a.y, a.u), np.concatenate(a.partition, axis=2)
-    passed_on, kept = np.zeros_like(a.u), np.zeros_like(found.W_ddot)
+    passed_on, own = np.zeros_like(a.u), np.zeros_like(below.W_ddot)
     for s, i, j in np.ndindex(p.shape):
         term = a.Y_ddot[s, i] * x[s, i, j] ** 2 / p[s, i, j]
         if j < 4:
-            kept[i, j] += term
+            own[i, j] += term
         else:
             passed_on[s, j - 4] += term
     bracket = reference.squares(x, p)
@@ -272,15 +272,15 @@ def equations_34_to_36(rng):
             Counterexample(Equal("(34) with the absolute value of negative numbers", broken, but,
                                  1e-6, scale=large)),
             Equal("(35): part that goes below, sample by sample and unit by unit",
-                  found.Y_ddot * a.u**2, passed_on, 1e-12),
-            Equal("(35): part of every parameter", found.W_ddot, kept, 1e-12),
+                  below.Y_ddot * a.u**2, passed_on, 1e-12),
+            Equal("(35): part of every parameter", below.W_ddot, own, 1e-12),
             Equal("(36): both parts together",
-                  float(np.sum(found.Y_ddot * a.u**2) + found.W_ddot.sum()),
+                  float(np.sum(below.Y_ddot * a.u**2) + below.W_ddot.sum()),
                   float(np.sum(a.Y_ddot * bracket)), 1e-12),
             Equal("(36): the bracket is (7) for changes of 1 above and u below", largest, bracket,
                   1e-12),
             Case(Y_ddot_above=a.Y_ddot, y=a.y, u=a.u, bracket=bracket, passed_on=passed_on,
-                 kept=kept)]
+                 own=own)]
 
 
 @equation(PAPER, "37",

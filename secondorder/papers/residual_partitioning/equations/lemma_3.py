@@ -77,21 +77,21 @@ def lemma_3(rng):
           implements=(partitions.softmax_parameters, partitions.softmax_derivative))
 def equations_20_and_21(rng):
     eta, p = rng.normal(size=(3, 5)) * 2, rng.dirichlet(np.ones(5))
-    found = partitions.softmax_parameters(eta)
-    return [Equal("(20): softmax of several rows against its formula, row by row", found,
+    softmax = partitions.softmax_parameters(eta)
+    return [Equal("(20): softmax of several rows against its formula, row by row", softmax,
                   [softmax_by_hand(row) for row in eta], 1e-14),
-            Equal("(20): sum over i", found.sum(axis=1), np.ones(3), 1e-14),
-            AtMost("(20): 0 against p", 0.0, found),
+            Equal("(20): sum over i", softmax.sum(axis=1), np.ones(3), 1e-14),
+            AtMost("(20): 0 against p", 0.0, softmax),
             Equal("(20): every inner point is reached, softmax of log p",
                   partitions.softmax_parameters(np.log(p)), p, 1e-13),
             Equal("(20): rows of very different size, each moved by a number of its own",
                   partitions.softmax_parameters(eta + 1e4 * np.array([[-1.0], [0.0], [1.0]])),
-                  found, 1e-10),
+                  softmax, 1e-10),
             Equal("(21): derivatives against a complex step",
-                  partitions.softmax_derivative(found[0]),
+                  partitions.softmax_derivative(softmax[0]),
                   # p_i - p_i^2 cancels where p_i is near 1
-                  complex_step(softmax_by_hand, eta[0]), 1e-14, scale=found[0]),
-            Case(eta=eta, p=found, derivative=partitions.softmax_derivative(found[0]))]
+                  complex_step(softmax_by_hand, eta[0]), 1e-14, scale=softmax[0]),
+            Case(eta=eta, p=softmax, derivative=partitions.softmax_derivative(softmax[0]))]
 
 
 @equation(PAPER, "22",

@@ -62,18 +62,18 @@ def diagonal_losses(rng):
         start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
         at = start.network.evaluate(loss, start.x, start.y)
         name = f"{type(loss).__name__}, {samples} samples"
-        u, found = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
+        u, diagonal = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
         loops = reference.start_of(at, u, reference.Reading(start="diagonal"))
-        claims += [Equal("diagonal loss: Z against |f_ii| u by loops", found.carried[-1], loops,
+        claims += [Equal("diagonal loss: Z against |f_ii| u by loops", diagonal.carried[-1], loops,
                          1e-13, case=name),
                    Equal("diagonal loss: pairwise and diagonal are the same",
-                         bound_at(at, "pairwise").curvature, found.curvature, 1e-13, case=name),
+                         bound_at(at, "pairwise").curvature, diagonal.curvature, 1e-13, case=name),
                    Equal("diagonal loss: curvature of explicit arrays, no partition",
-                         found.curvature,
+                         diagonal.curvature,
                          explicit_bound(at, output_phi=None).curvature, 1e-12, case=name),
                    AtMost("diagonal loss: 0 against the least eigenvalue of bound minus model", 0.0,
-                          reference.least_eigenvalue(found.curvature, cases.bounded(at)),
-                          scale=found.curvature, case=name)]
+                          reference.least_eigenvalue(diagonal.curvature, cases.bounded(at)),
+                          scale=diagonal.curvature, case=name)]
     return claims
 
 
@@ -165,12 +165,12 @@ def extension_penalty(rng):
         value = g @ d + h @ d**2 / (2 * rate) + l2 / 2 * np.sum((net.theta + d) ** 2)
         return value, g + h * d / rate + l2 * (net.theta + d)
 
-    found = optimize.minimize(model, np.zeros(net.size), jac=True, method="BFGS",
+    least = optimize.minimize(model, np.zeros(net.size), jac=True, method="BFGS",
                               options={"gtol": 1e-12, "maxiter": 2000}).x
     alone, new = net.theta - rate * g / h, net.theta + step
     return [Equal("the bound with penalty minus the bound without, against the penalty itself",
                   gained, penalties, 1e-10),
-            Equal("implicit step against a numerical minimiser of its model", step, found, 1e-6),
+            Equal("implicit step against a numerical minimiser of its model", step, least, 1e-6),
             Equal("implicit step: slope of its model", model(step)[1], np.zeros_like(step), 1e-12,
                   scale=l2 * net.theta),
             Equal("plain step", rate * direction(at, rate, l2, "plain"),

@@ -71,7 +71,7 @@ def claim_learning_rate(rng):
     # halves all but one, which then goes half way to one
     others[s, i], below[s, i] = eps[s, i] / 2, phi[s, i] / 2
     others[s, i, j] += 0.5
-    before, held, kept = rates(a, eps, phi), rates(a, more, phi), rates(a, others, below)
+    before, held, shared = rates(a, eps, phi), rates(a, more, phi), rates(a, others, below)
     rest, row = np.ones(before.shape, dtype=bool), np.arange(before.shape[1]) != j
     rest[i, j] = False
     one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1])
@@ -84,9 +84,9 @@ def claim_learning_rate(rng):
                held[i, j]),
         Equal("other fractions held: all other rates", before[rest], held[rest], 1e-14),
         AtMost("sum of fractions kept: rate before against rate after", before[i, j] * (1 + 1e-9),
-               kept[i, j]),
+               shared[i, j]),
         AtMost("sum of fractions kept: other rates of the output after against before",
-               kept[i][row], before[i][row]),
+               shared[i][row], before[i][row]),
         Case(eps=eps, rates=before)]
 
 
@@ -220,8 +220,8 @@ def claim_negative_curvature(rng):
     Y_dot[0], curvature[0], Y_dot[1], curvature[1] = 2.0, 3.0, 2.0, -3.0
     bare, claims = Y_ddot * slope**2 + Y_dot * curvature, []
     for way, correct in (("abs", lambda v: max(v, -v)), ("max", lambda v: max(v, 0.0))):
-        found = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)[1]
-        claims.append(Equal("below a unit, one number at a time", found,
+        below = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)[1]
+        claims.append(Equal("below a unit, one number at a time", below,
                             [[correct(v) for v in row] for row in bare], 1e-14, case=way))
         for name, at in {"bent unit": cases.bent_unit(), **cases.variety(rng, SMOOTH)}.items():
             H = cases.bounded(at)

@@ -20,13 +20,13 @@ def parts(layer, y, dW, dY):
     dW_ij y_sj for j = 0 (the bias, y = 1, or 0 without one), 1, ..., in; then w_ij dY_sj.
     """
     samples, width = y.shape
-    found = np.zeros((samples, layer.out_features, 1 + 2 * width))
-    for s, i in np.ndindex(found.shape[:2]):
-        found[s, i, 0] = dW[i, 0] * (0.0 if layer.bias is None else 1.0)
+    change = np.zeros((samples, layer.out_features, 1 + 2 * width))
+    for s, i in np.ndindex(change.shape[:2]):
+        change[s, i, 0] = dW[i, 0] * (0.0 if layer.bias is None else 1.0)
         for j in range(width):
-            found[s, i, 1 + j] = dW[i, 1 + j] * y[s, j]
-            found[s, i, 1 + width + j] = layer.weight[i, j] * dY[s, j]
-    return found
+            change[s, i, 1 + j] = dW[i, 1 + j] * y[s, j]
+            change[s, i, 1 + width + j] = layer.weight[i, j] * dY[s, j]
+    return change
 
 
 def terms(layer, y, u):
@@ -45,10 +45,10 @@ def squares(x, p):
 
 def shares(x):
     """|x_sij| / sum_j' |x_sij'|, and 0 where all are zero."""
-    found = np.zeros(x.shape)
+    fractions = np.zeros(x.shape)
     for s, i, j in np.ndindex(x.shape):
-        found[s, i, j] = abs(x[s, i, j]) / (sum(abs(t) for t in x[s, i]) or 1.0)
-    return found
+        fractions[s, i, j] = abs(x[s, i, j]) / (sum(abs(t) for t in x[s, i]) or 1.0)
+    return fractions
 
 
 def quadratics(a, dW, dY, W_dot, W_ddot, Y_dot, Y_ddot):
@@ -72,13 +72,13 @@ def affine_coefficients(a):
         return np.sum(a.Y_dot * x.sum(axis=2) + a.Y_ddot * squares(x, p) / 2)
 
     def differences(shape, value):
-        found = np.zeros((2, *shape))
+        both = np.zeros((2, *shape))
         for where in np.ndindex(shape):
             step = np.zeros(shape)
             step[where] = 1.0
-            found[(0, *where)] = (value(step) - value(-step)) / 2
-            found[(1, *where)] = value(step) + value(-step)
-        return found
+            both[(0, *where)] = (value(step) - value(-step)) / 2
+            both[(1, *where)] = value(step) + value(-step)
+        return both
 
     no_dW, no_dY = np.zeros_like(a.dW), np.zeros_like(a.dY)
     return (*differences(no_dW.shape, lambda dW: right_side(dW, no_dY)),
@@ -167,7 +167,7 @@ def algorithm(at, reading=Reading()):
     Y_dot, carried = at.loss_function.gradient(at.outputs, at.y), start_of(at, u[-1], reading)
     if reading.carried == "Y_ddot":
         carried = np.where(u[-1] > 0, carried / np.where(u[-1] > 0, u[-1], 1.0), 0.0)
-    found = []
+    pieces = []
     for k in reversed(range(len(net.layers))):
         layer, y = net.layers[k], at.saved[k].input
         if isinstance(layer, Activation):
@@ -183,10 +183,10 @@ def algorithm(at, reading=Reading()):
             below[s, j] += scaled[s, i] * abs(layer.weight[i, j])
         if layer.trainable:
             biases = [[] if layer.bias is None else a.sum(axis=0) / S for a in (Y_dot, scaled)]
-            found.insert(0,
-                         [np.concatenate([W.ravel(), b]) for W, b in zip((W_dot, W_ddot), biases)])
+            pieces.insert(0,
+                          [np.concatenate([W.ravel(), b]) for W, b in zip((W_dot, W_ddot), biases)])
         Y_dot, carried = below_dot, below
-    return tuple(np.concatenate(arrays) for arrays in zip(*found))
+    return tuple(np.concatenate(arrays) for arrays in zip(*pieces))
 
 
 def through_activation(layer, y, u, Y_dot, carried, reading):
@@ -222,10 +222,10 @@ def changes(at, delta, products=False):
     Activations are taken to second order. With ``products=False`` a change of weight times a change
     of activation is left out, as in Eq. (4); with True it is kept.
     """
-    found = [Change(np.zeros_like(at.x), np.zeros_like(at.x))]
+    along = [Change(np.zeros_like(at.x), np.zeros_like(at.x))]
     for layer, where, saved in zip(at.network.layers, at.network.slices, at.saved):
-        found.append(change_of_layer(layer, saved.input, found[-1], delta[where], products))
-    return found
+        along.append(change_of_layer(layer, saved.input, along[-1], delta[where], products))
+    return along
 
 
 def change_of_layer(layer, y, change, delta, products=False):
@@ -268,16 +268,23 @@ def outputs(net, x, delta):
     return x
 
 
+def slope_along_ones(at):
+    """Derivative of the outputs when all parameters grow alike, by the complex step."""
+    net, h = at.network.astype("complex128"), 1e-30
+    net.theta = net.theta + 1j * h
+    return net(at.x).imag / h
+
+
 def losses(name, p, y):
     """Losses (S,) from their formulas, sample by sample; complex p are allowed."""
-    found = []
+    values = []
     for s in range(len(p)):
         if name == "squared":
-            found.append(sum((p[s, i] - y[s, i]) ** 2 for i in range(p.shape[1])) / 2)
+            values.append(sum((p[s, i] - y[s, i]) ** 2 for i in range(p.shape[1])) / 2)
         else:
-            found.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])])
-                                    for i in range(p.shape[1]))))
-    return np.array(found)
+            values.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])])
+                                     for i in range(p.shape[1]))))
+    return np.array(values)
 
 
 def least_eigenvalue(curvature, H):

@@ -216,10 +216,11 @@ def best_at_the_loss(at, rng, case):
     """The fractions of (46) against the numerical minimum of (45) and its closed form."""
     u, f_ii = reference.total_gradients(at)[-1], at.loss_function.hessian_diagonal(at.outputs, at.y)
     phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
-    least, found = minimise_over_fractions(weighted_squares(np.ones_like(u[:, 0]), x), [u > 0], rng)
+    sum_of_squares = weighted_squares(np.ones_like(u[:, 0]), x)
+    least, nearest = minimise_over_fractions(sum_of_squares, [u > 0], rng)
     value = float(np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2))
     closed = sum(sum(row) ** 2 for row in x)
-    return [Equal("fractions against the numerical minimiser of (45)", phi, found[0], 1e-4,
+    return [Equal("fractions against the numerical minimiser of (45)", phi, nearest[0], 1e-4,
                   case=case),
             Equal("fractions against their closed form", phi,
                   [[t / sum(row) for t in row] for row in x], 1e-13, case=case),

@@ -20,15 +20,15 @@ class Competitive:
                 for run in curves.stages(kind, settings, results)]
 
     def judge(self, results, settings):
-        found = {kind: [self.near(kind, data, results, settings)
-                        for data in curves.counted_sets(settings)]
-                 for kind in ("autoencoder", "classifier")}
-        kinds = [one.verdict for one in found["classifier"]]
+        verdicts = {kind: [self.near(kind, data, results, settings)
+                           for data in curves.counted_sets(settings)]
+                    for kind in ("autoencoder", "classifier")}
+        kinds = [one.verdict for one in verdicts["classifier"]]
         half = (HELD if 2 * kinds.count(HELD) >= len(kinds) else
                 DID_NOT_HOLD if 2 * kinds.count(DID_NOT_HOLD) > len(kinds) else None)
-        first = next((one for one in found["classifier"] if one.verdict == half),
-                     found["classifier"][0])
-        return {"autoencoder": both(*found["autoencoder"]),
+        first = next((one for one in verdicts["classifier"] if one.verdict == half),
+                     verdicts["classifier"][0])
+        return {"autoencoder": both(*verdicts["autoencoder"]),
                 "classifier": first if half else Verdict("undecided", first.effect, first.spread,
                                                          first.seeds, first.measure,
                                                          first.because)}
@@ -48,11 +48,11 @@ class Competitive:
             for data in dict.fromkeys(one["data"] for one in results.arguments(kind=kind)):
                 labels.append(f"{kind}\n{data}")
                 for method in lowest:
-                    found = [min(one["validation"]) for one, told in zip(
+                    losses = [min(one["validation"]) for one, told in zip(
                         results.of(kind=kind, data=data, method=method),
                         results.arguments(kind=kind, data=data, method=method))
                         if told["seed"] not in curves.TRIAL_SEEDS]
-                    lowest[method].append(float(np.mean(found)) if found else np.nan)
+                    lowest[method].append(float(np.mean(losses)) if losses else np.nan)
         best = np.nanmin(list(lowest.values()), axis=0)
         for k, (method, (colour, marker)) in enumerate(curves.LOOKS.items()):
             axes.plot(np.arange(len(labels)) + 0.1 * (k - 1), np.array(lowest[method]) / best,

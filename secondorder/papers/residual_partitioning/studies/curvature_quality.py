@@ -39,7 +39,7 @@ def compared(seed, kind, along, points, between):
     methods = {"partitioning": ResidualPartitioning(network, loss, l2=networks.L2),
                "adam": so.Adam(network, loss, l2=networks.L2)}
     rate, rows = RATES[kind, along], networks.batches(len(x), seed)
-    kept = {name: {"pooled": [], "layers": [], "quality": []} for name in methods}
+    records = {name: {"pooled": [], "layers": [], "quality": []} for name in methods}
     for step in range(1, points * between + 1):
         batch = next(rows)
         at = network.evaluate(loss, x[batch], y[batch])
@@ -52,15 +52,15 @@ def compared(seed, kind, along, points, between):
             gradient = so.exact.gradient(network, loss, x, y)
             G = so.exact.GaussNewtonOperator(network, loss, x, y)
             for name, estimate in estimates.items():
-                d, found = directions[name], kept[name]
-                found["pooled"].append(float(spearmanr(estimate, true).statistic))
-                found["layers"].append(float(np.nanmean(
+                d, record = directions[name], records[name]
+                record["pooled"].append(float(spearmanr(estimate, true).statistic))
+                record["layers"].append(float(np.nanmean(
                     [spearmanr(estimate[where], true[where]).statistic
                      for layer, where in zip(network.layers, network.chain.slices)
                      if layer.size])))
-                found["quality"].append(float((gradient @ d) ** 2 / (d @ G.matvec(d))))
+                record["quality"].append(float((gradient @ d) ** 2 / (d @ G.matvec(d))))
         network.theta = network.theta + rate * directions[along]
-    return kept
+    return records
 
 
 @study(PAPER, "claim-curvature-quality",
@@ -89,9 +89,9 @@ class CurvatureQuality:
                                       for kind in KINDS))
         return verdicts
 
-    def higher(self, found, name, kind, settings):
+    def higher(self, runs, name, kind, settings):
         """Whether residual partitioning is higher at three quarters of the points of a network."""
-        done = [one for one in found if not diverged(one)]
+        done = [one for one in runs if not diverged(one)]
         if len(settings["seeds"]) < 3 or not done:
             return undecided("it takes three seeds", len(settings["seeds"]))
         higher = [ours > adam for one in done

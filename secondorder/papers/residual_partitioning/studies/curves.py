@@ -54,27 +54,27 @@ def train(seed, kind, data, method, rate, steps, every):
     network, loss = networks.network_of(kind, x.shape[1], seed)
     optimizer_class, options = METHODS[method]
     optimizer = optimizer_class(network, loss, learning_rate=rate, l2=L2, **options)
-    kept = {"train": [], "validation": []} | ({"accuracy": []} if kind == "classifier" else {})
+    records = {"train": [], "validation": []} | ({"accuracy": []} if kind == "classifier" else {})
     rows = networks.batches(len(x), seed)
     for step in range(steps + 1):
         try:
             if step % every == 0:
-                look(network, loss, (x, y), held_out, kept)
+                look(network, loss, (x, y), held_out, records)
             if step < steps:
                 batch = next(rows)
                 optimizer.step(x[batch], y[batch])
         except FloatingPointError as error:
-            return kept | {"diverged": f"step {step}: {error}"}
-    return kept
+            return records | {"diverged": f"step {step}: {error}"}
+    return records
 
 
-def look(network, loss, training, held_out, kept):
-    """Add the losses of the two parts, and the accuracy, to what is kept."""
-    kept["train"].append(rounded(network.evaluate(loss, *training).loss))
+def look(network, loss, training, held_out, records):
+    """Add the losses of the two parts, and the accuracy, to the records."""
+    records["train"].append(rounded(network.evaluate(loss, *training).loss))
     evaluation = network.evaluate(loss, *held_out)
-    kept["validation"].append(rounded(evaluation.loss))
-    if "accuracy" in kept:
-        kept["accuracy"].append(float(np.mean(evaluation.outputs.argmax(axis=1) == held_out[1])))
+    records["validation"].append(rounded(evaluation.loss))
+    if "accuracy" in records:
+        records["accuracy"].append(float(np.mean(evaluation.outputs.argmax(axis=1) == held_out[1])))
 
 
 def rounded(value):
@@ -151,13 +151,13 @@ def best_of(rates, kind, data, method, results):
 
 def judged(kind, data, settings, results):
     """Method -> seed -> result of the runs with the chosen rates."""
-    found = {}
+    by_method = {}
     for method in METHODS:
         rate = chosen(kind, data, method, settings, results)
         runs = results.by_seed(kind=kind, data=data, method=method, rate=rate,
                                steps=settings["steps"])
-        found[method] = {seed: runs[seed] for seed in settings["seeds"] if seed in runs}
-    return found
+        by_method[method] = {seed: runs[seed] for seed in settings["seeds"] if seed in runs}
+    return by_method
 
 
 # -- what is read off a run ------------------------------------------------------------------------
@@ -195,12 +195,12 @@ def validation_at(result, level):
     return (1 - share) * validation[k - 1] + share * validation[k]
 
 
-def per_seed(found, number):
+def per_seed(by_method, number):
     """Seed -> (residual partitioning's number, the smallest of the others)."""
-    ours = found["partitioning"]
-    return {seed: (number(ours[seed]), min(number(found[other][seed]) for other in found
+    ours = by_method["partitioning"]
+    return {seed: (number(ours[seed]), min(number(by_method[other][seed]) for other in by_method
                                            if other != "partitioning"))
-            for seed in ours if all(seed in runs for runs in found.values())}
+            for seed in ours if all(seed in runs for runs in by_method.values())}
 
 
 def one_of_them(*verdicts):
@@ -236,18 +236,18 @@ def draw(kind, name, results, figure, title):
                 continue
             one = arguments[0]
             wanted = {key: one[key] for key in ("rate", "steps", "every")}
-            found = [run for run, told in zip(
+            runs = [run for run, told in zip(
                 results.of(kind=kind, data=data, method=method, **wanted),
                 results.arguments(kind=kind, data=data, method=method, **wanted))
                 if told["seed"] not in TRIAL_SEEDS]
             label = f"{NAMES[method]}, rate {one['rate']:g}"
-            if not finished(found):
+            if not finished(runs):
                 axes.plot([], [], color=colour, marker=marker, label=label + ": diverged")
             for part, fill in (("train", colour), ("validation", "white")):
                 if name == "accuracy" and part == "train":
                     continue
                 key = name if name == "accuracy" else part
-                draw_part(axes, [run[key] for run in finished(found)], one["every"], colour,
+                draw_part(axes, [run[key] for run in finished(runs)], one["every"], colour,
                           marker, fill, label if fill == colour or name == "accuracy" else None)
         axes.set(xlabel=f"step (batches of {BATCH})", yscale="linear" if name == "accuracy"
                  else "log", title=networks.pictures(data).name)

@@ -25,26 +25,26 @@ class Figure1:
 
     def judge(self, results, settings):
         every, end = settings["every"], settings["steps"]
-        found = [curves.judged("autoencoder", data, settings, results)
-                 for data in curves.counted_sets(settings)]
+        by_set = [curves.judged("autoencoder", data, settings, results)
+                  for data in curves.counted_sets(settings)]
 
         def below(number, measure):
             """One verdict a set: is our number below the smallest of the others'?"""
             return [paired([other - ours for ours, other in curves.per_seed(one, number).values()],
-                           measure) for one in found]
+                           measure) for one in by_set]
 
         verdicts = {f"a-{horizon}": both(*below(
             lambda one: curves.lowest(one, "validation", horizon, every),
             "lowest validation loss, best other less ours")) for horizon in curves.HORIZONS}
         training = [paired([ours - other for ours, other in curves.per_seed(
             one, lambda run: curves.lowest(run, "train", end, every)).values()],
-            "lowest training loss, ours less best other") for one in found]
+            "lowest training loss, ours less best other") for one in by_set]
         verdicts["b"] = curves.one_of_them(*training)
         verdicts["c"] = both(*below(lambda one: curves.gap(one, end, every),
                                     "gap at the end, smallest other less ours"))
         verdicts["c-fair"] = both(*(paired(at_equal_training_loss(one),
                                            "validation loss, best other less ours")
-                                    for one in found))
+                                    for one in by_set))
         return verdicts
 
     def draw(self, results, figure):
@@ -53,13 +53,13 @@ class Figure1:
                     "over seeds")
 
 
-def at_equal_training_loss(found):
+def at_equal_training_loss(by_method):
     """By seed: the smaller validation loss of the others less ours, all at the lowest training
     loss that all three reach.
     """
     differences = []
-    for seed in found["partitioning"]:
-        runs = {method: of[seed] for method, of in found.items() if seed in of}
+    for seed in by_method["partitioning"]:
+        runs = {method: of[seed] for method, of in by_method.items() if seed in of}
         level = max(min(one["train"]) for one in runs.values())
         at = {method: curves.validation_at(one, level) for method, one in runs.items()}
         ours = at.pop("partitioning")

@@ -25,10 +25,10 @@ class Figure2:
     def judge(self, results, settings):
         every, end = settings["every"], settings["steps"]
         sets = curves.counted_sets(settings)
-        found = {data: curves.judged("classifier", data, settings, results) for data in sets}
+        judged = {data: curves.judged("classifier", data, settings, results) for data in sets}
 
         def worse(horizon):
-            for one in found.values():
+            for one in judged.values():
                 pairs = curves.per_seed(
                     one, lambda run: curves.lowest(run, "validation", horizon, every)).values()
                 yield paired([np.log(ours / other) for ours, other in pairs],
@@ -37,7 +37,7 @@ class Figure2:
 
         verdicts = {f"a-{horizon}": both(*worse(horizon)) for horizon in curves.HORIZONS}
         gaps = {method: {seed: curves.gap(run, end, every) for seed, run in runs.items()}
-                for method, runs in found[sets[-1]].items()}
+                for method, runs in judged[sets[-1]].items()}
         verdicts["b"] = both(*(paired(
             [gaps["partitioning"][seed] - 1.5 * gaps[other][seed] for seed in gaps["partitioning"]
              if seed in gaps[other]], f"gap less 1.5 times {curves.NAMES[other]}'s")

@@ -22,8 +22,8 @@ class Figure3:
         for letter, number in (("maximum", max), ("end", lambda values: values[-1])):
             sets = []
             for data in curves.counted_sets(settings):
-                found = curves.judged("classifier", data, settings, results)
-                pairs = curves.per_seed(found, lambda run: -number(run["accuracy"]))
+                judged = curves.judged("classifier", data, settings, results)
+                pairs = curves.per_seed(judged, lambda run: -number(run["accuracy"]))
                 sets.append(alike([other - ours for ours, other in pairs.values()], 0.02,
                                   "accuracy less the best other's"))
             verdicts[letter] = both(*sets)

@@ -41,11 +41,11 @@ def looseness(seed, kind, data, output, hidden, after):
     watched = x[:BATCH], y[:BATCH]
     for step in range(max(after) + 1):
         if step in after:
-            found = bound(network, loss, *watched, output=output)
-            d = np.divide(-found.gradient, found.curvature, where=found.curvature > 0,
-                          out=np.zeros_like(found.gradient))
+            quadratic = bound(network, loss, *watched, output=output)
+            d = np.divide(-quadratic.gradient, quadratic.curvature, where=quadratic.curvature > 0,
+                          out=np.zeros_like(quadratic.gradient))
             at = network.evaluate(loss, *watched)
-            ratios.append(float(d @ (found.curvature * d)
+            ratios.append(float(d @ (quadratic.curvature * d)
                                 / (d @ bounded_hessian_product(at, d))))
         batch = next(rows)
         optimizer.step(x[batch], y[batch])
@@ -111,17 +111,17 @@ class LooseBound:
         return verdicts
 
     def looser(self, results, output, settings):
-        found = []
+        verdicts = []
         for data in settings["sets"]:
             of = {kind: results.by_seed(kind=kind, data=data, output=output,
                                         hidden=list(networks.HIDDEN[kind]),
                                         after=list(settings["after"])) for kind in KINDS}
             for look in range(len(settings["after"])):
-                found.append(paired([
+                verdicts.append(paired([
                     log_ratio(of["classifier"][seed], look) - log_ratio(of["autoencoder"][seed],
                                                                         look)
                     for seed in settings["seeds"]], "log r, classifier less autoencoder"))
-        return both(*found)
+        return both(*verdicts)
 
     def ranked(self, results, settings):
         """Rank correlation of the best rate with r over the networks."""
@@ -150,11 +150,11 @@ class LooseBound:
                  for output in ("jensen", "pairwise")]
         for k, kind in enumerate(KINDS):
             for place, (data, output) in enumerate(cases):
-                found = [one for one, told in zip(
+                runs = [one for one, told in zip(
                     results.of(kind=kind, data=data, output=output),
                     results.arguments(kind=kind, data=data, output=output))
                     if len(told["after"]) > 1 and not diverged(one)]
-                for one in found:
+                for one in runs:
                     looks = len(one["ratios"])
                     right.plot(place + 0.3 * k + 0.05 * np.arange(looks), np.abs(one["ratios"]),
                                "os"[k], color=f"C{k}", markersize=4)

@@ -33,17 +33,17 @@ def bytes_of(seed, kind, inputs, method):
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
         optimizer = optimizer_class(network, loss, learning_rate=1e-4, **options)
-        found = {}
+        sizes = {}
         for name in ("first", "warm"):
             tracemalloc.reset_peak()
             optimizer.step(x, y)
-            found[name] = tracemalloc.get_traced_memory()[1] - before
+            sizes[name] = tracemalloc.get_traced_memory()[1] - before
         gc.collect()
-        found["held"] = tracemalloc.get_traced_memory()[0] - before
+        sizes["held"] = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
-    found["state"] = sum(value.nbytes for value in optimizer.state_dict().values()
+    sizes["state"] = sum(value.nbytes for value in optimizer.state_dict().values()
                          if isinstance(value, np.ndarray))
-    return {name: value / network.theta.nbytes for name, value in found.items()}
+    return {name: value / network.theta.nbytes for name, value in sizes.items()}
 
 
 @study(PAPER, "claim-memory",
@@ -75,9 +75,9 @@ class Memory:
         panels = figure.subplots(1, 4, sharey=True)
         for axes, (kind, inputs) in zip(panels, CASES):
             for k, method in enumerate(("partitioning", "adam")):
-                found = results.of(kind=kind, inputs=inputs, method=method)[0]
+                sizes = results.of(kind=kind, inputs=inputs, method=method)[0]
                 names = ("state", "held", "first", "warm")
-                axes.bar(np.arange(4) + 0.4 * k, [found[name] for name in names], 0.38,
+                axes.bar(np.arange(4) + 0.4 * k, [sizes[name] for name in names], 0.38,
                          color=("C3", "C2")[k], hatch=("", "//")[k], label=NAMES[method])
             axes.set_xticks(np.arange(4) + 0.2, ("state", "held", "peak,\nfirst", "peak,\nlater"),
                             fontsize=7)

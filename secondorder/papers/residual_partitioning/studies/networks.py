@@ -49,9 +49,9 @@ def pictures(name, part="train"):
 
 def data_of(kind, name, part="train", dtype="float32"):
     """Inputs and targets: the inputs again for an autoencoder, else the labels."""
-    found = pictures(name, part)
-    x = found.inputs.astype(dtype)
-    return x, x if kind == "autoencoder" else found.labels
+    dataset = pictures(name, part)
+    x = dataset.inputs.astype(dtype)
+    return x, x if kind == "autoencoder" else dataset.labels
 
 
 def batches(samples, seed):

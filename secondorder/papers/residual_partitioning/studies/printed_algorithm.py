@@ -91,13 +91,13 @@ class PrintedAlgorithm:
         panels = np.atleast_1d(figure.subplots(1, len(cases)))
         for axes, (kind, data) in zip(panels, cases):
             for k, form in enumerate(FORMS):
-                found = results.of(kind=kind, data=data, form=form)
+                runs = results.of(kind=kind, data=data, form=form)
                 rates = [one["rate"] for one in results.arguments(kind=kind, data=data, form=form)]
-                if found:
-                    axes.plot(rates, [one["lowest"] for one in found], "osD^v"[k] + "-",
+                if runs:
+                    axes.plot(rates, [one["lowest"] for one in runs], "osD^v"[k] + "-",
                               color=f"C{k}", markersize=4, label=form)
-                    axes.plot([rate for rate, one in zip(rates, found) if diverged(one)],
-                              [one["lowest"] for one in found if diverged(one)], "kx")
+                    axes.plot([rate for rate, one in zip(rates, runs) if diverged(one)],
+                              [one["lowest"] for one in runs if diverged(one)], "kx")
             axes.set(xscale="log", yscale="log", xlabel="rate", title=f"{kind}, {data}")
             axes.title.set_fontsize(9)
         panels[0].set_ylabel("lowest training loss (crosses: diverged later)")

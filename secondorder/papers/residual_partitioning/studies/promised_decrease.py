@@ -75,9 +75,9 @@ class PromisedDecrease:
                  "true": "true second-order\nmodel", "loss": "loss of\nthe batch"}
         for k, kind in enumerate(KINDS):
             for c, cross in enumerate((False, True)):
-                found = results.of(kind=kind, cross=cross)
+                runs = results.of(kind=kind, cross=cross)
                 places = np.arange(3) + 0.2 * (2 * k + c)
-                axes.bar(places, [100 * met(found, name) for name in names], 0.18,
+                axes.bar(places, [100 * met(runs, name) for name in names], 0.18,
                          color=f"C{k}", hatch=("", "//")[c],
                          label=f"{kind}, products {'bounded too' if cross else 'dropped'}")
         axes.set_xticks(np.arange(3) + 0.3, names.values())
@@ -86,18 +86,18 @@ class PromisedDecrease:
         axes.legend(fontsize=7, loc="upper center", ncols=2)
 
 
-def met(found, name):
+def met(runs, name):
     """Share of all steps at which the promise was kept."""
-    return (sum(one["met"][name] for one in found) / sum(one["steps"] for one in found)
-            if found else float("nan"))
+    return (sum(one["met"][name] for one in runs) / sum(one["steps"] for one in runs)
+            if runs else float("nan"))
 
 
-def share(found, name, seeds):
+def share(runs, name, seeds):
     """Held if the promise was kept at every step of every run."""
-    done = [one for one in found if not diverged(one)]
+    done = [one for one in runs if not diverged(one)]
     if not done:
         return undecided("no run came to its end")
-    kept = met(done, name)
-    return exactly(kept == 1, kept, "share of steps",
+    fraction = met(done, name)
+    return exactly(fraction == 1, fraction, "share of steps",
                    f"smallest decrease over promise {min(one['least'][name] for one in done):.3g}",
                    seeds)

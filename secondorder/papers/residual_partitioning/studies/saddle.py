@@ -47,35 +47,35 @@ def exit_step(seed, start, data, method, rate, steps, watched):
     optimizer_class, options = METHODS[method]
     optimizer = optimizer_class(network, loss, learning_rate=rate,
                                 l2=L2 if start == "autoencoder" else 0.0, **options)
-    rows, seen = networks.batches(len(x), seed), slice(watched)
-    kept = {"exit": steps + 1}
+    rows, watched_part = networks.batches(len(x), seed), (x[:watched], y[:watched])
+    record = {"exit": steps + 1}
     if method == "partitioning":
-        kept["negative"] = [negative_share(network, loss, x[:BATCH], y[:BATCH])]
+        record["negative"] = [negative_share(network, loss, x[:BATCH], y[:BATCH])]
     for step in range(steps + 1):
         try:
-            if step % LOOK == 0 and network.evaluate(loss, x[seen], y[seen]).loss < level:
-                kept["exit"] = step
+            if step % LOOK == 0 and network.evaluate(loss, *watched_part).loss < level:
+                record["exit"] = step
                 break
             batch = next(rows)
             optimizer.step(x[batch], y[batch])
         except FloatingPointError as error:
-            kept["diverged"] = f"step {step}: {error}"
-            return kept
+            record["diverged"] = f"step {step}: {error}"
+            return record
     if method == "partitioning":
-        kept["negative"].append(negative_share(network, loss, x[:BATCH], y[:BATCH]))
-    return kept
+        record["negative"].append(negative_share(network, loss, x[:BATCH], y[:BATCH]))
+    return record
 
 
 def negative_share(network, loss, x, y):
     """Share of the coefficients of hidden units, over samples, that are negative: of the sum
     |sigma'| Z + Y_dot sigma'' u of which the method takes the absolute value.
     """
-    evaluation, found = network.evaluate(loss, x, y), bound(network, loss, x, y)
+    evaluation, at = network.evaluate(loss, x, y), bound(network, loss, x, y)
     negative = total = 0
     for i, layer in enumerate(network.layers[:-1]):
         if isinstance(layer, so.Activation):
-            kept, Y_dot, u = evaluation.saved[i], evaluation.deltas[i], found.total_gradients[i]
-            coefficient = np.abs(kept.slope) * found.carried[i + 1] + Y_dot * kept.curvature * u
+            saved, Y_dot, u = evaluation.saved[i], evaluation.deltas[i], at.total_gradients[i]
+            coefficient = np.abs(saved.slope) * at.carried[i + 1] + Y_dot * saved.curvature * u
             negative += np.count_nonzero(coefficient < 0)
             total += coefficient.size
     return negative / total
@@ -135,27 +135,27 @@ class Saddle:
 
     def exits(self, start, data, settings, results):
         """Method -> the results of the judged seeds."""
-        found = {}
+        by_method = {}
         for method in METHODS:
             rate = float(self.rate(start, data, method, settings, results))
             runs = results.by_seed(start=start, data=data, method=method, rate=rate)
-            found[method] = [runs[seed] for seed in settings["seeds"]]
-        return found
+            by_method[method] = [runs[seed] for seed in settings["seeds"]]
+        return by_method
 
     def judge(self, results, settings):
         letters = {("autoencoder", "mnist"): "a-mnist", ("autoencoder", "cifar-10"): "a-cifar-10",
                    ("plateau", "mnist"): "c"}
         cases = [tuple(case) for case in settings["cases"]]
-        found = {case: self.exits(*case, settings, results) for case in cases}
+        exits = {case: self.exits(*case, settings, results) for case in cases}
         verdicts = {}
         for case, letter in letters.items():
             first = [ours["exit"] < min(sgd["exit"], adam["exit"])
-                     for ours, sgd, adam in zip(*found[case].values())] if case in found else []
-            verdicts[letter] = counted(first, [one["exit"] for one in found[case]["partitioning"]]
-                                       if case in found else None, "step of leaving")
+                     for ours, sgd, adam in zip(*exits[case].values())] if case in exits else []
+            verdicts[letter] = counted(first, [one["exit"] for one in exits[case]["partitioning"]]
+                                       if case in exits else None, "step of leaving")
         autoencoders = [case for case in cases if case[0] == "autoencoder"]
         negative = [max(one["negative"]) for case in autoencoders
-                    for one in found[case]["partitioning"]]
+                    for one in exits[case]["partitioning"]]
         verdicts["b"] = counted([share > 0 for share in negative], negative,
                                 "largest share of negative coefficients", 5 * len(autoencoders))
         return verdicts
@@ -166,12 +166,12 @@ class Saddle:
         for axes, (start, data) in zip(panels, cases):
             for k, method in enumerate(METHODS):
                 arguments = results.arguments(start=start, data=data, method=method)
-                found = results.of(start=start, data=data, method=method)
+                runs = results.of(start=start, data=data, method=method)
                 rates = [one["rate"] for one in arguments]
-                axes.plot(rates, [one["exit"] for one in found], "osD"[k], color=f"C{k}",
+                axes.plot(rates, [one["exit"] for one in runs], "osD"[k], color=f"C{k}",
                           label=NAMES[method], alpha=0.7)
-                lost = [rate for rate, one in zip(rates, found) if diverged(one)]
-                axes.plot(lost, [one["exit"] for one in found if diverged(one)], "x", color="k")
+                lost = [rate for rate, one in zip(rates, runs) if diverged(one)]
+                axes.plot(lost, [one["exit"] for one in runs if diverged(one)], "x", color="k")
             never = results.arguments()[0]["steps"] + 1
             axes.axhline(never, color="0.7", linewidth=0.8)
             axes.set(xscale="log", yscale="log", xlabel="rate",

@@ -62,9 +62,9 @@ class Timing:
     def judge(self, results, settings):
         verdicts = {}
         for kind, inputs in CASES:
-            (found,) = results.of(kind=kind, inputs=inputs)[:1]
+            (times,) = results.of(kind=kind, inputs=inputs)[:1]
             verdicts[f"{kind}-{inputs}"[:20]] = both(*(
-                exactly(found[other] <= 1.1 * printed, found[other],
+                exactly(times[other] <= 1.1 * printed, times[other],
                         f"step over {networks.NAMES[other]}'s", f"printed: {printed}")
                 for other, printed in PRINTED.items()))
         return verdicts

@@ -1,6 +1,6 @@
-"""What checks of layers for images compare with: every layer as a matrix with shared entries.
+"""What checks of other layers compare with: every layer as a matrix with shared entries.
 
-An affine layer of images is y_n = sum_m A_nm x_m + sum_o D_no b_o for flat x and y, and every
+An affine layer is y_n = sum_m A_nm x_m + sum_o D_no b_o for flat x and y, and every
 entry of A is one weight, sum_k E_nmk w_k with E 0 or 1. The fractions are those of a
 fully-connected layer, one for every (n, m).
 """
@@ -60,8 +60,8 @@ def pooled(layer, x_shape, y_shape):
     """A of an average over windows."""
     A = np.zeros((int(np.prod(y_shape)), int(np.prod(x_shape))))
     for (c, p, q), (l, k) in product(np.ndindex(*y_shape), np.ndindex(*layer.kernel)):
-        seen = c, layer.strides[0] * p + l, layer.strides[1] * q + k
-        A[np.ravel_multi_index((c, p, q), y_shape), np.ravel_multi_index(seen, x_shape)] = (
+        place_in_x = c, layer.strides[0] * p + l, layer.strides[1] * q + k
+        A[np.ravel_multi_index((c, p, q), y_shape), np.ravel_multi_index(place_in_x, x_shape)] = (
             1 / (layer.kernel[0] * layer.kernel[1]))
     return A
 
@@ -85,18 +85,18 @@ class Step(NamedTuple):
 def upwards(layers, saved, u, J, start=0):
     """The steps through `layers`, then u and J at the end and the next place in theta."""
     steps = []
-    for layer, seen in zip(layers, saved):
-        x, samples = seen.input.reshape(len(u), -1), len(u)
+    for layer, own_saved in zip(layers, saved):
+        x, samples = own_saved.input.reshape(len(u), -1), len(u)
         here, inner, matrices = (u, J), [], None
         where = slice(start, start + layer.size)
         if isinstance(layer, Skip):
-            inner, u, J, _ = upwards(layer.layers, seen.inner, u, J, start)
+            inner, u, J, _ = upwards(layer.layers, own_saved.inner, u, J, start)
             u, J = here[0] + u, here[1] + J
         elif isinstance(layer, Activation):
             slope = layer.function.slope(x)
             u, J = np.abs(slope) * u, slope[:, :, None] * J
         else:
-            matrices = affine(layer, seen.input.shape[1:], seen.output.shape[1:])
+            matrices = affine(layer, own_saved.input.shape[1:], own_saved.output.shape[1:])
             u, J = u @ np.abs(matrices.A).T, np.einsum("nm,smp->snp", matrices.A, J)
             if layer.size:
                 own = np.concatenate([np.einsum("nmk,sm->snk", matrices.E, x),
@@ -153,18 +153,17 @@ def through_affine(step, Y_dot, Y_ddot, curvature):
 
 
 class Reference(NamedTuple):
-    """All of a bound from explicit fractions: u and Y_ddot at the outputs, W_ddot (P,), what
-    activations add in the sum rule, and the Hessian (P, P) of what is bounded.
+    """All of a bound from explicit fractions: u at the outputs, W_ddot (P,), the right side of the
+    sum rule, and the Hessian (P, P) of what is bounded.
     """
 
     u: np.ndarray
-    Y_ddot: np.ndarray
     curvature: np.ndarray
-    added: float
+    total: float
     H: np.ndarray
 
 
-def bound(at, way):
+def bound(at, way="abs"):
     """The `Reference` at an evaluation; (46) at a convex loss."""
     P, samples = at.network.size, at.samples
     start = at.x.reshape(samples, -1)
@@ -174,6 +173,7 @@ def bound(at, way):
     r = np.sqrt(np.einsum("sii->si", F))
     Y_ddot = ratio(r**2, ratio(u * r, np.sum(u * r, axis=1, keepdims=True) + 0 * u))
     H, curvature = np.einsum("sip,sij,sjq->pq", J, F, J), np.zeros(P)
+    at_outputs = np.sum(Y_ddot * u**2)
     Y_dot = at.loss_function.gradient(at.outputs, at.y) / samples
     _, _, added = downwards(steps, Y_dot, Y_ddot, way, curvature, H)
-    return Reference(u, Y_ddot, curvature, float(added), H)
+    return Reference(u, curvature, float(at_outputs + added), H)
