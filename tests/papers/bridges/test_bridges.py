@@ -45,6 +45,7 @@ def test_one_weight_by_hand():
     assert kernels.mean_spectrum(net, x, 2) == pytest.approx([2.5, 0])
     assert diagonals.exact(*batch) == pytest.approx([2.5])
     assert diagonals.bounding(*batch) == pytest.approx([2.5])
+    assert diagonals.by_fractions(*batch) == pytest.approx([2.5])
     assert layers.by_outer_products(*batch)[0] == pytest.approx(np.array([[2.5]]))
     assert layers.by_bias_hessians(*batch)[0] == pytest.approx(np.array([[2.5]]))
 

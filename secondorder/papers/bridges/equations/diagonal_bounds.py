@@ -17,14 +17,16 @@ from . import cases
                   r"\frac{\partial^2 f}{\partial w_p^2} \text{ if every sum has one part}",
           kind="inequality", verdict="holds", ours=True,
           uses=("residual-partitioning algorithm-1", "residual-partitioning 7", "low-rank table-2"),
-          implements=(diagonals.bounding, diagonals.exact))
+          implements=(diagonals.by_fractions, diagonals.bounding, diagonals.exact))
 def bound_and_diagonal(rng):
     claims = []
     for case in cases.variety(rng):
         batch = case.network, case.loss, case.x, case.y
-        claims.append(AtMost("the diagonal of the Hessian below the bound's curvature",
-                             diagonals.exact(*batch), diagonals.bounding(*batch), 1e-10,
-                             case=case.name))
+        bound, literal = diagonals.bounding(*batch), diagonals.by_fractions(*batch)
+        claims += [AtMost("the diagonal of the Hessian below the bound's curvature",
+                          diagonals.exact(*batch), bound, 1e-10, case=case.name),
+                   Equal("the bound's curvature, from its fractions", literal, bound, 1e-10,
+                         case=case.name)]
     return [*claims, *_tight(rng), Case(x=case.x, theta=np.array(case.network.theta))]
 
 

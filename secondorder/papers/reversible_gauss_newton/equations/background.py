@@ -137,7 +137,8 @@ def equation_6(rng):
                     ("not surjective, 24 x 7", rng.normal(size=(24, 7))),
                     ("of rank 3", rng.normal(size=(8, 3)) @ rng.normal(size=(3, 10)))):
         eps = rng.normal(size=len(J))
-        claims.append(Equal(name, steps.hessian_view(J, J.T @ eps), -reference.pinv(J) @ eps, 1e-8))
+        claims.append(Equal("the step against -J+ eps", steps.hessian_view(J, J.T @ eps),
+                            -reference.pinv(J) @ eps, 1e-8, case=name))
     return [*claims, Case(J=J, eps=eps)]
 
 
@@ -176,9 +177,7 @@ def equation_7(rng):
           implements=(jacobians.own_jacobian, jacobians.above))
 def assumption_4_1(rng):
     claims = []
-    for name, at, wrap in (("independent features", cases.small(rng), lambda claim: claim),
-                           ("two features for three samples", cases.dependent(rng),
-                            Counterexample)):
+    for name, at, wrap in cases.inside_and_outside(rng):
         last = jacobians.above(at.states)[0] @ jacobians.own_jacobian(at.states[0])
         smallest = np.linalg.svd(reference.parameter_jacobian(at.net, at.x, [0]), compute_uv=False)
         claims += [Equal("J_1 against complex steps", last,

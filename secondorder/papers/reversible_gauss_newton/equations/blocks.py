@@ -4,7 +4,7 @@ Proposition 4.4.
 
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Printed, Stated, equation
+from ....ledger import Case, Equal, Printed, Stated, equation
 from .. import PAPER, columns, jacobians, right_inverse, sweep
 from ..columns import to_theta
 from ..coupling import Coupling
@@ -98,12 +98,11 @@ def equation_13(rng):
     claims = []
     for l, state in enumerate(at.states):
         own = jacobians.own_jacobian(state)
-        claims += [Equal(f"d x_L / d x_{l + 1}",
-                         outer[l], reference.features_jacobian(at.net, at.x, l), 1e-12),
-                   Equal(f"d x_{l + 1} / d w_{l + 1}",
-                         own, reference.own_parameter_jacobian(at.net, at.x, l), 1e-12),
-                   Equal(f"J_{l + 1}", outer[l] @ own,
-                         reference.parameter_jacobian(at.net, at.x, [l]), 1e-12)]
+        claims += [Equal(what, left, right(at.net, at.x, which), 1e-12, case=f"block {l + 1}")
+                   for what, left, right, which in (
+                       ("d x_L / d x_l", outer[l], reference.features_jacobian, l),
+                       ("d x_l / d w_l", own, reference.own_parameter_jacobian, l),
+                       ("J_l", outer[l] @ own, reference.parameter_jacobian, [l]))]
     return [*claims, Case(outer=outer[0], own=own)]
 
 
@@ -169,8 +168,7 @@ def there_and_back(rng):
           implements=(right_inverse.update, Stated(sweep.block_update, "0", "1")))
 def proposition_4_4(rng):
     claims = []
-    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
-                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+    for name, at, wrap in cases.inside_and_outside(rng):
         J = reference.parameter_jacobian(at.net, at.x)
         fast = cases.fast_direction(at)
         claims += [wrap(Equal("J times the literal update",
@@ -217,10 +215,10 @@ def equations_16_and_56(rng):
         tangent = reference.inverse_jacobian(at.net, at.x, l)
         e1 = (tangent @ at.eps)[:6].reshape(3, 2).T
         delta = e1 @ reference.pinv(at.states[l].S1)
-        claims += [Equal(f"d x_{l + 1} / d x_L", back, tangent, 1e-11),
-                   Equal(f"Delta1 of block {l + 1}", right_inverse.first_delta(
-                       (back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1), delta, 1e-9),
-                   Equal(f"fast path, block {l + 1}", fast[l][0], -delta / 3, 1e-8)]
+        literal = right_inverse.first_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
+        claims += [Equal("d x_l / d x_L", back, tangent, 1e-11, case=f"block {l + 1}"),
+                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),
+                   Equal("fast path", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
     return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
 
 
@@ -255,10 +253,11 @@ def equations_17_and_57(rng):
             first = e1 @ plus(state.S1)
             bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
             delta = bracket @ plus(state.S2)
-            claims.append(Equal(f"fast path, block {l + 1}{name}", pair[l][1], -delta / 3, 1e-8))
+            claims.append(Equal("fast path", pair[l][1], -delta / 3, 1e-8,
+                                case=f"block {l + 1}{name}"))
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
-                claims.append(Equal(f"Delta2 of block {l + 1}", literal, delta, 1e-9))
+                claims.append(Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"))
     for name, other in cases.without_biases(rng):
         error = cases.halves_of(whole_networks.in_features(other.net, other.eps))
         literal = right_inverse.update(jacobians.states(other.net, other.x), error)

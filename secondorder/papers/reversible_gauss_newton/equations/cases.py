@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....ledger import Counterexample
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
                       SquaredError, mlp)
 from .. import directions, jacobians, right_inverse, steps
@@ -179,6 +180,21 @@ def of_any_rank(rng):
     yield "independent", small(rng)
     yield "two features, three samples", dependent(rng)
     yield from unusual(rng, ("no bottleneck", "one sample", "nine samples"))
+
+
+def blocks_of_any_rank(rng):
+    """(case, `Small`, l, state) of every block of the same."""
+    for name, at in of_any_rank(rng):
+        for l, state in enumerate(at.states):
+            yield f"{name}, block {l + 1}", at, l, state
+
+
+def inside_and_outside(rng):
+    """(name, `Small`, what to make of a claim): features that are independent, and a counterexample
+    with features that are not.
+    """
+    yield "independent", small(rng), lambda claim: claim
+    yield "two features, three samples", dependent(rng), Counterexample
 
 
 def dependent(rng, blocks=3):

@@ -35,20 +35,21 @@ def extension_sweep(rng):
         below = reference.inverse_jacobian(at.net, at.x, l - 1)
         e1 = (reference.inverse_jacobian(at.net, at.x, l) @ at.eps)[:6].reshape(3, 2).T
         e2 = (below @ at.eps)[6:].reshape(3, 2).T
-        claims += [
-            Equal(f"block {l + 1}: Delta1", fast[l][0], -e1 @ reference.pinv(state.S1) / 3, 1e-8),
-            Equal(f"block {l + 1}: Delta2", fast[l][1], -e2 @ reference.pinv(state.S2) / 3, 1e-8)]
+        claims += [Equal(f"Delta{k + 1}", fast[l][k], -e @ reference.pinv(S) / 3, 1e-8,
+                         case=f"block {l + 1}")
+                   for k, (e, S) in enumerate(((e1, state.S1), (e2, state.S2)))]
     for k, (name, other) in enumerate(cases.rows(rng)):
         for j, (way, options) in enumerate(WAYS.items()):
             form = {key: value for key, value in options.items() if key in FORM}
             literal = whole_networks.update(other.net, other.x, other.eps,
                                             whole_networks.pseudo_inverse(**form))
-            claims.append(Equal(f"{way}, by complex steps", cases.fast_direction(other, **options),
-                                literal, 1e-8, case=name))
+            step = cases.fast_direction(other, **options)
+            claims.append(Equal("the step, by complex steps", step, literal, 1e-8,
+                                case=f"{way}: {name}"))
             if (j - k) % 3 == 0:  # every way on every third row
-                claims.append(Equal(f"{way}, in float32",
-                                    cases.fast_direction(other, True, **options), literal, 2e-3,
-                                    case=name))
+                single = cases.fast_direction(other, True, **options)
+                claims.append(Equal("the step in float32", single, literal, 2e-3,
+                                    case=f"{way}: {name}"))
         claims += [Equal("ranks of the features", ranks_of(other), literal_ranks(other), 1e-12,
                          case=name), two_steps(other, name),
                    AtMost("drift of the inverse network", drift_of(other), 1e-9, case=name)]
@@ -121,9 +122,10 @@ def extension_gram(rng):
             for way in ("gram", "svd"):
                 result = features.fit(F, E, form, None if form == "exact" else 0.5,
                                      decomposition=way)
-                claims.append(Equal(f"{name}, {form}, {way}", result.weight, expected, 1e-9))
-                claims.append(Equal("what is reached", result.reached, F @ expected.T, 1e-9,
-                                    case=f"{name}, {form}, {way}"))
+                claims += [Equal("weights", result.weight, expected, 1e-9,
+                                 case=f"{name}, {form}, {way}"),
+                           Equal("what is reached", result.reached, F @ expected.T, 1e-9,
+                                 case=f"{name}, {form}, {way}")]
     wide, E = rng.normal(size=(4, 5000)), rng.normal(size=(4, 2))  # more than one part of columns
     loops = sum(np.outer(column, column) for column in wide.T)
     claims += [Equal("5000 features: the Gram matrix, column by column",
@@ -172,8 +174,8 @@ def extension_moore_penrose(rng):
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     for option, f in zip(options, (1 / s, s / (s**2 + 0.2 * s[0] ** 2),
                                    np.where(s >= 0.5 * s[0], 1 / s, 0))):
-        claims.append(Equal(f"tanh network, {option.pseudo_inverse}", directions.update_at(
-            evaluation, option).direction, -Vt.T @ (f * (U.T @ eps)), 1e-6))
+        claims.append(Equal("tanh network", directions.update_at(evaluation, option).direction,
+                            -Vt.T @ (f * (U.T @ eps)), 1e-6, case=option.pseudo_inverse))
     for k, (name, make) in enumerate(cases.NETWORKS.items()):
         for samples in (11, 1 + k % 2):
             claims += of_kernel(rng, make(rng), samples, f"{name}, {samples} samples")
@@ -260,9 +262,9 @@ def extension_block_weights(rng):
                    "last": np.eye(len(parts))[-1], "given": rng.dirichlet(np.ones(len(parts)))}
         for kind, c in weights.items():
             step = cases.fast_direction(other, block_weights=c if kind == "given" else kind)
-            claims.append(Equal(f"{kind}: by complex steps", step,
+            claims.append(Equal("the step, by complex steps", step,
                                 -np.concatenate([w * part for w, part in zip(c, parts)]), 1e-8,
-                                case=name))
+                                case=f"{kind}: {name}"))
     drawn = rng.dirichlet(np.ones(3), size=30)
     squares = (drawn**2 * lengths).sum(axis=1)
     best = float(np.linalg.norm(cases.fast_direction(at, block_weights="shortest")) ** 2)

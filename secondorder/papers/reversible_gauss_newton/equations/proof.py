@@ -43,15 +43,15 @@ def equations_33_to_39(rng):
     claims = []
     for l, (J, state) in enumerate(zip(jacobians.layer_jacobians(at.states), at.states)):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
-        size = state.W1.size
+        size, block = state.W1.size, f"block {l + 1}"
         claims += [
-            Equal(f"J_{l + 1} against complex steps",
-                  J, reference.parameter_jacobian(at.net, at.x, [l]), 1e-11),
-            Equal(f"A of block {l + 1}", jacobians.kronecker(state.S1, 2), own[:6, :size], 1e-12),
-            Equal(f"B of block {l + 1}", jacobians.cross_derivative(state), own[6:, :size], 1e-11),
-            Equal(f"C of block {l + 1}", jacobians.kronecker(state.S2, 2), own[6:, size:], 1e-12),
-            Equal(f"nothing above the diagonal, block {l + 1}", own[:6, size:], np.zeros((6, size)),
-                  1e-14, scale=own)]
+            Equal("J_l against complex steps", J, reference.parameter_jacobian(at.net, at.x, [l]),
+                  1e-11, case=block),
+            Equal("A", jacobians.kronecker(state.S1, 2), own[:6, :size], 1e-12, case=block),
+            Equal("B", jacobians.cross_derivative(state), own[6:, :size], 1e-11, case=block),
+            Equal("C", jacobians.kronecker(state.S2, 2), own[6:, size:], 1e-12, case=block),
+            Equal("nothing above the diagonal", own[:6, size:], np.zeros((6, size)), 1e-14,
+                  scale=own, case=block)]
     outer = plain_order(reference.features_jacobian(at.net, at.x, 0).T).T  # columns in plain order
     mixed = outer @ reference.own_parameter_jacobian(at.net, at.x, 0)
     return [*claims, Counterexample(Equal("columns of the first factor in plain order", mixed,
@@ -96,12 +96,11 @@ def equations_40_and_41(rng):
           implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse))
 def equation_42(rng):
     claims = []
-    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
-                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+    for name, at, wrap in cases.inside_and_outside(rng):
         for l, inverse in enumerate(right_inverse.layer_right_inverses(at.states)):
             J = reference.parameter_jacobian(at.net, at.x, [l])
-            claims.append(
-                wrap(Equal(f"{name}: J_{l + 1} times it against I", J @ inverse, np.eye(12), 1e-8)))
+            claims.append(wrap(Equal("J_l times it against I", J @ inverse, np.eye(12), 1e-8,
+                                     case=f"{name}, block {l + 1}")))
     return [*claims, Case(inverse=inverse)]
 
 
@@ -122,19 +121,15 @@ def equation_42(rng):
           implements=(right_inverse.projection_of_columns, right_inverse.remainder))
 def equations_43_to_47(rng):
     claims = []
-    for name, at in cases.of_any_rank(rng):
-        for l, state in enumerate(at.states):
-            own, h, m = (reference.own_parameter_jacobian(at.net, at.x, l), len(state.X1),
-                         state.X1.size)
-            product = own @ right_inverse.own_right_inverse(state)
-            first, second = (right_inverse.projection_of_columns(S, h)
-                             for S in (state.S1, state.S2))
-            claims += [Equal("first diagonal block", first, product[:m, :m], 1e-9,
-                             case=f"{name}, block {l + 1}"),
-                       Equal("second diagonal block", second, product[m:, m:], 1e-9,
-                             case=f"{name}, block {l + 1}"),
-                       Equal("Lambda", right_inverse.remainder(state), product[m:, :m], 1e-9,
-                             scale=own, case=f"{name}, block {l + 1}")]
+    for case, at, l, state in cases.blocks_of_any_rank(rng):
+        own = reference.own_parameter_jacobian(at.net, at.x, l)
+        h, m = len(state.X1), state.X1.size
+        product = own @ right_inverse.own_right_inverse(state)
+        first, second = (right_inverse.projection_of_columns(S, h) for S in (state.S1, state.S2))
+        claims += [Equal("first diagonal block", first, product[:m, :m], 1e-9, case=case),
+                   Equal("second diagonal block", second, product[m:, m:], 1e-9, case=case),
+                   Equal("Lambda", right_inverse.remainder(state), product[m:, :m], 1e-9,
+                         scale=own, case=case)]
     S = cases.small(rng).states[0].S1
     shape = right_inverse.projection_as_printed(S, 2).shape
     return [*claims, PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
@@ -155,8 +150,7 @@ def equations_43_to_47(rng):
           implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse))
 def equations_48_to_52(rng):
     claims = []
-    for name, at, wrap in (("independent", cases.small(rng), lambda claim: claim),
-                           ("two features, three samples", cases.dependent(rng), Counterexample)):
+    for name, at, wrap in cases.inside_and_outside(rng):
         for l, state in enumerate(at.states):
             own = reference.own_parameter_jacobian(at.net, at.x, l)
             claims += [
@@ -183,11 +177,11 @@ def equation_53(rng):
     for l, (outer, back) in enumerate(zip(jacobians.above(at.states),
                                           jacobians.back_from_the_end(at.states))):
         first = reference.features_jacobian(at.net, at.x, l)
-        claims += [Equal(f"block {l + 1}: complex steps above times the room's inverse",
-                         first @ back, np.eye(12), 1e-10),
-                   Equal(f"block {l + 1}: in halves", outer[:, :6]
-                         @ reference.inverse_jacobian(at.net, at.x, l)[:6] + outer[:, 6:]
-                         @ reference.inverse_jacobian(at.net, at.x, l)[6:], np.eye(12), 1e-10)]
+        own = reference.inverse_jacobian(at.net, at.x, l)
+        claims += [Equal("complex steps above times the room's inverse", first @ back, np.eye(12),
+                         1e-10, case=f"block {l + 1}"),
+                   Equal("in halves", outer[:, :6] @ own[:6] + outer[:, 6:] @ own[6:], np.eye(12),
+                         1e-10, case=f"block {l + 1}")]
     return [*claims, Case(outer=first, back=back)]
 
 
@@ -208,23 +202,25 @@ def equation_53(rng):
           implements=right_inverse.remainder)
 def equation_54(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
-    claims = []
-    for l, state in enumerate(at.states):
-        own = reference.own_parameter_jacobian(at.net, at.x, l)
-        BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
-        claims.append(Equal(f"block {l + 1}: Lambda, on the scale of B A+",
-                            right_inverse.remainder(state), np.zeros((6, 6)), 1e-9, scale=BA))
+    claims = [Equal("Lambda, on the scale of B A+", right_inverse.remainder(state),
+                    np.zeros((6, 6)), 1e-9, scale=b_a_plus(at, l), case=f"block {l + 1}")
+              for l, state in enumerate(at.states)]
     for l, state in enumerate(outside.states):  # not zero there: a control
-        own = reference.own_parameter_jacobian(outside.net, outside.x, l)
-        BA = own[6:, :state.W1.size] @ np.kron(reference.pinv(state.S1.T), np.eye(2))
-        basis = np.linalg.qr(state.S2.T)[0]
-        claims.append(Equal(f"two features, block {l + 1}: what S2+ S2 leaves of B A+",
+        BA, basis = b_a_plus(outside, l), np.linalg.qr(state.S2.T)[0]
+        claims.append(Equal("two features: what S2+ S2 leaves of B A+",
                             right_inverse.remainder(state),
-                            BA - np.kron(basis @ basis.T, np.eye(2)) @ BA, 1e-9, scale=BA))
+                            BA - np.kron(basis @ basis.T, np.eye(2)) @ BA, 1e-9, scale=BA,
+                            case=f"block {l + 1}"))
     S2 = at.states[0].S2
     shape = right_inverse.projection_as_printed(S2, 2).shape
     return [*claims, PrintedShape("[S2 S2+]^T kron I against the rows of B A+", (shape[1],), (6,)),
             Case(BA_plus=BA, S2=S2)]
+
+
+def b_a_plus(at, l):
+    """B A+ of a block, by complex steps and singular values."""
+    A, B, _ = reference.triangle(at.net, at.x, l)
+    return B @ reference.pinv(A)
 
 
 @equation(PAPER, "55",

@@ -115,6 +115,13 @@ def triangle(net, x, block):
     return own[:rows, :size], own[rows:, :size], own[rows:, size:]
 
 
+def triangular_right_inverse(A, B, C):
+    """[[A+, 0], [-C+ B A+, C+]], by singular values."""
+    A_plus, C_plus = pinv(A), pinv(C)
+    return np.block([[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))],
+                     [-C_plus @ B @ A_plus, C_plus]])
+
+
 def one_block(net, block, x, weights):
     """Both halves after one block, from rows x."""
     W1, W2, V1, V2 = weights
