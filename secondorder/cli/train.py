@@ -108,7 +108,7 @@ def run(options):
     import numpy as np
 
     import secondorder as so
-    from secondorder.experiments import environment
+    from secondorder.studies.environment import environment
     from secondorder.training import History
 
     with signals.deferred():  # imports that are broken off halfway fail in strange ways

@@ -20,8 +20,9 @@ import pytest
 
 import secondorder as so
 from secondorder import bench, book, cli, datasets, files
-from secondorder.experiments import comparison, tour
-from secondorder.experiments.derivative_checks import check_derivatives
+from secondorder.cli.tour import running as touring
+from secondorder.cli.tour import sections, trainings
+from secondorder.cli.tour.derivative_checks import check_derivatives
 from secondorder.ledger.registry import REGISTRY
 from secondorder.nets import in_place
 
@@ -476,7 +477,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
     monkeypatch.setattr(so, "train",
                         lambda *given, **named: train(*given, **(named | {"epochs": 1})))
-    monkeypatch.setattr(tour, "run", lambda out, seed, say, undisturbed: say("the tour")
+    monkeypatch.setattr(touring, "run", lambda out, seed, say, undisturbed: say("the tour")
                         or {"ok": out.is_dir()})
     small_bench(monkeypatch)
     small_studies(monkeypatch)
@@ -567,7 +568,7 @@ def test_a_closed_output_is_no_error(monkeypatch):
 def test_tour_in_short(run, monkeypatch):
     for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
                  "PLATEAU_ITERATIONS"):
-        monkeypatch.setattr(tour, name, 1)
+        monkeypatch.setattr(sections, name, 1)
     status, out, err = run("tour", "--out", "made", "--json")
     results = json.loads(out)
     assert (
@@ -598,7 +599,7 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
     def failing(out, training, validation, seed, say):
         return "derivatives", {"ok": False}
 
-    monkeypatch.setattr(tour, "SECTIONS", (("planted", failing), ("bound", tour.bound)))
+    monkeypatch.setattr(sections, "SECTIONS", (("planted", failing), ("bound", sections.bound)))
     assert run("tour")[0] == 1
 
 
@@ -626,7 +627,7 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
 
 def test_work_counts_products():
     records = [{"epoch": 0}, {"epoch": 2, "cg_iterations": 4.0, "halvings": 0.5}, {"epoch": 3}]
-    assert [record["work"] for record in comparison.with_work(records)] == pytest.approx(
+    assert [record["work"] for record in trainings.with_work(records)] == pytest.approx(
         [0, 2 * (1 + 10 + 0.5), 2 * 11.5 + 1]
     )
 

@@ -137,11 +137,11 @@ def test_handlers_are_put_back(run):
 
 
 def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
-    from secondorder.experiments import comparison
+    from secondorder.cli.tour import trainings
 
-    with at_the_call(monkeypatch, (comparison, "_train"), signal.SIGTERM, when=2):
+    with at_the_call(monkeypatch, (trainings, "_train"), signal.SIGTERM, when=2):
         with monkeypatch.context() as patch:
-            patch.setattr("secondorder.experiments.tour.EPOCHS", 1)
+            patch.setattr("secondorder.cli.tour.sections.EPOCHS", 1)
             status, _, err = run("tour", "--out", "made")
     results = json.loads(Path("made/tour.json").read_text())
     assert status == 143 and err == "secondorder tour: terminated\n"

@@ -7,17 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from secondorder import cli, datasets, experiments, files
+from secondorder import cli, datasets, files
 from secondorder.bench import scaling
 from secondorder.cli import bench as bench_command
 from secondorder.cli import train as train_command
-from secondorder.experiments import tour
+from secondorder.cli.tour import running as touring
+from secondorder.cli.tour import sections
 
 COMMANDS = {
     "train": (["train", "--data", "wine", "--hidden", "3", "--epochs", "1"], train_command.WRITTEN),
     "bench": (["bench", "Gauss-Newton product", "--blocks", "1", "--seconds", "1e-9", "--pause",
                "1e-9", "--widths", "4-3-2", "--batch", "3"], bench_command.WRITTEN),
-    "tour": (["tour"], tour.WRITTEN),
+    "tour": (["tour"], touring.WRITTEN),
 }
 #: Commands that make a folder of their own (pages, a run a file to go on from, one page).
 OF_THEIR_OWN = {"book", "compare", "notebook", "reproduce"}
@@ -29,8 +30,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
     monkeypatch.setattr(scaling, "FACTORS", (1, 2))
-    monkeypatch.setattr(tour, "SECTIONS", ())
-    monkeypatch.setattr(tour, "run", quick_tour)
+    monkeypatch.setattr(touring, "run", quick_tour)
 
     def call(*words):
         try:
@@ -47,9 +47,9 @@ def quick_tour(out, seed, say, undisturbed):
     """Writes as the tour does, without its work."""
     from matplotlib.figure import Figure
 
-    for name in tour.WRITTEN[1:]:
-        files.write_figure(out / name, Figure(), command=tour.COMMAND)
-    files.write_json(out / "tour.json", {"ok": True}, command=tour.COMMAND)
+    for name in touring.WRITTEN[1:]:
+        files.write_figure(out / name, Figure(), command=touring.COMMAND)
+    files.write_json(out / "tour.json", {"ok": True}, command=touring.COMMAND)
     return {"ok": True}
 
 
@@ -105,9 +105,9 @@ def test_tour_writes_what_it_says():
     """Every name that the tour's source gives a file is in its table."""
     import re
 
-    source = Path(tour.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'out / "([^"]+)"', source)) == set(tour.WRITTEN)
-    assert experiments is not None
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8")
+                     for module in (touring, sections))
+    assert set(re.findall(r'out / "([^"]+)"', source)) == set(touring.WRITTEN)
 
 
 # -- a resumed run that differs ----------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import rules
-from secondorder.experiments import support
+from secondorder.cli import layer_table
 from secondorder.nets import Activation, Chain, Layer, Linear, Network
 from secondorder.papers.residual_partitioning import Rule, bound
 from secondorder.nets.rules import PASSES, LayerRules, nearest_class
@@ -14,7 +14,7 @@ from secondorder.nets.rules import PASSES, LayerRules, nearest_class
 @pytest.fixture
 def methods(monkeypatch):
     """An empty table of methods; the rooms have registered theirs before, and get it back."""
-    support.table()
+    layer_table.table()
     monkeypatch.setattr(rules, "METHODS", {})
     return rules.METHODS
 
@@ -93,7 +93,7 @@ def test_one_registration_for_several_classes_and_methods(methods):
     assert shared.register(Linear, Activation)("rule") == "rule"
     assert shared(Linear(2, 2)) == shared(Activation("tanh")) == "rule"
     assert methods == {"one": shared, "two": shared}
-    rows = support.table().splitlines()
+    rows = layer_table.table().splitlines()
     assert [row.split("|")[1:4] for row in rows if row.startswith(("| one", "| two"))] == [
         [" one ", " yes ", " no "], [" two ", " yes ", " no "]]
     with pytest.raises(TypeError, match="one and two does not support the layer Chain"):
@@ -103,7 +103,7 @@ def test_one_registration_for_several_classes_and_methods(methods):
 def test_the_table_has_the_rooms_layers_and_does_not_deny_what_works():
     """What the kernel takes by gradients is measured in test_reversible_shaped_layers."""
     head, _, *rows = [[cell.strip() for cell in row.split("|")[1:-1]]
-                      for row in support.table().splitlines()]
+                      for row in layer_table.table().splitlines()]
     table = {row[0]: dict(zip(head[1:], row[1:])) for row in rows}
     kernel = table["Gauss-Newton through the tangent kernel"]
     assert kernel["`Coupling`"] == kernel["`Linear`"] == "yes" == table["exact derivatives"][

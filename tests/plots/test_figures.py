@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import secondorder as so
 from harness.pictures import faults
 from secondorder import plots
-from secondorder.experiments import plateau, reversible_report
+from secondorder.cli.tour import rates, running, sections
 from secondorder.plots.style import legend, reveal, style
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,45 +162,22 @@ def test_reports_of_verify():
     assert not faults(figure)
 
 
-def test_reversible_report(tmp_path, monkeypatch):
-    runs = [{"settings": {"method": method, "rate": rate, "full": full, "samples": 1024},
-             "records": [{"train_loss": loss, "test_accuracy": 1 - loss / 3}
-                         for loss in np.geomspace(1, 0.01 * rate, 8)]}
-            for method in ("right", "truncated", "moore-penrose", "adam", "sgd")
-            for rate in (0.5, 1.0, 2.0) for full in (True, False)]
-    drawn = capture(monkeypatch)
-    reversible_report.figure(runs, tmp_path / "runs.png")
-    assert len(drawn) == 1 and not faults(drawn[0])
-
-
-def run_of_plateau(base, curvature, seed=0, count=40):
-    loss = np.r_[np.full(count // 2, 2.3), np.linspace(2.2, 1.5, count // 2 + 1)]
-    rates = np.geomspace(20, 0.1, 10 * count)
-    kept = {"loss": loss.tolist(), "rate": rates.tolist(), "seconds": 1.0}
-    return (plateau.Run("digits", base, curvature, seed, 100.0, 10 * count),
-            kept | {"summary": plateau.summary(kept)})
-
-
-def test_plateau(tmp_path, monkeypatch):
-    found = {f"{base}-{curvature}": run_of_plateau(base, curvature)
-             for base in ("sgd", "adam") for curvature in ("none", "exact", "printed")}
-    drawn = capture(monkeypatch)
-    plateau.draw(found, tmp_path / "plateau.png")
-    assert len(drawn) == 1 and not faults(drawn[0])
-
-
 def test_the_line_of_a_plateau_does_not_lag_and_its_text_is_in_the_picture():
-    _, kept = run_of_plateau("sgd", "exact")
-    above, below = new().subplots(2, 1)
-    plateau.draw_run(kept, "exact", above, below)
-    plateau.finish(above, below)
+    loss = np.r_[np.full(20, 2.3), np.linspace(2.2, 1.5, 21)]
+    kept = {"loss": loss.tolist(), "rate": np.geomspace(20, 0.1, 400).tolist()}
+    figure = new()
+    above, below = figure.subplots(2, 1, sharex=True)
+    rates.draw(kept, "exact", above, below)
+    rates.finish(above, below)
+    above.set_title("a title")
+    assert not faults(figure)
     middle = below.lines[1]
     np.testing.assert_allclose(middle.get_ydata(), np.array(kept["rate"])[
         middle.get_xdata().astype(int)], rtol=1e-12)  # of a monotone rate
-    at = kept["summary"]["exit"]
+    at = rates.leaving(kept)
     assert at == 260 and above.lines[1].get_xdata()[0] == at
     assert f"from {at} on" in above.lines[1].get_label()
-    assert kept["loss"][at // plateau.EVERY] < plateau.LEFT < kept["loss"][at // plateau.EVERY - 1]
+    assert loss[at // rates.EVERY] < rates.EXIT < loss[at // rates.EVERY - 1]
 
 
 # -- what looks at the figures ----------------------------------------------------------------
@@ -255,15 +232,13 @@ def test_figures_of_the_tutorials(tutorial, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_figures_of_the_tour(tmp_path, monkeypatch):
     """All of them, from short runs."""
-    from secondorder.experiments import tour
-
     for name, value in (("EPOCHS", 3), ("AUTOENCODER_EPOCHS", 3), ("CLASSIFIER_EPOCHS", 3),
                         ("CURVATURE_EPOCHS", 1), ("PLATEAU_ITERATIONS", 60)):
-        monkeypatch.setattr(tour, name, value)
+        monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
     monkeypatch.setattr("secondorder.files.write_figure", lambda path, figure, **_:
                         drawn.append(figure))
-    training, validation = tour._digits(0)
-    for _, section in tour.SECTIONS:
+    training, validation = running._digits(0)
+    for _, section in sections.SECTIONS:
         section(tmp_path, training, validation, 0, lambda *_: None)
     assert len(drawn) == 7 and not [fault for figure in drawn for fault in faults(figure)]

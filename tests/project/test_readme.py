@@ -11,7 +11,7 @@ import pytest
 import secondorder as so
 from secondorder import cli
 from harness.readme_commands import commands
-from secondorder.experiments import support
+from secondorder.cli import layer_table
 from secondorder.ledger import registry, tally
 from secondorder.studies import records
 
@@ -99,7 +99,7 @@ def test_train_is_called_by_its_own_signature():
 
 def test_layer_method_table_is_generated():
     shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", CONTRIBUTING, re.S)[1]
-    assert shown == support.table()
+    assert shown == layer_table.table()
 
 
 def test_table_of_errata_is_generated():

@@ -103,7 +103,7 @@ def synonyms(file):
 RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, closings,
                                           participles, synonyms)}
 #: Folders above the ground floor, and the other rooms: what is written there anew is not held yet.
-ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/experiments/", "/lessons/",
+ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/lessons/",
          "/papers/bridges/", "/papers/residual_partitioning/studies/", "/plots/", "/studies/"]
 NOT_YET = {
     "phrases": [],

@@ -4,8 +4,8 @@ import sys
 
 from secondorder import files
 
-from . import signals
-from .parsing import directory, natural
+from .. import signals
+from ..parsing import directory, natural
 
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour
@@ -39,7 +39,7 @@ def run(options):
     with signals.deferred():
         from matplotlib import pyplot  # noqa: F401, it draws later
 
-        from secondorder.experiments import tour
+        from . import running
 
     stream = sys.stderr if options.json else sys.stdout
 
@@ -47,9 +47,9 @@ def run(options):
         signals.check()
         print(text, file=stream, flush=True)
 
-    earlier = files.replaceable(out, tour.WRITTEN, tour.COMMAND)
+    earlier = files.replaceable(out, running.WRITTEN, running.COMMAND)
     with files.exclusive(out):
-        results = tour.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
+        results = running.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
     if earlier:
         say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")
     if options.json:

@@ -1,110 +1,34 @@
-"""The tour: real digits, exact curvature, every derivative checked, and a first paper's method, in
-under a minute.
+"""The sections of the tour: real digits, exact curvature, every derivative checked, and what the
+papers' methods do, in under a minute.
 
-`run` does all of it and writes figures and numbers; each section is a function that returns plain
-results.
+Each takes the folder for its figures, training and validation digits, the seed and where to say
+what it finds; it returns its name and plain results.
 """
-
-import contextlib
-import time
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import files, plots
-from secondorder.experiments import environment, plateau
-from secondorder.experiments.comparison import Method, compare, with_work
-from secondorder.experiments.derivative_checks import check_derivatives, table
+
+from secondorder.papers.eacg.studies.error_tables import errors_at
+from secondorder.papers.low_rank.studies import plateau
+
+from . import rates
+from .derivative_checks import check_derivatives, table
+from .trainings import Method, compare, with_work
 
 COMMAND = "tour"
-#: Everything that `run` writes.
-WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
-           "diagonal-bound.png", "reversible-gauss-newton.png", "curvature-errors.png",
-           "plateau.png")
 BATCH = 100
 EPOCHS = 30  # of truncated Newton
 AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 200, 60
 CURVATURE_EPOCHS = 10
 PLATEAU_ITERATIONS, SIGMA = 400, 10.0  # sigma 100, as in the paper, takes twice as long to leave
+DEEP = {"layers": 12, "width": 128, "half_width": 0.1}  # the paper's network that starts there
 L2 = 1e-2  # the paper's penalty, for its two networks
+SIGMOIDS = (64, 32, 16, 10)
 REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversible network
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
-
-
-def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
-    """Run the tour.
-
-    Parameters
-    ----------
-    out : str or Path
-        Existing directory for the figures and ``tour.json``.
-    seed : int
-        Decides split, initial weights, order of the batches and directions.
-    say : callable
-        Called with lines of text as results come in.
-    undisturbed : callable
-        Makes a context in which no signal raises: the end of a tour that is broken off is written
-        in it.
-
-    Returns
-    -------
-    dict
-        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off
-        leaves what was done so far there, with ``stopped``, and the training that was under way, in
-        ``under_way``.
-    """
-    out, started = Path(out), time.perf_counter()
-    training, validation = _digits(seed)
-    results = {"command": COMMAND,
-               "ok": False,
-               "stopped": None,
-               "seed": seed,
-               "environment": environment(),
-               "data": {"name": "digits", "training": len(training), "validation": len(validation)}}
-    try:
-        for title, section in SECTIONS:
-            say(f"\n== {title}")
-            before = time.perf_counter()
-            name, outcome = section(out, training, validation, seed, say)
-            results[name] = outcome | {"seconds": time.perf_counter() - before}
-        results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
-        with undisturbed():
-            _finish(out, results, started)
-    except BaseException as error:
-        with undisturbed():
-            if results["stopped"] is None and "seconds" not in results:
-                results["stopped"] = type(error).__name__
-                results["under_way"] = _under_way(error)
-                _finish(out, results, started)
-        raise
-    say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
-    for figure in results["figures"]:
-        say(f"  {figure['file']:<28} {figure['shows']}")
-    say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
-    return results
-
-
-def _finish(out, results, started):
-    """Write all that there is."""
-    sections = [value for value in results.values() if isinstance(value, dict)]
-    results["figures"] = [figure for section in sections for figure in section.get("figures", [])]
-    results["seconds"] = time.perf_counter() - started
-    files.write_json(out / "tour.json", results, command=COMMAND)
-
-
-def _under_way(error):
-    """The trainings of the section that was broken off: those that ended, and the last."""
-    runs = dict(getattr(error, "runs", {}))
-    if hasattr(error, "history"):
-        runs["broken off"] = error.history.to_dict()
-    return runs
-
-
-def _digits(seed):
-    digits = so.datasets.scale(so.datasets.load_digits(), (-1.0, 1.0))
-    return so.datasets.split(digits, validation=397, rng=seed)
 
 
 def _pooled(data):
@@ -283,11 +207,28 @@ def reversible_gauss_newton(out, training, validation, seed, say):
             "shows": "Gauss-Newton through both inverses beside Adam and SGD: loss and accuracy"}]}
 
 
+def _errors_while_training(training, seed):
+    """Curvature -> errors by step and layer, every few steps of EA-CG with PCH-1, and the steps;
+    under ``"norm"`` the norms of the exact blocks."""
+    network, loss = so.mlp(SIGMOIDS, "sigmoid", init="xavier", rng=seed), so.SoftmaxCrossEntropy()
+    optimizer = so.EACG(network, loss, learning_rate=0.1, alpha=0.02, curvature="pch-1")
+    rng, found = np.random.default_rng([seed, 1]), {}
+    batches = [rows for _ in range(CURVATURE_EPOCHS)
+               for rows in np.array_split(rng.permutation(len(training)), len(training) // BATCH)]
+    steps = np.arange(0, len(batches), 7)
+    for step, rows in enumerate(batches):
+        x, y = training.inputs[rows], training.targets[rows]
+        if step in steps:
+            for name, values in errors_at(network, loss, x, y, "cross-entropy").items():
+                found.setdefault(name, []).append(values)
+        optimizer.step(x, y)
+    return {name: np.array(values) for name, values in found.items()}, steps
+
+
 def curvature_errors(out, training, validation, seed, say):
     """Fisher, Gauss-Newton and PCH against the true Hessian, layer by layer, while digits train."""
-    from secondorder.experiments import eacg
-
-    found, steps, sizes = eacg.errors_while_training(training, seed, CURVATURE_EPOCHS)
+    sizes = SIGMOIDS
+    found, steps = _errors_while_training(training, seed)
     totals = {name: so.eacg.total_error(values) for name, values in found.items()}
     norm = totals.pop("norm")
     means = {name: found[name].mean(axis=0) for name in totals}
@@ -305,7 +246,7 @@ def curvature_errors(out, training, validation, seed, say):
     return "curvature_errors", {
         "errors": means,
         "totals": {name: float(so.eacg.total_error(values)) for name, values in means.items()},
-        "settings": {"network": sizes, "activation": "sigmoid", "batch": eacg.BATCH,
+        "settings": {"network": sizes, "activation": "sigmoid", "batch": BATCH,
                      "epochs": CURVATURE_EPOCHS},
         "figures": [{"file": "curvature-errors.png",
                      "shows": "Fisher, Gauss-Newton and PCH against the true Hessian, by layer"}]}
@@ -313,29 +254,26 @@ def curvature_errors(out, training, validation, seed, say):
 
 def cubic_regularization(out, training, validation, seed, say):
     """SGD on a plateau, alone and with the step length of a cubic model."""
-    data = plateau.load("digits")
     say(f"64-12x128-10 ReLU classifier, weights within +-0.1, batches of {plateau.BATCH}, "
         f"{PLATEAU_ITERATIONS} iterations")
     figure = Figure(figsize=(8, 7), layout="constrained")
     axes, found = figure.subplots(2, 1, sharex=True), {}
     for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
-        run = plateau.Run("digits", "sgd", curvature, seed, SIGMA, PLATEAU_ITERATIONS,
-                          dtype="float32")
-        kept = plateau.train(run, *data, watched=500)
-        plateau.draw_run(kept, label, *axes)
-        found[label] = {"summary": plateau.summary(kept), "loss": kept["loss"],
+        kept = plateau.train(seed, "digits", "sgd", plateau.RATES["sgd"], curvature, SIGMA,
+                             watched=500, iterations=PLATEAU_ITERATIONS, **DEEP)
+        rates.draw(kept, label, *axes)
+        left, rate = rates.leaving(kept), plateau.start_rate(kept)
+        found[label] = {"exit": left, "rate_on_plateau": rate, "loss": kept["loss"],
                         "rate": kept["rate"]}
-        left, rate = (found[label]["summary"][name] for name in ("exit", "rate_on_plateau"))
         gone = "never" if left is None else f"from iteration {left} on"
-        say(f"  {label}: loss below {plateau.LEFT:g} {gone}; rate at the start {rate:.3g}, "
+        say(f"  {label}: loss below {plateau.EXIT:g} {gone}; rate at the start {rate:.3g}, "
             f"loss {kept['loss'][-1]:.3f}")
-    plateau.finish(*axes)
+    rates.finish(*axes)
     axes[0].set_title("a deep network that starts on a plateau")
     files.write_figure(out / "plateau.png", figure, command=COMMAND)
     return "plateau", {
         "runs": found,
-        "settings": {"network": [64, *run.hidden, 10], "half_width": run.half_width,
-                     "batch": plateau.BATCH, "dtype": run.dtype},
+        "settings": {**DEEP, "batch": plateau.BATCH, "dtype": "float32"},
         "figures": [{"file": "plateau.png",
                      "shows": "SGD on a plateau, alone and with the step length of a cubic model"}],
     }

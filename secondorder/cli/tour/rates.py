@@ -1,0 +1,50 @@
+"""One training on a plateau as two panels: its loss, and the rates that it took."""
+
+import numpy as np
+
+from secondorder.papers.low_rank.studies.plateau import EVERY, EXIT, first_below
+from secondorder.plots import BLACK, COLOURS
+from secondorder.plots.style import legend
+
+AROUND = 21  # iterations that a line of the figure takes the median of
+
+
+def leaving(kept):
+    """First iteration at which the loss was looked at and below `EXIT`, or None."""
+    return first_below(kept, EXIT, never=None)
+
+
+def draw(kept, label, above, below):
+    """Draw loss (above) and rate (below) of one run, the rate with its median over `AROUND`
+    iterations, half of them before and half after, so that it does not lag; a dotted line stands
+    where the loss leaves the plateau.
+
+    Parameters
+    ----------
+    kept : dict
+        ``loss`` every `EVERY` iterations from 0, ``rate`` of every iteration.
+    label : str
+    above, below : matplotlib Axes
+    """
+    colour = COLOURS[len([line for line in above.lines if line.get_gid() == "loss"])
+                     % len(COLOURS)]
+    above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label,
+               gid="loss")
+    left = leaving(kept)
+    if left is not None:
+        above.axvline(left, color=colour, linestyle=":", label=f"below {EXIT:g} from {left} on")
+    rate = np.array(kept["rate"])
+    below.semilogy(rate, ".", markersize=2, alpha=0.4, color=colour)
+    middle = rate
+    if len(rate) >= AROUND:
+        middle = np.median(np.lib.stride_tricks.sliding_window_view(rate, AROUND), axis=1)
+    start = (len(rate) - len(middle)) // 2
+    below.semilogy(start + np.arange(len(middle)), middle, color=colour)
+
+
+def finish(above, below):
+    """Labels, the loss at which the plateau ends, and the legend."""
+    above.axhline(EXIT, color=BLACK, linewidth=0.6)
+    above.set_ylabel("cross-entropy")
+    below.set(xlabel="iteration", ylabel=f"rate (dots), median of {AROUND} (line)")
+    legend(above)

@@ -1,0 +1,90 @@
+"""All sections of the tour, one after the other, and what they leave behind."""
+
+import contextlib
+import time
+from pathlib import Path
+
+from secondorder import datasets, files
+from secondorder.studies.environment import environment
+
+from . import sections
+from .sections import COMMAND
+
+#: Everything that `run` writes.
+WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
+           "diagonal-bound.png", "reversible-gauss-newton.png", "curvature-errors.png",
+           "plateau.png")
+
+
+def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
+    """Run the tour.
+
+    Parameters
+    ----------
+    out : str or Path
+        Existing directory for the figures and ``tour.json``.
+    seed : int
+        Decides split, initial weights, order of the batches and directions.
+    say : callable
+        Called with lines of text as results come in.
+    undisturbed : callable
+        Makes a context in which no signal raises: the end of a tour that is broken off is written
+        in it.
+
+    Returns
+    -------
+    dict
+        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off
+        leaves what was done so far there, with ``stopped``, and the training that was under way, in
+        ``under_way``.
+    """
+    out, started = Path(out), time.perf_counter()
+    training, validation = _digits(seed)
+    results = {"command": COMMAND,
+               "ok": False,
+               "stopped": None,
+               "seed": seed,
+               "environment": environment(),
+               "data": {"name": "digits", "training": len(training), "validation": len(validation)}}
+    try:
+        for title, section in sections.SECTIONS:
+            say(f"\n== {title}")
+            before = time.perf_counter()
+            name, outcome = section(out, training, validation, seed, say)
+            results[name] = outcome | {"seconds": time.perf_counter() - before}
+        results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
+        with undisturbed():
+            _finish(out, results, started)
+    except BaseException as error:
+        with undisturbed():
+            if results["stopped"] is None and "seconds" not in results:
+                results["stopped"] = type(error).__name__
+                results["under_way"] = _under_way(error)
+                _finish(out, results, started)
+        raise
+    say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
+    for figure in results["figures"]:
+        say(f"  {figure['file']:<28} {figure['shows']}")
+    say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
+    return results
+
+
+def _finish(out, results, started):
+    """Write all that there is."""
+    told = [value for value in results.values() if isinstance(value, dict)]
+    results["figures"] = [figure for section in told for figure in section.get("figures", [])]
+    results["seconds"] = time.perf_counter() - started
+    files.write_json(out / "tour.json", results, command=COMMAND)
+
+
+def _under_way(error):
+    """The trainings of the section that was broken off: those that ended, and the last."""
+    runs = dict(getattr(error, "runs", {}))
+    if hasattr(error, "history"):
+        runs["broken off"] = error.history.to_dict()
+    return runs
+
+
+def _digits(seed):
+    digits = datasets.scale(datasets.load_digits(), (-1.0, 1.0))
+    return datasets.split(digits, validation=397, rng=seed)
