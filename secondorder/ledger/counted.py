@@ -14,12 +14,16 @@ class Counted(np.ndarray):
     ----------
     log, entries : list of int
         Multiply-adds of every matrix product; multiplications of every product entry by entry.
+    follow : bool
+        Whether what comes of the array is counted as well; if not, products with it alone.
     """
 
     log = entries = None
+    follow = True
 
     def __array_finalize__(self, source):
-        self.log, self.entries = getattr(source, "log", None), getattr(source, "entries", None)
+        for name in ("log", "entries", "follow"):
+            setattr(self, name, getattr(source, name, getattr(Counted, name)))
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
         source = next(array for array in (*inputs, *(out or ())) if isinstance(array, Counted))
@@ -33,7 +37,8 @@ class Counted(np.ndarray):
             source.entries.append(np.size(result))
         if out is not None:
             return out[0]
-        return counted(result, source.log, source.entries) if np.ndim(result) else result
+        return (counted(result, source.log, source.entries)
+                if source.follow and np.ndim(result) else result)
 
     def __array_function__(self, function, types, args, kwargs):
         if function in UNSEEN:
@@ -45,10 +50,10 @@ def _plain(array):
     return array.view(np.ndarray) if isinstance(array, Counted) else array
 
 
-def counted(array, log, entries=None):
+def counted(array, log, entries=None, follow=True):
     """A view of `array` that writes into the list `log`, and into `entries` if that is given."""
     view = array.view(Counted)
-    view.log, view.entries = log, [] if entries is None else entries
+    view.log, view.entries, view.follow = log, [] if entries is None else entries, follow
     return view
 
 

@@ -42,3 +42,12 @@ def test_what_would_not_be_seen_is_refused(function):
     v = counted(np.ones(3), [])
     with pytest.raises(TypeError, match="is not counted"):
         function(v, v)
+
+
+def test_only_products_with_the_array_itself_where_nothing_is_followed():
+    log = []
+    result = counted(np.ones((2, 3)), log, follow=False) @ np.ones((3, 5))
+    assert log == [30] and type(result) is np.ndarray
+    result @ np.ones((5, 4))
+    np.ones((4, 2)) @ counted(np.ones((3, 2)), log, follow=False).T
+    assert log == [30, 4 * 2 * 3]

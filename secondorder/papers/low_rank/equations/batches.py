@@ -1,19 +1,16 @@
-"""What is averaged over a mini-batch: (38)-(39), Table 2, and the paper's three ways to a step."""
-
-import contextlib
+"""What is averaged over a mini-batch: (38)-(39), Table 2, and how the cost grows with depth."""
 
 import numpy as np
 
-from .... import exact
-from ....ledger import Case, Counterexample, Equal, Printed, Property, Rate, Stated, equation
+from ....ledger import Case, Counterexample, Equal, Printed, Rate, Stated, equation
+from ....ledger.counted import counted
 from ....nets import Activation, SquaredError
-from ....optimizers import SGD
 from .. import PAPER, curvature, diagonal, first_derivatives
-from ..curvature import directional_curvature_at, sample_curvatures_at
-from ..optimizer import CubicRegularization
+from ..curvature import directional_curvature_at
 from ..rules import ActivationRule, LinearRule
 from . import reference
-from .cases import ACTIVATIONS, CLEAR, ROWS, batch, kinds, nested, network, rows
+from .batch_cases import batch, nested, rows
+from .cases import ACTIVATIONS, CLEAR, kinds, network
 from .conditions import EVERY_ETA, ONE_SAMPLE, STRAIGHT
 
 
@@ -225,15 +222,15 @@ def table_2(rng):
 def u_depth(rng):
     depths, every, one, claims = np.array([16, 32, 64]), [], [], []
     for n in depths:
-        at = all_live(rng, n)
+        at, log = all_live(rng, n), []
+        for layer in at.network.layers[::2]:
+            dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log, follow=False))
         direction = rng.normal(size=at.network.size)
-        counted = []
-        with products_of_weights(at.network, counted):
-            curvatures = [curvature.by_explicit_eta(at, direction)]
-            every.append(sum(len(shape) == 3 for shape in counted))
-            counted.clear()
-            curvatures.append(curvature.directional_curvature_at(at, direction)[1])
-            one.append(len(counted))
+        curvatures = [curvature.by_explicit_eta(at, direction)]
+        every.append(log.count(at.samples * 2**3))  # the products W eta, every sample's at once
+        log.clear()
+        curvatures.append(curvature.directional_curvature_at(at, direction)[1])
+        one.append(len(log))
         claims.append(Equal("both are the same curvature", *curvatures, 1e-9, case=f"{n} layers"))
     return [*claims,
             Equal("products of weights and eta, counted", np.array(every, float),
@@ -250,116 +247,3 @@ def all_live(rng, n):
     for layer in net.layers[::2]:
         layer.weight = np.abs(layer.weight) / np.abs(layer.weight).sum(axis=1, keepdims=True)
     return net.evaluate(SquaredError(), rng.uniform(0.5, 1, (3, 2)), rng.normal(size=(3, 2)))
-
-
-class Counted(np.ndarray):
-    """A weight that writes down the shapes of what it is multiplied with."""
-
-    log = None
-
-    def __array_finalize__(self, source):
-        self.log = getattr(source, "log", None)
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        plain = [np.asarray(value) for value in inputs]
-        if ufunc is np.matmul:
-            self.log.append((plain[1] if inputs[0] is self else plain[0]).shape)
-        return getattr(ufunc, method)(*plain, **options)
-
-
-@contextlib.contextmanager
-def products_of_weights(network, log):
-    """Within it the weights of a network count their matrix products into the list `log`."""
-    weights = [(layer, layer.weight) for layer in network.layers if layer.size]
-    try:
-        for layer, weight in weights:
-            view = weight.view(Counted)
-            view.log = log
-            dict.__setitem__(layer.parameters, "weight", view)
-        yield
-    finally:
-        for layer, weight in weights:
-            dict.__setitem__(layer.parameters, "weight", weight)
-
-
-# -- the three ways to a mini-batch
-
-
-SIGMA, L2 = 10.0, 0.2
-FEW = {name: ROWS[name] for name in (
-    "middle layer frozen", "biases in some layers", "an activation at the output", "one sample",
-    "eleven samples", "float32")}
-
-
-def larger_root(g, H):
-    """The positive root of the model along -g."""
-    return np.roots([SIGMA * np.linalg.norm(g) ** 3 / 2, g @ H @ g, -g @ g]).real.max()
-
-
-def sample_steps(row):
-    """Gradient of every sample, and the root of its model along it, by dense Hessians."""
-    net, loss, x, y = row.model
-    singles = [(net.astype("float64"), loss, x[b : b + 1], y[b : b + 1]) for b in range(len(x))]
-    gradients = np.array([exact.gradient(*one, l2=L2) for one in singles])
-    rates = [larger_root(g, exact.hessian(*one, method="products", l2=L2))
-             for g, one in zip(gradients, singles)]
-    return gradients, np.array(rates)
-
-
-def option(rng, averaging, expected):
-    """Claims: a step with the option against ``expected(row, gradients, rates)``."""
-    claims = []
-    for row in rows(rng, FEW):
-        net = row.at.network.copy()
-        method = CubicRegularization(SGD(net, row.at.loss_function, l2=L2), sigma=SIGMA,
-                                     averaging=averaging)
-        method.step(*row.model[2:])
-        gradients, rates = sample_steps(row)
-        claims.append(Equal("change of the weights against dense Hessians",
-                            net.theta - row.at.network.theta, expected(row, gradients, rates),
-                            1000 * row.tolerance, case=row.name))
-    return [*claims, Case(rates=rates, x=row.at.x)]
-
-
-@equation(PAPER, "option-1",
-          where="section 3.1: the mean of every sample's own step",
-          statement="E[alpha g]: every sample's step along its own gradient, averaged.",
-          formula=r"E[\alpha_j \mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
-def option_1(rng):
-    return option(rng, "step", lambda row, g, s: -(s[:, None] * g).mean(axis=0))
-
-
-@equation(PAPER, "option-2",
-          where="section 3.1: the mean rate times the mean direction",
-          statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
-          formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
-def option_2(rng):
-    claims = option(rng, "rate", lambda row, g, s: -s.mean() * g.mean(axis=0))
-    for row in rows(rng, FEW):
-        claims.append(Equal("g . grad f of the samples", sample_curvatures_at(row.at, L2)[0],
-                            -np.sum(sample_steps(row)[0] ** 2, axis=1), row.tolerance,
-                            case=row.name))
-    return claims
-
-
-@equation(PAPER, "option-3",
-          where="section 3.1: the direction is fixed, both numbers are averaged",
-          statement="One rate from the mean derivative and curvature along a fixed direction: not "
-                    "the mean of the samples' rates.",
-          formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
-                      \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
-          kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single)
-def option_3(rng):
-    def rate(row, gradients):
-        H = exact.hessian(row.at.network.astype("float64"), *row.model[1:], method="products",
-                          l2=L2)
-        return larger_root(gradients.mean(axis=0), H)
-
-    claims = option(rng, "direction", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
-    row = batch(rng, samples=4)
-    gradients, rates = sample_steps(row)
-    mine = rate(row, gradients)
-    return [*claims,
-            Property("not the mean of the rates", bool(abs(mine / rates.mean() - 1) > 1e-3))]

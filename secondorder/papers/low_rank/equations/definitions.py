@@ -8,7 +8,8 @@ from ....nets.losses import softmax
 from ....nets.network import Evaluation
 from .. import PAPER, quantities, relu
 from . import reference
-from .cases import ACTIVATIONS, compared, kinds, network_case, rows, stacked
+from .batch_cases import rows
+from .cases import ACTIVATIONS, compared, kinds, network_case, stacked
 
 
 @equation(PAPER, "10", "12", "13",

@@ -1,18 +1,18 @@
-"""What goes further than the paper: biases, all blocks at once, the fast routes, ranks, rates for
-layers, steps without cancellation, more channels.
+"""What goes further than the paper: biases, all blocks at once, the fast routes, ranks, more
+channels; ``extension_steps`` has the step lengths.
 """
 
 import numpy as np
 
 from .... import exact
-from ....ledger import AtMost, Case, Equal, Property, equation
+from ....ledger import AtMost, Case, Equal, equation
 from ....nets import Conv2d, SoftmaxCrossEntropy, mlp
-from .. import (PAPER, convolution, coupling, curvature, curved, diagonal, factors, quantities,
-                relu, steps)
+from .. import PAPER, convolution, curvature, curved, diagonal, factors, quantities, relu
 from ..rules import ActivationRule, LinearRule, Rule
+from ..sample_hessian import SampleHessian, generic_rank
 from . import reference
-from .cases import (ACTIVATIONS, IN_PARTS, TOLERANCE, batch, compared, kinds, nested, network_case,
-                    pairs, ray, rows, stacked, with_dense)
+from .batch_cases import IN_PARTS, batch, nested, rows
+from .cases import ACTIVATIONS, TOLERANCE, compared, kinds, network_case, pairs, stacked
 from .reference import by_loops
 
 
@@ -186,7 +186,7 @@ def extension_diagonal(rng):
           formula=r"""\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1
                       + a_n - 1)""",
           kind="identity", verdict="holds", ours=True,
-          implements=(factors.generic_rank, factors.SampleHessian.rank))
+          implements=(generic_rank, SampleHessian.rank))
 def extension_rank(rng):
     claims = []
     for sizes in ((5, 4, 6, 3), (6, 7, 4), (4, 6, 5, 6, 4)):
@@ -196,120 +196,16 @@ def extension_rank(rng):
             live = [int((saved.slope > 0).sum()) for saved in net.evaluate(*args[1:]).saved[1::2]]
             if min(live) >= 2:
                 break
-        H, formula = exact.hessian(*args, method="products"), factors.generic_rank(live, sizes[-1])
+        H, formula = exact.hessian(*args, method="products"), generic_rank(live, sizes[-1])
         name = f"live units {live}"
         claims += [Equal("the formula against the dense matrix", formula,
                          np.linalg.matrix_rank(H, tol=1e-11 * np.abs(H).max()), 1e-12, case=name),
                    Equal("from the factors against the formula",
-                         factors.SampleHessian(*args).rank(1e-11), formula, 1e-12, case=name),
+                         SampleHessian(*args).rank(1e-11), formula, 1e-12, case=name),
                    AtMost("in float32, with its own tolerance, against the formula",
-                          factors.SampleHessian(net.astype("float32"), *args[1:]).rank(), formula,
+                          SampleHessian(net.astype("float32"), *args[1:]).rank(), formula,
                           case=name)]
     return [*claims, Case(live_units=np.array(live), rank=formula, weights=net.size)]
-
-
-@equation(PAPER, "extension-per-sample",
-          where="section 3.1, the first two options: a rate for every sample",
-          statement="Along a sample's own gradient the curvature needs one product a layer for "
-                    "the whole batch, and no array of a sample's weights.",
-          formula=r"""\phi_b^{(k)} = -\delta_b^k v_b^{(k-1) T}: \quad \phi_b^{(k)} v_b^{(k-1)}
-                      = -\delta_b^k \|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)}
-                      \dot{v}_b = -\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b""",
-          kind="identity", verdict="holds", ours=True, implements=curvature.sample_curvatures_at)
-def extension_per_sample(rng):
-    claims = []
-    for l2 in (0.0, 0.2):
-        for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-            net, loss, x, y = row.model
-            alone = [with_dense("", net.evaluate(loss, x[b : b + 1], y[b : b + 1]), row.direction,
-                                l2) for b in range(len(x))]
-            a, h, lengths = curvature.sample_curvatures_at(row.at, l2)
-            size = max(np.abs(one.g) @ np.abs(one.H) @ np.abs(one.g) for one in alone)
-            name = f"{row.name}, l2 = {l2}"
-            claims += [Equal("g . grad f against dense gradients", a,
-                             [-one.g @ one.g for one in alone], row.tolerance, case=name),
-                       Equal("curvatures against dense Hessians", h,
-                             [one.g @ one.H @ one.g for one in alone], row.tolerance, scale=size,
-                             case=name),
-                       Equal("lengths", lengths, [np.linalg.norm(one.g) for one in alone],
-                             row.tolerance, case=name)]
-    return [*claims, Case(x=row.at.x, curvatures=h)]
-
-
-@equation(PAPER, "extension-layer-rates",
-          where="section 4: rates for layers would not be difficult",
-          statement="Rates for layers that minimise one joint model with the products between "
-                    "layers are never worse than a single rate.",
-          formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
-                      \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
-          kind="optimality", verdict="holds", ours=True,
-          implements=(coupling.coupled_rates, coupling.layer_products, coupling.block_products))
-def extension_layer_rates(rng):
-    sigma, claims = 5.0, []
-    for row in [*rows(rng), nested(batch(rng, "tanh")), batch(rng, "tanh")]:
-        blocks = [where for where in row.at.network.slices if where.stop > where.start]
-        d, g, H = row.direction, row.g, row.H
-        for l2 in (0.2, 0.0):
-            name = f"{row.name}, l2 = {l2}"
-            g_l2, H_l2 = g + l2 * row.at.network.theta, H + l2 * np.eye(len(H))
-            a, Q, norms, slices = coupling.layer_products(row.at, d, l2)
-            claims += [Equal("Q against the dense Hessian", Q,
-                             [[d[k] @ H_l2[k, r] @ d[r] for r in blocks] for k in blocks],
-                             row.tolerance, scale=row.curvature[1], case=name),
-                       Equal("directional derivatives", a, [d[k] @ g_l2[k] for k in blocks],
-                             row.tolerance, scale=np.abs(d) @ np.abs(g_l2), case=name),
-                       Equal("lengths", norms, [np.linalg.norm(d[k]) for k in blocks],
-                             row.tolerance, case=name),
-                       Property("places", slices == blocks, case=name)]
-
-    def joint(s):
-        return a @ s + s @ Q @ s / 2 + sigma * np.linalg.norm(norms * s) ** 3 / 6
-
-    def derivative(k, s, h=1e-6):
-        e = np.eye(len(s))[k] * h
-        return (joint(s + e) - joint(s - e)) / (2 * h)
-
-    s = coupling.coupled_rates(a, Q, norms, sigma)
-    single = min(joint(np.full(len(a), t)) for t in np.linspace(-2, 2, 4001))
-    near = [joint(s * (1 + t * rng.normal(size=len(s)))) for t in np.geomspace(1e-3, 1, 100)]
-    return [*claims, AtMost("the joint model there against the best single rate", joint(s), single),
-            AtMost("against points around", joint(s), near),
-            Equal("it is stationary, beside the directional derivatives",
-                  [derivative(k, s) for k in range(len(s))], np.zeros(len(s)), 1e-6, scale=a),
-            Property("rates differ", bool(np.ptp(s) > 1e-3 * np.abs(s).max())),
-            Case(rates=s, directional_derivatives=a)]
-
-
-@equation(PAPER, "extension-stable-step",
-          where="section 3.1 and (37), in floating point",
-          statement="(37) cancels where curvature dominates; the reciprocal form does not, and "
-                    "the step is the same for every length of the direction.",
-          formula=r"""s = \frac{2 |a|}{h + \sqrt{h^2 + 2 |a| c}} \; (h \ge 0), \quad s
-                      = \frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma
-                      \|\mathbf{g}\|^3""",
-          kind="algorithm", verdict="holds", ours=True,
-          implements=(steps.descent_root, steps.step_length))
-def extension_stable_step(rng):
-    a, h = -rng.uniform(0.5, 1), 10.0 ** rng.uniform(4, 5)
-    length, sigma = rng.uniform(0.01, 0.02), rng.uniform(1, 2)
-    c = sigma * length**3
-    series = -a / h * (1 + a * c / (2 * h**2))  # the next term is below rounding
-    lost = abs(steps.positive_root(a, h, length, sigma) / series - 1)
-    scaled = [k * steps.step_length(k * a, k**2 * h, k * length, sigma)
-              for k in 10.0 ** np.arange(-120.0, 121, 40)]
-    other = ray(rng)
-    root = np.roots([other[3] * other[2] ** 3 / 2, other[1], other[0]]).real.max()
-    raw = steps.descent_root(*map(np.float64, other[:3]), other[3])
-    edges = (steps.step_length(-1.0, 1.0, 0.0, 1.0), steps.step_length(-2.0, 4.0, 1.0, 0.0),
-             steps.step_length(-2.0, -4.0, 1.0, 0.0))
-    return [Equal("against the series in c", steps.step_length(a, h, length, sigma), series, 1e-14),
-            AtMost("the printed formula has lost four digits or more", 1e-12, lost),
-            Equal("one step for directions of length 1e-120 to 1e120", scaled, np.full(7, series),
-                  1e-13),
-            Equal("where nothing cancels, against the roots", raw, root, 1e-9),
-            Property("defined at the edges: no direction, no curvature and no sigma", edges,
-                     (0.0, 0.5, steps.LARGEST)),
-            Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
 
 
 @equation(PAPER, "extension-channels",

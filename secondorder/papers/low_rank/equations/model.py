@@ -7,8 +7,19 @@ from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, e
 from ....optimizers import SGD
 from .. import PAPER, steps
 from ..optimizer import CubicRegularization
-from .cases import batch, model, ray, rows
+from .batch_cases import batch, rows
 from .conditions import DESCENT, ENOUGH, FORWARD
+
+
+def ray(rng, descent=True):
+    """Directional derivative, curvature (of either sign), length and sigma of a random model."""
+    a, h = rng.uniform(0.2, 2), rng.uniform(0.3, 3) * rng.choice([-1, 1])
+    return (-a if descent else a), h, rng.uniform(0.3, 2), 10.0 ** rng.uniform(0, 2)
+
+
+def model(a, h, length, sigma, s):
+    """The model along the ray, from its four terms."""
+    return a * s + h * s**2 / 2 + sigma * abs(s * length) ** 3 / 6
 
 
 @equation(PAPER, "8",

@@ -6,10 +6,11 @@ from .... import exact
 from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property, Rate,
                         equation)
 from ....nets import SquaredError
-from .. import PAPER, factors, first_derivatives, quantities, relu
-from ..factors import SampleHessian
+from .. import PAPER, first_derivatives, quantities, relu
+from ..sample_hessian import SampleHessian, rank_bound
 from . import reference
-from .cases import (ACTIVATIONS, CLEAR, all_layers, batch, compared, jacobian_in_argument, kinds,
+from .batch_cases import batch
+from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, jacobian_in_argument, kinds,
                     network, network_case, pairs, stacked)
 from .conditions import STRAIGHT
 
@@ -214,13 +215,13 @@ def dense_rank(network, loss, x, y):
                     "number of weights; that of a batch is larger.",
           formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
           kind="claim", verdict="holds", ours=True,
-          implements=(factors.rank_bound, SampleHessian.rank))
+          implements=(rank_bound, SampleHessian.rank))
 def claim_low_rank(rng):
     claims, widths, grown = [], np.array([3, 5, 9]), []
     for d in widths:
         net, name = network(rng, "tanh", (4, d, d, d)), f"tanh, squared, width {d}"
         sample = rng.normal(size=(1, 4)), rng.normal(size=(1, d))
-        dense, bound = dense_rank(net, SquaredError(), *sample), factors.rank_bound((d, d, d))
+        dense, bound = dense_rank(net, SquaredError(), *sample), rank_bound((d, d, d))
         grown.append(SampleHessian(net, SquaredError(), *sample).rank(1e-10))
         claims += [Equal("the bound against the rank of the dense matrix, which meets it", bound,
                          dense, 1e-12, case=name),
@@ -237,7 +238,7 @@ def claim_low_rank(rng):
             Equal("ReLU, softmax: rank from the factors against the dense matrix", rank, one,
                   1e-12),
             AtMost("ReLU, softmax: rank against the bound", one,
-                   factors.rank_bound((6, 6, 6, 4))),
+                   rank_bound((6, 6, 6, 4))),
             Rate("the rank as widths grow (the weights: their square)", widths, grown, order=1,
                  tolerance=0.15),
             Property("that of eight samples is larger", bool(eight > one)),

@@ -6,7 +6,8 @@ import secondorder as so
 from secondorder.studies import Run, exactly, images, study, undecided
 
 from .. import PAPER
-from ..factors import SampleHessian, hessian
+from ..factors import hessian
+from ..sample_hessian import SampleHessian
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 

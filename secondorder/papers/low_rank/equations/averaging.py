@@ -1,0 +1,91 @@
+"""The paper's three ways from samples to the step of a mini-batch (section 3.1)."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import Case, Equal, Property, equation
+from ....optimizers import SGD
+from .. import PAPER
+from ..curvature import sample_curvatures_at
+from ..optimizer import CubicRegularization
+from .batch_cases import ROWS, batch, rows
+
+
+SIGMA, L2 = 10.0, 0.2
+FEW = {name: ROWS[name] for name in (
+    "middle layer frozen", "biases in some layers", "an activation at the output", "one sample",
+    "eleven samples", "float32")}
+
+
+def larger_root(g, H):
+    """The positive root of the model along -g."""
+    return np.roots([SIGMA * np.linalg.norm(g) ** 3 / 2, g @ H @ g, -g @ g]).real.max()
+
+
+def sample_steps(row):
+    """Gradient of every sample, and the root of its model along it, by dense Hessians."""
+    net, loss, x, y = row.model
+    singles = [(net.astype("float64"), loss, x[b : b + 1], y[b : b + 1]) for b in range(len(x))]
+    gradients = np.array([exact.gradient(*one, l2=L2) for one in singles])
+    rates = [larger_root(g, exact.hessian(*one, method="products", l2=L2))
+             for g, one in zip(gradients, singles)]
+    return gradients, np.array(rates)
+
+
+def option(rng, averaging, expected):
+    """Claims: a step with the option against ``expected(row, gradients, rates)``."""
+    claims = []
+    for row in rows(rng, FEW):
+        net = row.at.network.copy()
+        method = CubicRegularization(SGD(net, row.at.loss_function, l2=L2), sigma=SIGMA,
+                                     averaging=averaging)
+        method.step(*row.model[2:])
+        gradients, rates = sample_steps(row)
+        claims.append(Equal("change of the weights against dense Hessians",
+                            net.theta - row.at.network.theta, expected(row, gradients, rates),
+                            1000 * row.tolerance, case=row.name))
+    return [*claims, Case(rates=rates, x=row.at.x)]
+
+
+@equation(PAPER, "option-1",
+          where="section 3.1: the mean of every sample's own step",
+          statement="E[alpha g]: every sample's step along its own gradient, averaged.",
+          formula=r"E[\alpha_j \mathbf{g}_j]",
+          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
+def option_1(rng):
+    return option(rng, "step", lambda row, g, s: -(s[:, None] * g).mean(axis=0))
+
+
+@equation(PAPER, "option-2",
+          where="section 3.1: the mean rate times the mean direction",
+          statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
+          formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
+          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
+def option_2(rng):
+    claims = option(rng, "rate", lambda row, g, s: -s.mean() * g.mean(axis=0))
+    for row in rows(rng, FEW):
+        claims.append(Equal("g . grad f of the samples", sample_curvatures_at(row.at, L2)[0],
+                            -np.sum(sample_steps(row)[0] ** 2, axis=1), row.tolerance,
+                            case=row.name))
+    return claims
+
+
+@equation(PAPER, "option-3",
+          where="section 3.1: the direction is fixed, both numbers are averaged",
+          statement="One rate from the mean derivative and curvature along a fixed direction: not "
+                    "the mean of the samples' rates.",
+          formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
+                      \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
+          kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single)
+def option_3(rng):
+    def rate(row, gradients):
+        H = exact.hessian(row.at.network.astype("float64"), *row.model[1:], method="products",
+                          l2=L2)
+        return larger_root(gradients.mean(axis=0), H)
+
+    claims = option(rng, "direction", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
+    row = batch(rng, samples=4)
+    gradients, rates = sample_steps(row)
+    mine = rate(row, gradients)
+    return [*claims,
+            Property("not the mean of the rates", bool(abs(mine / rates.mean() - 1) > 1e-3))]
