@@ -152,6 +152,8 @@ def _list(options):
         record, absent = records.recorded(study.paper, study.key), data.missing(study.needs)
         verdicts = "not run" if record is None else ", ".join(
             f"({claim['letter']}) {claim['verdict']}" for claim in record["claims"])
+        if records.lacking(record):
+            verdicts += f"; {records.lacking(record)}"
         rows.append({"paper": study.paper, "key": study.key, "shows": study.shows,
                      "missing_data": absent, "seconds": study.seconds[0],
                      "quick_seconds": study.seconds[1], "recorded": verdicts})

@@ -57,6 +57,15 @@ def keep(out, record):
         temporary.write_bytes(image)
 
 
+def lacking(record):
+    """What a record of fewer seeds than the full setting's says of the rest, or ""."""
+    rest = (record or {}).get("rest")
+    if not rest or not rest["runs"]:
+        return ""
+    return (f"{len(record['settings']['seeds'])} of {rest['seeds']} seeds: the rest, "
+            f"{rest['runs']} runs, takes about {duration(rest['seconds'])} of one core")
+
+
 def rows(paper=None):
     """One dictionary a claim, of all studies; `verdict` is "not run" where nothing is recorded."""
     table = []
@@ -122,6 +131,8 @@ def page(paper):
         if record:
             lines += ["", f"{record['runs']} runs, {duration(record['run_seconds'])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
+            if lacking(record):
+                lines += ["", f"**{lacking(record)}.**"]
         else:
             lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
@@ -137,6 +148,8 @@ def shown(study):
         seeds = ", ".join(map(str, record["settings"]["seeds"]))
         lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
                      f"core, seeds {seeds}")
+        if lacking(record):
+            lines.append(lacking(record))
     for row in rows(study.paper):
         if row["key"] == study.key:
             lines += ["", *_filled(f"({row['claim']}) {row['statement']}"),

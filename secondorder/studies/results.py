@@ -53,10 +53,14 @@ class Results:
         """Seed -> what the one run with these arguments and that seed returned."""
         return {kept["arguments"].get("seed"): kept["result"] for kept in self._matching(wanted)}
 
+    def times(self, **wanted):
+        """Seconds of the same runs, in the same order."""
+        return [kept["seconds"] for kept in self._matching(wanted)]
+
     @property
     def seconds(self):
         """Of all runs together."""
-        return sum(kept["seconds"] for kept in self._kept.values())
+        return sum(self.times())
 
     def _matching(self, wanted):
         plain = json.loads(json.dumps(wanted))

@@ -133,8 +133,32 @@ def reproduce(study, sweep, quick=False, seeds=None):
               "environment": environment(),
               "claims": [{"letter": letter, "claim": text, **asdict(verdicts[letter])}
                          for letter, text in study.claims.items()]}
+    if not quick:
+        record["rest"] = rest(study, results)
     files.write_json(sweep.out / f"{study.key}.json", record)
     return record
+
+
+def rest(study, results):
+    """What the full setting needs beyond these results: fewer seeds decide less.
+
+    A run is expected to take as long, on average, as those that differ from it in the seed alone,
+    or as all of them where there is none.
+
+    Returns
+    -------
+    dict
+        ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of
+        one core, about, for these.
+    """
+    full = study.settings()
+    lacking = [run for run in study.runs(full, results) if run not in results]
+    seconds = 0.0
+    for run in lacking:
+        alike = {name: value for name, value in run.arguments.items() if name != "seed"}
+        known = results.times(**alike) or results.times()
+        seconds += sum(known) / len(known)
+    return {"seeds": len(full["seeds"]), "runs": len(lacking), "seconds": round(seconds)}
 
 
 def draw(study, results, path, note=""):

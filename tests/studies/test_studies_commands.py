@@ -78,7 +78,8 @@ def test_the_page_of_claims_is_the_generated_one(paper):
             f"secondorder claims {paper} --markdown --write")
 
 
-def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, monkeypatch):
+def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, monkeypatch,
+                                                                     capsys):
     study = STUDIES.of("low-rank")["claim-step-cost"]
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
     assert "figure: not run yet" in records.shown(study)
@@ -86,11 +87,15 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
     place.mkdir()
     (place / "claim-step-cost.png").write_bytes(b"png")
     (place / "claim-step-cost.json").write_text(json.dumps({
-        "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]}, "deviation": "",
+        "rest": {"seeds": 3, "runs": 4, "seconds": 7000}, "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]}, "deviation": "",
         "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
                     "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
     text = records.shown(study)
     for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seeds 0",
+                     "1 of 3 seeds: the rest, 4 runs, takes about 1.9 h of one core",
                      "(784) at most 2.2 with 784 inputs\n    HELD; 1 seeds\n    ratio: 1.57 (1.5 "
                      "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
         assert expected in text, expected
+    assert "**1 of 3 seeds: the rest, 4 runs, takes" in records.page("low-rank")
+    assert cli.main(["reproduce"]) == 0
+    assert "(784) held; 1 of 3 seeds: the rest" in capsys.readouterr().out

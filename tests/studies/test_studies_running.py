@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from secondorder import studies
-from secondorder.studies import Run, Sweep, exactly, results, running
+from secondorder.studies import Run, Sweep, exactly, records, results, running
 from secondorder.studies.registry import Studies, Study
 
 CALLS = []
@@ -148,6 +148,34 @@ def test_seeds_may_be_fewer_or_more():
     assert one.settings(seeds=1)["seeds"] == (1,)
     assert one.settings(seeds=4)["seeds"] == (1, 4, 5, 6)
     assert one.settings(quick=True)["seeds"] == (4,)
+
+
+class Paired:
+    """A slow run and a quick one a seed."""
+
+    def runs(self, settings, results):
+        return [Run(double, {"seed": seed, "factor": factor}) for seed in settings["seeds"]
+                for factor in (2, 3)]
+
+    def judge(self, results, settings):
+        return {"a": studies.paired([9 + one["value"] for one in results.of(factor=2)])}
+
+    def draw(self, results, figure):
+        figure.subplots()
+
+
+def test_fewer_seeds_decide_nothing_and_tell_what_the_rest_takes(sweep, monkeypatch):
+    monkeypatch.setattr(running, "timed", lambda function, arguments: (
+        function(**arguments), {2: 10.0, 3: 100.0}[arguments["factor"]]))
+    one = toy(implementation=Paired(), full={"seeds": (1, 2, 3)})
+    record = studies.reproduce(one, sweep, seeds=1)
+    assert record["rest"] == {"seeds": 3, "runs": 4, "seconds": 220}
+    assert record["claims"][0]["verdict"] == "undecided"
+    assert records.lacking(record) == ("1 of 3 seeds: the rest, 4 runs, takes about 4 min of one "
+                                       "core")
+    whole = studies.reproduce(one, sweep)
+    assert whole["rest"] == {"seeds": 3, "runs": 0, "seconds": 0}
+    assert records.lacking(whole) == "" and whole["claims"][0]["verdict"] == "held"
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
