@@ -87,7 +87,8 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
     place.mkdir()
     (place / "claim-step-cost.png").write_bytes(b"png")
     (place / "claim-step-cost.json").write_text(json.dumps({
-        "rest": {"seeds": 3, "runs": 4, "seconds": 7000}, "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]}, "deviation": "",
+        "rest": {"seeds": 3, "runs": 4, "seconds": 7000}, "deviation": "",
+        "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]},
         "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
                     "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
     text = records.shown(study)

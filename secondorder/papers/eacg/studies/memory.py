@@ -62,4 +62,5 @@ class Memory:
         axes.set_xticks(range(4), ["SGD", "EA-CG", "KFI by a\nGram matrix",
                                    "inputs' matrix\nthat it avoids"])
         axes.set(yscale="log", ylabel="GB at the peak of a step",
-                 title=f"{results.arguments()[0]['widths'][0]} inputs, float32")
+                 title="Memory of one step, float32, random inputs: "
+                       f"{results.arguments()[0]['widths'][0]} of them")

@@ -61,7 +61,9 @@ class StepCost:
             axes.bar(k, one["ratio"], color=f"C{k}", hatch=("", "//")[k], width=0.5)
             axes.annotate(f"{one['ratio']:.2f}", (k, one["ratio"]), ha="center", va="bottom")
         axes.axhline(2.2, color="0.3", linewidth=0.8)
-        axes.annotate("2.2", (1.45, 2.2), va="bottom")
+        axes.annotate("limit 2.2", (0.5, 2.2), ha="center", va="bottom")
         axes.set(xticks=range(len(WIDTHS)), xticklabels=[f"{n} inputs" for n in WIDTHS],
-                 ylabel="CPU time of a step over gradient descent's", ylim=(0, 2.6),
-                 title="A cubic step costs about one gradient more")
+                 ylabel="CPU time of a step over gradient descent's",
+                 title="A cubic step beside one of gradient descent (random data, batch 32, "
+                 "float32)")
+        axes.set_ylim(0, 1.1 * max(2.2, axes.dataLim.ymax))

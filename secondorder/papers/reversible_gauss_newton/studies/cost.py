@@ -80,6 +80,8 @@ def bars(results, figure, number, limit, label):
         panel.bar(k, value, color=f"C{k}", hatch=("", "//")[k], width=0.5)
         panel.annotate(f"{value:.2f}", (k, value), ha="center", va="bottom")
     panel.axhline(limit, color="0.3", linewidth=0.8)
+    panel.annotate(f"limit {limit}", (0.5, limit), ha="center", va="bottom")
+    panel.set_ylim(0, 1.1 * max(limit, panel.dataLim.ymax))
     panel.set_xticks(range(len(told)), [f"{d} inputs, {L} blocks, d' = {w}, n = {n}"
                                         for d, L, w, n in told])
     panel.set_ylabel(label)
@@ -153,4 +155,5 @@ class Size:
                            textcoords="offset points", va="center", ha="left")
         panel.set_yticks(range(2), PRINTED)
         panel.set(xscale="log", xlabel="trained weights", xlim=(1e6, 1e11))
-        figure.suptitle("How large the networks are", fontsize=10)
+        figure.suptitle("Trained weights of the two printed networks (logarithmic axis)",
+                        fontsize=10)

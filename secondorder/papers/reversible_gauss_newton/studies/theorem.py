@@ -53,5 +53,5 @@ class Theorem:
         panel.legend(fontsize=8)
         figure.axes[0].set_ylabel("training loss")
         told = results.arguments()[0]
-        figure.suptitle(f"Two inverses, one curve: {told['task']}, one batch of "
+        figure.suptitle(f"The right inverse and Moore-Penrose: {told['task']}, one batch of "
                         f"{told['samples']}, d' = {told['width']}; a colour a seed", fontsize=10)
