@@ -67,8 +67,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     Raises
     ------
     ValueError, TypeError
-        Bad data or options, another network than a RevMLP for the right inverse, curvature="loss"
-        for a loss whose Hessian is singular.
+        Bad data or options, another network than a RevMLP for the right inverse or one with a W
+        that is fixed, curvature="loss" for a loss whose Hessian is singular.
     FloatingPointError
         If outputs, the tangent kernel or the direction are not finite.
 

@@ -39,7 +39,8 @@ def checked(network, options):
     ------
     TypeError, ValueError
         Options that are unknown, out of range or do not go together; another network than a RevMLP
-        for the right inverse; a network without parameters.
+        for the right inverse, or one with a half-coupled layer that is fixed; a network without
+        parameters.
     """
     instance_of(options, Options, "options")
     for name, known in (("inverse", INVERSES), ("pseudo_inverse", FORMS),
@@ -54,9 +55,21 @@ def checked(network, options):
     if options.inverse == "right" and not isinstance(network, RevMLP):
         raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
                         f"inverse='moore-penrose' takes any network")
+    if options.inverse == "right":
+        _check_trained(network)
     if not isinstance(weights, str):
         weights = _given_weights(weights, len(network.blocks))
     return replace(options, strength=strength, block_weights=weights, rng=rng)
+
+
+def _check_trained(network):
+    """Refuse half-coupled layers whose W is fixed or whose V is not: (16)-(17) move every W."""
+    for half in network.couplings:
+        for layer, name, expected in ((half.trained, "W", True), (half.fixed, "V", False)):
+            if layer is not None and layer.trainable != expected:
+                raise ValueError(f"inverse='right' moves W of every half-coupled layer and nothing "
+                                 f"else, and {name} of {half!r} has trainable={not expected}; "
+                                 f"inverse='moore-penrose' takes layers that are fixed")
 
 
 def _check_recomputing(options):

@@ -32,6 +32,14 @@ def limit(J):
     return 100 * np.finfo(float).eps * np.linalg.cond(J @ J.T)
 
 
+def partly_fixed(net, place=2, what="trained", value=False):
+    """The same reversible network with W of one of its half-coupled layers fixed."""
+    layers = [layer.copy() for layer in net.layers]
+    getattr(layers[place], what).trainable = value
+    so.Network.__init__(net, layers)
+    return net
+
+
 SHAPES = {"small": (4, 2, 6, 3),
           "deep": (4, 5, 9, 4),
           "odd": (5, 3, 14, 4),
@@ -256,6 +264,20 @@ def test_readouts_and_the_sum_of_the_losses(readout, inverse, rng):
         close(jacobian(bare, x) @ found, wanted, 1e-8)
 
 
+@pytest.mark.parametrize("options", ({}, {"recompute": True}, {"block_weights": "last"}))
+def test_the_right_inverse_refuses_a_half_layer_that_is_fixed(options, rng):
+    net = partly_fixed(network(rng, activation="tanh"))
+    x, y = batch(rng, net)
+    words = r"and W of Coupling\(6.*trainable=False.*moore-penrose.* takes layers that are fixed"
+    with pytest.raises(ValueError, match=words):
+        so.GaussNewton(net, SQUARED, **options)
+    with pytest.raises(ValueError, match=words):
+        direction(net, SQUARED, x, y, **options)
+    trained_v = partly_fixed(network(rng, activation="tanh"), 5, "fixed", True)
+    with pytest.raises(ValueError, match=r"and V of Coupling\(6.*trainable=True"):
+        so.GaussNewton(trained_v, SQUARED, **options)
+
+
 NETWORKS = {
     "mlp": lambda rng: so.mlp([5, 7, 6, 3], rng=rng),
     "one layer": lambda rng: so.mlp([8, 3], rng=rng),
@@ -274,7 +296,9 @@ NETWORKS = {
                                                so.nets.Reshape((2, 3), (6,)),
                                                so.Linear(6, 3, rng=rng)]),
     "reversible": lambda rng: network(rng, d=5, outputs=3, bias=True, activation="tanh"),
-    "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh")}
+    "no bottleneck": lambda rng: network(rng, d=8, outputs=3, bottleneck=None, activation="tanh"),
+    "a half layer that is fixed": lambda rng: partly_fixed(network(rng, d=4, outputs=3, bias=True,
+                                                                   activation="tanh"))}
 
 
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
