@@ -57,22 +57,23 @@ def products(images, kind):
     list of Product
         First layer first.
     """
-    found, samples = [], len(images.x)
+    passes, samples = [], len(images.x)
     shape = images.shape
     for layer in images.network.layers:
-        made = layer.output_shape(shape)
+        shape_out = layer.output_shape(shape)
         if isinstance(layer, Conv2d):
-            out, entries, places = made[0], math.prod(layer.weight.shape[1:]), math.prod(made[1:])
-            found.append({"up": Product(out, entries, places, "", samples),
-                          "down": Product(entries, out, places, "left", samples),
-                          "weights": Product(out, places, entries, "right", samples)}[kind])
+            out, places = shape_out[0], math.prod(shape_out[1:])
+            entries = math.prod(layer.weight.shape[1:])
+            passes.append({"up": Product(out, entries, places, "", samples),
+                           "down": Product(entries, out, places, "left", samples),
+                           "weights": Product(out, places, entries, "right", samples)}[kind])
         elif isinstance(layer, Linear):
             out, width = layer.weight.shape
-            found.append({"up": Product(samples, width, out, "right"),
-                          "down": Product(samples, out, width),
-                          "weights": Product(out, samples, width, "left")}[kind])
-        shape = made
-    return found[1:] if kind == "down" else found
+            passes.append({"up": Product(samples, width, out, "right"),
+                           "down": Product(samples, out, width),
+                           "weights": Product(out, samples, width, "left")}[kind])
+        shape = shape_out
+    return passes[1:] if kind == "down" else passes
 
 
 def gradient_products(images):

@@ -158,11 +158,11 @@ def eacg_step(network, samples):
     """A gradient; W^T B W and E[h' h'^T] in every layer but the first, the latter as half a
     product.
     """
-    found = gradient(network, samples)
+    step = gradient(network, samples)
     for n_in, n_out in widths(network)[1:]:
-        found += [Product(n_out, n_out, n_in), Product(n_in, n_out, n_in, "left"),
-                  Product(n_in, max(1, samples // 2), n_in, "left")]
-    return found
+        step += [Product(n_out, n_out, n_in), Product(n_in, n_out, n_in, "left"),
+                 Product(n_in, max(1, samples // 2), n_in, "left")]
+    return step
 
 
 def right_inverse(network, samples):

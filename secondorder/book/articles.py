@@ -49,7 +49,7 @@ def short(entry):
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
-def article(entry, found, symbols, blocks):
+def article(entry, evaluated, symbols, blocks):
     """Gather one article.
 
     Parameters
@@ -80,8 +80,8 @@ def article(entry, found, symbols, blocks):
         conditions=[(getattr(one, "name", ""), formulas.prose(getattr(one, "text", str(one))))
                     for one in entry.conditions],
         printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),
-        rows=[row | {"text": formulas.prose(row["text"])} for row in found.rows],
-        ok=found.ok, both=found.both, live=found.live,
+        rows=[row | {"text": formulas.prose(row["text"])} for row in evaluated.rows],
+        ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
         other=blocks.other_side(entry),
         topic=entry.check.__module__.rpartition(".")[2].replace("_", " "))

@@ -50,30 +50,30 @@ def block(value, paper, links=None, named=False):
     """
     target = plain(value)
     name = short_name(paper, qualified_name(value))
-    made = {"name": name, "id": address(value) if named else "", "place": "no source at hand",
-            "formula": [], "lines": "", "rest": "", "count": 0}
+    fields = {"name": name, "id": address(value) if named else "",
+              "place": "no source at hand", "formula": [], "lines": "", "rest": "", "count": 0}
     try:
         text, first = inspect.getsourcelines(target)
         file = Path(inspect.getsourcefile(target)).resolve()
     except (OSError, TypeError):
-        return made
+        return fields
     place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
              else file.name)
-    kept = source.numbered_code(text, max(first, 1))
-    lines = numbered(kept, links or {}, getattr(target, "__name__", ""))
+    rows = source.numbered_code(text, max(first, 1))
+    lines = numbered(rows, links or {}, getattr(target, "__name__", ""))
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
-    return made | {"place": f"{place}:{max(first, 1)}",
-                   "formula": [html.escape(line) for line in source.doc_lines(value)],
-                   "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
-                   "count": len(lines) - cut}
+    return fields | {"place": f"{place}:{max(first, 1)}",
+                     "formula": [html.escape(line) for line in source.doc_lines(value)],
+                     "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
+                     "count": len(lines) - cut}
 
 
-def numbered(kept, links, own=""):
+def numbered(rows, links, own=""):
     """Pairs of number and text as HTML, one element a line: its number is drawn by the style, its
     class says how deep it stands, so that what wraps hangs deeper than the line begins.
     """
     out = []
-    for (number, text), line in zip(kept, coloured([text for _, text in kept], links, own)):
+    for (number, text), line in zip(rows, coloured([text for _, text in rows], links, own)):
         depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)
         out.append(f'<span{f" class=i{depth}" if depth else ""} data-n={number}>{line}\n</span>')
     return out
@@ -105,10 +105,10 @@ def helpers(function):
 
 def other_side(check):
     """A check and the helpers of its room that it calls, directly or not."""
-    found, waiting = [], [inspect.unwrap(check)]
+    functions, waiting = [], [inspect.unwrap(check)]
     while waiting:
         function = waiting.pop(0)
-        if function not in found:
-            found.append(function)
+        if function not in functions:
+            functions.append(function)
             waiting += helpers(function)
-    return found
+    return functions

@@ -100,10 +100,10 @@ def static():
         A font that the style names is missing: the installation is damaged.
     """
     source = importlib.resources.files("secondorder.book") / "static"
-    found = {name: (source / name).read_bytes() for name in ("style.css", "script.js")}
-    for name in [*re.findall(r'url\("(.+?)"\)', found["style.css"].decode()), "fonts/OFL.txt"]:
+    texts = {name: (source / name).read_bytes() for name in ("style.css", "script.js")}
+    for name in [*re.findall(r'url\("(.+?)"\)', texts["style.css"].decode()), "fonts/OFL.txt"]:
         if not (source / name).is_file():
             raise FileNotFoundError(f"the installed package lacks {name}, which the book's pages "
                                     "need: install secondorder again")
-        found[name] = (source / name).read_bytes()
-    return found
+        texts[name] = (source / name).read_bytes()
+    return texts

@@ -24,12 +24,12 @@ def called(function):
     except (OSError, TypeError, SyntaxError):
         return set()
     names = getattr(function, "__globals__", {})
-    found = set()
+    named_here = set()
     for node in ast.walk(tree):
         value = named(node, names)
         if value is not None and (inspect.isfunction(value) or inspect.isclass(value)):
-            found.add(inspect.unwrap(value))
-    return found
+            named_here.add(inspect.unwrap(value))
+    return named_here
 
 
 def elsewhere(label):
@@ -67,53 +67,53 @@ def edges(entries):
 
 def without_circles(known):
     """Found edges that would close a circle are left out: two entries share code then."""
-    kept = {}
+    without = {}
     for edge, how in sorted(known.items(), key=lambda item: item[1] == "found"):
-        if not reaches(kept, edge[1], edge[0]):
-            kept[edge] = how
+        if not reaches(without, edge[1], edge[0]):
+            without[edge] = how
         elif how == "stated":
             raise ValueError(f"uses= closes a circle: {edge[0]} uses {edge[1]}, which uses it")
-    return kept
+    return without
 
 
 def reaches(known, start, goal):
     """Whether `goal` is used, directly or not, by `start`."""
-    waiting, seen = [start], set()
+    waiting, visited = [start], set()
     while waiting:
         label = waiting.pop()
         if label == goal:
             return True
-        if label not in seen:
-            seen.add(label)
+        if label not in visited:
+            visited.add(label)
             waiting += [used for user, used in known if user == label]
     return False
 
 
 def levels(labels, known):
     """Longest way down from each label: 0 for what uses nothing."""
-    found = {}
+    level_of = {}
 
     def level(label):
-        if label not in found:
-            found[label] = 1 + max((level(used) for user, used in known if user == label),
-                                   default=-1)
-        return found[label]
+        if label not in level_of:
+            level_of[label] = 1 + max((level(used) for user, used in known if user == label),
+                                      default=-1)
+        return level_of[label]
 
     for label in labels:
         level(label)
-    return found
+    return level_of
 
 
 def ancestors(label, known):
     """All labels that a label uses, directly or not."""
-    waiting, seen = [label], set()
+    waiting, visited = [label], set()
     while waiting:
         for used in [used for user, used in known if user == waiting[-1]]:
-            if used not in seen:
-                seen.add(used)
+            if used not in visited:
+                visited.add(used)
                 waiting.insert(0, used)
         waiting.pop()
-    return seen
+    return visited
 
 
 def svg(entries, known, caption, address):

@@ -53,17 +53,18 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
     entries = {name: REGISTRY.select(name) for name in papers}
     for name in papers:
         require_labels(name, entries[name])
-    began, made = time.monotonic(), {}
+    began, pages = time.monotonic(), {}
     with folder.opened(out) as place:
         contents, claims = folder.static(), reported.studies(papers)
         with processes(jobs) as pool:
-            found = {name: _ask(pool, entries[name], seeds) for name in papers}
+            evaluated = {name: _ask(pool, entries[name], seeds) for name in papers}
             for name in papers:
-                made[name] = _paper(name, entries[name], found[name], seeds, claims.get(name, []))
-                say(f"{name}: {len(made[name]['articles'])} articles "
+                pages[name] = _paper(name, entries[name], evaluated[name], seeds,
+                                     claims.get(name, []))
+                say(f"{name}: {len(pages[name]['articles'])} articles "
                     f"({time.monotonic() - began:.0f} s)")
-        joined = join(made)
-        contents |= _render(made, claims, joined) | reported.figures(claims)
+        joined = join(pages)
+        contents |= _render(pages, claims, joined) | reported.figures(claims)
         gone = folder.fill(place, contents)
     if gone:
         say(f"removed {len(gone)} files of the earlier book")
@@ -107,13 +108,13 @@ def require_labels(paper, entries):
                                  f"no label of {other[0]}")
 
 
-def _paper(paper, entries, found, seeds, studies):
+def _paper(paper, entries, evaluated, seeds, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
     edges = graph.edges(entries)
-    made = [articles.article(entry, found[entry.labels[0]].result(), known, blocks)
-            for entry in entries]
-    by_label = {one.entry.labels[0]: one for one in made}
+    written = [articles.article(entry, evaluated[entry.labels[0]].result(), known, blocks)
+               for entry in entries]
+    by_label = {one.entry.labels[0]: one for one in written}
     uses = {label: [(by_label[used], how) for (user, used), how in edges.items() if user == label]
             for label in by_label}
     used_by = {label: [by_label[user] for user, used in edges if used == label]
@@ -122,36 +123,36 @@ def _paper(paper, entries, found, seeds, studies):
                         f"{articles.short(entry)[:14]}",
                         lambda entry: f"#{articles.anchor(entry.labels[0])}")
     topics = {}
-    for one in made:
+    for one in written:
         topics.setdefault(one.topic, []).append(one)
-    counts = {verdict: sum(one.entry.verdict == verdict for one in made)
+    counts = {verdict: sum(one.entry.verdict == verdict for one in written)
               for verdict in articles.GLYPHS}
-    return {"key": paper, "title": symbols.title(paper), "articles": made, "topics": topics,
+    return {"key": paper, "title": symbols.title(paper), "articles": written, "topics": topics,
             "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
             "symbols": symbols.table(paper), "letters": known, "seeds": seeds,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies)}
 
 
-def join(made):
+def join(pages):
     """Articles of other pages that belong to one: (paper, first label) -> [(page, article)].
 
     From an article of `bridges` to those of the papers that it joins, and back.
     """
-    where = {(paper["key"], label): (paper["key"], one) for paper in made.values()
+    where = {(paper["key"], label): (paper["key"], one) for paper in pages.values()
              for one in paper["articles"] for label in one.entry.labels}
-    found = {}
-    for key, paper in made.items():
+    neighbours = {}
+    for key, paper in pages.items():
         for one in paper["articles"]:
             for other in filter(None, map(graph.elsewhere, one.entry.uses)):
                 if other in where:  # else the book is of one paper
                     page, there = where[other]
-                    found.setdefault((key, one.entry.labels[0]), []).append((page, there))
-                    found.setdefault((page, there.entry.labels[0]), []).append((key, one))
-    return found
+                    neighbours.setdefault((key, one.entry.labels[0]), []).append((page, there))
+                    neighbours.setdefault((page, there.entry.labels[0]), []).append((key, one))
+    return neighbours
 
 
-def _render(made, claims, joined):
+def _render(pages, claims, joined):
     """File name -> text of every page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -160,7 +161,7 @@ def _render(made, claims, joined):
     environment.globals.update(joined=joined, glyphs=articles.GLYPHS, prose=formulas.prose,
                                anchor=articles.anchor, axis=evidence.axis,
                                axis_again=evidence.axis_again)
-    papers = list(made.values())
+    papers = list(pages.values())
     texts = {f"{paper['key']}.html": environment.get_template("paper.html").render(
         paper=paper, papers=papers) for paper in papers}
     for name, facts in (("index", {}), ("errata", {}), ("claims", {"claims": claims}),

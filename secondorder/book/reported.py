@@ -14,20 +14,20 @@ _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(
 
 def studies(papers):
     """Paper -> its studies, each with its claims and what was recorded of them."""
-    found = {}
+    by_paper = {}
     for study in STUDIES.select():
         if study.paper not in papers:
             continue
         rows = [row for row in records.rows(study.paper) if row["key"] == study.key]
         kinds = [row["verdict"] for row in rows]
-        found.setdefault(study.paper, []).append(
+        by_paper.setdefault(study.paper, []).append(
             {"key": study.key, "shows": study.shows, "deviation": study.deviation,
              "picture": records.picture(study.paper, study.key), "anchor": f"study-{study.key}",
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
              "recorded": set(kinds) != {"not run"},
              "rows": [row | {"told": records.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
-    return found
+    return by_paper
 
 
 def related(entries, some):
@@ -35,7 +35,7 @@ def related(entries, some):
     `(39)`, `Algorithm 1`.
     """
     home = {canonical(label): entry.labels[0] for entry in entries for label in entry.labels}
-    found = {}
+    by_label = {}
     for study in some:
         text = " ".join([study["shows"], study["deviation"] or "",
                          *(row["statement"] for row in study["rows"])])
@@ -43,8 +43,8 @@ def related(entries, some):
                                   for one, two in _NAMED.findall(text)}
         for label in dict.fromkeys(home[name] for name in map(canonical, sorted(names))
                                    if name in home):
-            found.setdefault(label, []).append(study)
-    return found
+            by_label.setdefault(label, []).append(study)
+    return by_label
 
 
 def figures(some):

@@ -43,13 +43,13 @@ def table(paper):
 
 def letters(paper):
     """Letter, as a formula shows it -> the rows of the table that are about it."""
-    found = {}
+    meanings = {}
     for row in table(paper):
         for part in re.split(r", | and ", row[0]):
             letter = leading_letter(part)
-            if letter is not None and row not in found.setdefault(letter, []):
-                found[letter].append(row)
-    return found
+            if letter is not None and row not in meanings.setdefault(letter, []):
+                meanings[letter].append(row)
+    return meanings
 
 
 def leading_letter(text):
@@ -68,8 +68,8 @@ def collisions():
     """Letters that more than one paper uses: letter -> paper -> rows."""
     papers = {paper: letters(paper) for paper in REGISTRY.rooms()}
     shared = {}
-    for letter in sorted({letter for found in papers.values() for letter in found}):
-        rows = {paper: found[letter] for paper, found in papers.items() if letter in found}
+    for letter in sorted({letter for meanings in papers.values() for letter in meanings}):
+        rows = {paper: meanings[letter] for paper, meanings in papers.items() if letter in meanings}
         if len(rows) > 1:
             shared[letter] = rows
     return shared

@@ -136,11 +136,11 @@ def _measure(options, bench, cases, out, earlier):
 def _settings(options, cases):
     """(setting, case) for everything that is to be measured, one setting after the other."""
     changes = {name: getattr(options, name) for name in SETTING}
-    found = {}
+    by_setting = {}
     for case in cases:
         for setting in case.settings:
-            found.setdefault(setting.changed(**changes), {})[case.name] = case
-    return [(setting, case) for setting, chosen in found.items() for case in chosen.values()]
+            by_setting.setdefault(setting.changed(**changes), {})[case.name] = case
+    return [(setting, case) for setting, chosen in by_setting.items() for case in chosen.values()]
 
 
 def _scaling(bench, cases, effort, options, stream):

@@ -48,25 +48,26 @@ def run(options):
                f"{options.data}, {len(x)} samples; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
-    found = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
-                       caption=caption)
+    comparison = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
+                            caption=caption)
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
-            for row in found.rows]
+            for row in comparison.rows]
     if options.json:
-        print(files.to_json({"rows": rows, "promises": found.promises}))
+        print(files.to_json({"rows": rows, "promises": comparison.promises}))
     else:
-        print(found.table())
+        print(comparison.table())
         print(f"\n{caption}\nerrors: Frobenius norm of M - H over that of H, whole, on the layers' "
               "blocks, on the diagonal; angle: degrees to the Hessian's own damped step; at rate "
               "1, best: decrease of the loss")
-        for one in found.promises:
+        for one in comparison.promises:
             print(f"  {'ok' if one['ok'] else 'NOT SO':<7}{one['name']}: {one['promise']}")
     if out is not None:
-        files.write_json(Path(out) / "compare.json", {"rows": rows, "promises": found.promises})
-        files.write_figure(Path(out) / "compare.png", found.figure(), dpi=150)
+        files.write_json(Path(out) / "compare.json",
+                         {"rows": rows, "promises": comparison.promises})
+        files.write_figure(Path(out) / "compare.png", comparison.figure(), dpi=150)
         if not options.json:
             print(f"written: {out}")
-    return 0 if found.ok else 1
+    return 0 if comparison.ok else 1
 
 
 def _point(so, options):

@@ -200,9 +200,9 @@ def show(options):
     _load(options.load)
     paper, label = _asked(options)
     if paper is not None and not options.json:
-        found = _anywhere(paper, " ".join([options.paper, *options.label]))
-        if found:
-            print(found)
+        listing = _anywhere(paper, " ".join([options.paper, *options.label]))
+        if listing:
+            print(listing)
             return 0
     if options.json:
         if not label or options.more or options.tex:
@@ -230,8 +230,8 @@ def _anywhere(paper, text):
     except ValueError:
         for name in REGISTRY.papers:
             REGISTRY.load(name)
-        found = REGISTRY.about(text)
-        return page.listed(found) if found else None
+        entries = REGISTRY.about(text)
+        return page.listed(entries) if entries else None
     return None
 
 

@@ -127,19 +127,19 @@ def run(options):
     out = files.output_directory(options.out) if options.out else None
     earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
     _require_own_place(options, out)
-    kept = History(type(optimizer).__name__)  # for a signal that comes just after training
+    recorded = History(type(optimizer).__name__)  # for a signal that comes just after training
     parameters = {}  # at the last record
 
     def callback(record):
         parameters["theta"] = network.theta.copy()
-        kept.records.append(record)
+        recorded.records.append(record)
         signals.check()
 
     def last_will():
         """Called in another thread while a step goes on: what was recorded, and no figure."""
-        if out is not None and kept.records:
-            kept.stopped = "interrupt"
-            files.write_json(out / WRITTEN[0], results_of(kept), command="train")
+        if out is not None and recorded.records:
+            recorded.stopped = "interrupt"
+            files.write_json(out / WRITTEN[0], results_of(recorded), command="train")
             files.write_arrays(out / WRITTEN[1], command="train", **parameters)
 
     def results_of(history):
@@ -170,7 +170,7 @@ def run(options):
                 finish(history)
         except BaseException as error:  # keep what was recorded; the error itself is for main
             with signals.deferred():
-                history = getattr(error, "history", kept)
+                history = getattr(error, "history", recorded)
                 if history.records and not finished:
                     history.stopped = history.stopped or "interrupt"
                     finish(history)

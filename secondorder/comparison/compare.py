@@ -93,8 +93,9 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
     >>> import secondorder as so
     >>> wine = so.datasets.load_wine()
     >>> x = so.datasets.Standardisation.fit(wine.inputs).apply(wine.inputs)
-    >>> found = so.compare(so.mlp([13, 4, 3], rng=0), so.SoftmaxCrossEntropy(), x, wine.targets)
-    >>> found.ok
+    >>> network, loss = so.mlp([13, 4, 3], rng=0), so.SoftmaxCrossEntropy()
+    >>> comparison = so.compare(network, loss, x, wine.targets)
+    >>> comparison.ok
     True
     """
     check_network(network)
@@ -118,28 +119,28 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
             raise ValueError(f"extra: {name!r} is the name of a row that is there already")
     table += [own(name, matrix) for name, matrix in extra.items()]
     point = measures.Point(network, loss, x, y, damping)
-    found, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
+    measured, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
     for row in table:
         began = time.perf_counter()
         matrix, stored = row.make(point)
         seconds = time.perf_counter() - began
         matrix = np.asarray((matrix + matrix.T) / 2, dtype=float)
         matrices[row.name] = matrix
-        found.append({"name": row.name, "source": row.source, "bytes": int(stored),
-                      "milliseconds": 1e3 * seconds} | measures.measure(point, matrix, known))
+        measured.append({"name": row.name, "source": row.source, "bytes": int(stored),
+                         "milliseconds": 1e3 * seconds} | measures.measure(point, matrix, known))
         if row.name == "Gauss-Newton":  # the exact Fisher matrix may be the same
-            known.append((matrix, found[-1]["eigenvalues"]))
-    newton = found[0]["direction"]
-    for one in found:
+            known.append((matrix, measured[-1]["eigenvalues"]))
+    newton = measured[0]["direction"]
+    for one in measured:
         one["angle"] = measures.angle(one["direction"], newton)
-    return Comparison(found, matrices, promises(point, table, found, matrices), network,
+    return Comparison(measured, matrices, promises(point, table, measured, matrices), network,
                       point.damping, caption)
 
 
-def promises(point, table, found, matrices):
+def promises(point, table, measured, matrices):
     """What theory says of the rows, and whether it is so."""
     told, H = [], point.hessian
-    for row, one in zip(table, found):
+    for row, one in zip(table, measured):
         matrix = matrices[row.name]
         known = {POSITIVE: one["negative"] == 0, ABOVE: one["above"],
                  HESSIAN: one["error"] < 1e-10}

@@ -51,7 +51,7 @@ class Point:
     def linear_inputs(self):
         """Every linear layer and what enters it, (S, m)."""
         saved = self.network.evaluate(self.loss, self.x, self.y).saved
-        return [(layer, kept.input) for layer, kept in zip(self.network.layers, saved)
+        return [(layer, tensors.input) for layer, tensors in zip(self.network.layers, saved)
                 if isinstance(layer, Linear)]
 
     def loss_along(self, direction):

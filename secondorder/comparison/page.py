@@ -107,9 +107,9 @@ def thin_symlog_ticks(axes):
     sizes = np.log10([abs(tick) for tick in axes.get_yticks() if tick != 0])
     powers = {int(round(size)) for size in sizes}
     near = min(powers)
-    kept = [p for p in powers if p > near + 1 and p % 2 == 0]
+    labelled = [p for p in powers if p > near + 1 and p % 2 == 0]
     low, high = axes.get_ylim()
-    axes.set_yticks([value for p in kept for value in (-10.0**p, 10.0**p) if low < value < high]
+    axes.set_yticks([value for p in labelled for value in (-10.0**p, 10.0**p) if low < value < high]
                     + [0.0])
     axes.minorticks_off()
 

@@ -121,15 +121,15 @@ def fetch(address, path, digest, timeout=30.0):
     timeout : float
         Seconds that the server may be silent.
     """
-    found, received = hashlib.sha256(), 0
+    checksum, received = hashlib.sha256(), 0
     with files.atomic(path) as temporary:
         try:
             with (urllib.request.urlopen(address, timeout=timeout) as answer,
-                  open(temporary, "wb") as kept):
+                  open(temporary, "wb") as out):
                 expected = answer.headers.get("Content-Length")
                 while chunk := answer.read(CHUNK):
-                    kept.write(chunk)
-                    found.update(chunk)
+                    out.write(chunk)
+                    checksum.update(chunk)
                     received += len(chunk)
         except urllib.error.HTTPError as error:
             raise ConnectionError(f"{address}: the server answered {error.code} {error.reason}"
@@ -144,8 +144,8 @@ def fetch(address, path, digest, timeout=30.0):
         if expected is not None and received != int(expected):
             raise ConnectionError(f"{address} ended after {received} of {expected} bytes; nothing "
                                   "was kept")
-        if found.hexdigest() != digest:
-            raise ValueError(f"{address} is not the published file: SHA-256 {found.hexdigest()} "
+        if checksum.hexdigest() != digest:
+            raise ValueError(f"{address} is not the published file: SHA-256 {checksum.hexdigest()} "
                              f"instead of {digest}; nothing was kept")
 
 
@@ -156,6 +156,6 @@ def unpack(path):
             if member.isfile() and member.name.endswith(".bin"):
                 with (archive.extractfile(member) as packed,
                       files.atomic(path.parent / Path(member.name).name) as temporary,
-                      open(temporary, "wb") as kept):
-                    shutil.copyfileobj(packed, kept)
+                      open(temporary, "wb") as out):
+                    shutil.copyfileobj(packed, out)
     path.unlink()

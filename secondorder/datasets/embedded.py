@@ -44,9 +44,9 @@ def _embedded(file_name):
     if not file.is_file():
         raise FileNotFoundError(f"embedded data file is missing: {file}")
     raw = file.read_bytes()
-    found = hashlib.sha256(raw).hexdigest()
-    if found != CHECKSUMS[file_name]:
-        raise ValueError(f"{file}: truncated or corrupt embedded data file: SHA-256 {found}, "
+    checksum = hashlib.sha256(raw).hexdigest()
+    if checksum != CHECKSUMS[file_name]:
+        raise ValueError(f"{file}: truncated or corrupt embedded data file: SHA-256 {checksum}, "
                          f"expected {CHECKSUMS[file_name]}")
     return formats.parse_csv(formats.decompress(raw, file), file)
 

@@ -131,9 +131,9 @@ def load_csv(path, target=-1, classification=False, header=None):
                          f"{column.max():g}; labels count the classes from 0, the largest that is "
                          f"taken is {LARGEST_LABEL}")
     targets = column.astype(np.int64) if classification else column[:, None].copy()
-    kept = np.delete(np.arange(len(names)), chosen)
-    return Dataset(file.name.split(".")[0], values[:, kept], targets, tuple(names[i] for i in kept),
-                   f"table {file.name}")
+    others = np.delete(np.arange(len(names)), chosen)
+    return Dataset(file.name.split(".")[0], values[:, others], targets,
+                   tuple(names[i] for i in others), f"table {file.name}")
 
 
 def _plain_or_gz(folder, name):

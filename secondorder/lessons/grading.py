@@ -70,10 +70,10 @@ def judged(told, function, known=()):
     """
     paper, labels, implementation = told
     for label in (labels,) if isinstance(labels, str) else labels:
-        found = verify.equation(paper, label, function, implementation=implementation, hints=known)
-        if not found.ok:
+        grade = verify.equation(paper, label, function, implementation=implementation, hints=known)
+        if not grade.ok:
             break
-    return found
+    return grade
 
 
 def defined(path):

@@ -31,8 +31,8 @@ def scripts(names=()):
         If a beginning fits nothing.
     """
     home = folder()
-    found = [*sorted(home.glob("[0-9]*.py")), *sorted((home / "exercises").glob("[0-9]*.py"))]
-    places = [path.relative_to(home) for path in found]
+    scripts = [*sorted(home.glob("[0-9]*.py")), *sorted((home / "exercises").glob("[0-9]*.py"))]
+    places = [path.relative_to(home) for path in scripts]
     for name in names:
         if not any(_fits(place, name) for place in places):
             raise ValueError(f"no tutorial or exercise begins with {name!r}; there are "
@@ -53,14 +53,14 @@ def cells(text):
         ("markdown" | "code", text); empty cells are left out. What stands before the first mark
         belongs to a cell of its own; a docstring there becomes prose.
     """
-    found, kind, lines = [], "code", []
+    parts, kind, lines = [], "code", []
 
     def close():
         body = "\n".join(lines).strip("\n")
         if kind == "markdown":
             body = "\n".join(re.sub(r"^# ?", "", line) for line in body.splitlines())
         if body.strip():
-            found.append((kind, body))
+            parts.append((kind, body))
 
     for line in text.splitlines():
         mark = re.match(r"# %%(.*)$", line)
@@ -70,23 +70,23 @@ def cells(text):
         close()
         kind, lines = ("markdown" if "[markdown]" in mark[1] else "code"), []
     close()
-    if found and found[0][0] == "code":
-        docstring = re.match(r'"""(.*?)"""\s*', found[0][1], re.S)
+    if parts and parts[0][0] == "code":
+        docstring = re.match(r'"""(.*?)"""\s*', parts[0][1], re.S)
         if docstring:
-            rest = found[0][1][docstring.end():].strip("\n")
-            found[:1] = [("markdown", docstring[1].strip())] + ([("code", rest)] if rest else [])
-    return found
+            rest = parts[0][1][docstring.end():].strip("\n")
+            parts[:1] = [("markdown", docstring[1].strip())] + ([("code", rest)] if rest else [])
+    return parts
 
 
 def notebook(text, name):
     """A notebook (format 4.5) with the cells of a script, as a dictionary."""
-    made = []
+    out = []
     for number, (kind, body) in enumerate(cells(text)):
         digest = hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:8]
         cell = {"cell_type": kind, "id": digest, "metadata": {},
                 "source": body.splitlines(keepends=True)}
-        made.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
-    return {"cells": made, "nbformat": 4, "nbformat_minor": 5,
+        out.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
+    return {"cells": out, "nbformat": 4, "nbformat_minor": 5,
             "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python",
                                         "name": "python3"},
                          "language_info": {"name": "python"}}}

@@ -69,10 +69,10 @@ def images(name, part="train", interval=(0.0, 1.0)):
         rows = slice(None, 1400) if part == "train" else slice(1400, None)
         return Images(data.inputs[rows], data.targets[rows], "digits")
     names, size, channels = lookup(PUBLIC, name, "data set")
-    found = where(name)
-    if found is not None:
-        data = datasets.scale(datasets.load(found, part), interval)
-        return Images(data.inputs, data.targets, f"{found.partition(':')[2]}, {len(data)} images")
+    folder = where(name)
+    if folder is not None:
+        data = datasets.scale(datasets.load(folder, part), interval)
+        return Images(data.inputs, data.targets, f"{folder.partition(':')[2]}, {len(data)} images")
     digits = images("digits", part, interval)
     return Images(enlarged(digits.inputs, size, channels), digits.labels,
                   f"digits enlarged, in the place of {name}", stand_in=True)

@@ -13,21 +13,21 @@ class Results:
 
     Parameters
     ----------
-    kept : dict of str to dict
+    runs : dict of str to dict
         Name of a run -> its file as read: ``arguments``, ``result``, ``seconds``.
     """
 
-    def __init__(self, kept=None):
-        self._kept = dict(kept or {})
+    def __init__(self, runs=None):
+        self._runs = dict(runs or {})
 
     def __contains__(self, run):
-        return run.name in self._kept
+        return run.name in self._runs
 
     def __len__(self):
-        return len(self._kept)
+        return len(self._runs)
 
-    def add(self, name, kept):
-        self._kept[name] = kept
+    def add(self, name, run):
+        self._runs[name] = run
 
     def of(self, **wanted):
         """What the runs with these arguments returned, by rising seed.
@@ -43,19 +43,19 @@ class Results:
         -------
         list of dict
         """
-        return [kept["result"] for kept in self._matching(wanted)]
+        return [run["result"] for run in self._matching(wanted)]
 
     def arguments(self, **wanted):
         """The arguments of the same runs, in the same order."""
-        return [kept["arguments"] for kept in self._matching(wanted)]
+        return [run["arguments"] for run in self._matching(wanted)]
 
     def by_seed(self, **wanted):
         """Seed -> what the one run with these arguments and that seed returned."""
-        return {kept["arguments"].get("seed"): kept["result"] for kept in self._matching(wanted)}
+        return {run["arguments"].get("seed"): run["result"] for run in self._matching(wanted)}
 
     def times(self, **wanted):
         """Seconds of the same runs, in the same order."""
-        return [kept["seconds"] for kept in self._matching(wanted)]
+        return [run["seconds"] for run in self._matching(wanted)]
 
     @property
     def seconds(self):
@@ -64,9 +64,9 @@ class Results:
 
     def _matching(self, wanted):
         plain = json.loads(json.dumps(wanted))
-        found = [kept for kept in self._kept.values()
-                 if all(kept["arguments"].get(name) == value for name, value in plain.items())]
-        return sorted(found, key=lambda kept: kept["arguments"].get("seed", 0))
+        runs = [run for run in self._runs.values()
+                if all(run["arguments"].get(name) == value for name, value in plain.items())]
+        return sorted(runs, key=lambda run: run["arguments"].get("seed", 0))
 
 
 def diverged(result):
@@ -74,9 +74,9 @@ def diverged(result):
     return DIVERGED in result
 
 
-def finished(found):
+def finished(results):
     """Those of some results whose runs did not diverge."""
-    return [result for result in found if not diverged(result)]
+    return [result for result in results if not diverged(result)]
 
 
 def read(path):
@@ -89,12 +89,12 @@ def read(path):
     """
     path = Path(path)
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        kept["arguments"], kept["result"], kept["seconds"], kept["function"]
+        run = json.loads(path.read_text(encoding="utf-8"))
+        run["arguments"], run["result"], run["seconds"], run["function"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no result of a run (damaged?): remove it, and the run is made "
                          "again") from error
-    return kept
+    return run
 
 
 def write(path, run, result, seconds, environment):

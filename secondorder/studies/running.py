@@ -185,9 +185,9 @@ def processes(jobs):
         yield None
         return
     context = multiprocessing.get_context("spawn")  # BLAS reads the number of threads when loaded
-    kept = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
-                                                    "MKL_NUM_THREADS")}
-    os.environ.update(dict.fromkeys(kept, "1"))
+    before = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
+                                                      "MKL_NUM_THREADS")}
+    os.environ.update(dict.fromkeys(before, "1"))
     pool = concurrent.futures.ProcessPoolExecutor(jobs, context, initializer=_leave_signals)
     try:
         yield pool
@@ -199,7 +199,7 @@ def processes(jobs):
             worker.terminate()
         raise
     finally:
-        for name, value in kept.items():
+        for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 

@@ -26,8 +26,8 @@ def chosen(results, candidates, number, seeds):
     """
     means = []
     for candidate in candidates:
-        found = results.by_seed(**candidate)
-        if any(seed not in found for seed in seeds):
+        returned = results.by_seed(**candidate)
+        if any(seed not in returned for seed in seeds):
             return None
-        means.append(float(np.mean([number(found[seed]) for seed in seeds])))
+        means.append(float(np.mean([number(returned[seed]) for seed in seeds])))
     return candidates[int(np.argmin(means))]

@@ -90,7 +90,7 @@ class _ActivationChecks:
                              f"{tuple(self.kinks)}")
         self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
         self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
-        self.found = []
+        self.undeclared = []
 
     def _blocks(self, side):
         """Intervals of doubling width beyond the core on one side, as far as value is finite."""
@@ -218,7 +218,7 @@ class _ActivationChecks:
     def _near_found(self, x):
         """Near undeclared kinks these are told, not the wrong entries beside them."""
         near = np.zeros(x.shape, dtype=bool)
-        for kink in self.found:
+        for kink in self.undeclared:
             near |= np.abs(x - kink) < _DISTANCE
         return near
 
@@ -269,13 +269,13 @@ class _ActivationChecks:
         jumps = self._jump(edges[:-1], edges[1:])
         for cell in np.argsort(-jumps)[:_SUSPECTS]:
             place, jump = self._refine(edges[cell], edges[cell + 1])
-            known = np.concatenate([self.kinks, self.found])
+            known = np.concatenate([self.kinks, self.undeclared])
             if jump > max(0.3 * jumps[cell], 1e-3,
                           noise) and not np.any(np.abs(known - place) < 1e-3):
-                self.found.append(place)
+                self.undeclared.append(place)
 
     def _tell_kinks(self):
-        for place in sorted(self.found):
+        for place in sorted(self.undeclared):
             left, right = self._one_sided(place)
             if self._is_step(place, left, right):
                 before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
@@ -289,7 +289,7 @@ class _ActivationChecks:
                                f"undeclared kink at x = {place:.4g}",
                                f"the slope of value jumps from {left:.6g} to {right:.6g}",
                                f"declare it: kinks = ({place:.4g},)")
-        if not self.found:
+        if not self.undeclared:
             self.recorder.fact("kinks", "no undeclared kink", True, "")
 
     def _is_step(self, place, left, right):

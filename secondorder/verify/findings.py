@@ -117,11 +117,11 @@ class Report:
         for check in self.checks:
             counts[check.pass_name] = counts.get(check.pass_name, 0) + 1
         by_pass = ", ".join(f"{name} {count}" for name, count in counts.items())
-        made = f"{len(self.checks)} comparisons ({by_pass})"
+        amount = f"{len(self.checks)} comparisons ({by_pass})"
         if self.ok:
-            lines = [f"{self.subject}: ok, {made}"]
+            lines = [f"{self.subject}: ok, {amount}"]
         else:
-            lines = [f"{self.subject}: {self.headline()}; {made}"]
+            lines = [f"{self.subject}: {self.headline()}; {amount}"]
             for position, name in enumerate(_names(self.findings)):
                 mine = [finding for finding in self.findings if finding.pass_name == name]
                 shown = _shown(mine, _SHOWN_FIRST if position == 0 else _SHOWN_LATER)

@@ -88,17 +88,17 @@ def _check_state(subject, y):
     other = subject.rng.standard_normal(subject.shape)
     fresh = copy.deepcopy(subject.unused)
     fresh.forward(subject.x.copy())
-    kept = fresh.forward(other.copy())[0]
+    result = fresh.forward(other.copy())[0]
     expected = copy.deepcopy(subject.unused).forward(other.copy())[0]
-    untouched = np.array(kept)
+    untouched = np.array(result)
     ok = recorder.compare("forward",
-                          "y of a second call on another x against a fresh copy of the layer", kept,
-                          expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
+                          "y of a second call on another x against a fresh copy of the layer",
+                          result, expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
     fresh.forward(subject.x.copy())
     if np.array_equal(expected, y) and _backward_disagrees(subject, y, 0, slice(None)):
         ok = recorder.fact("forward", "follows x", False,
                            "y does not follow x: another x gives the same y", hint=_STATE_HINT)
-    same = recorder.fact("forward", "results stay", np.array_equal(kept, untouched),
+    same = recorder.fact("forward", "results stay", np.array_equal(result, untouched),
                          "a later call overwrites the array that an earlier call returned",
                          hint="return a new array, or copy the buffer")
     return ok and same
@@ -243,8 +243,8 @@ def check_state_of_pass(subject, name, saved, args, result):
             return
     # the second call has other arguments, so that a buffer that is used again shows
     subject.call(name, saved, *[None if arg is None else 2 * arg + 1 for arg in args])
-    kept = all(np.array_equal(old, value)
-               for (_, old), (_, value) in zip(before, arrays_in(result, name)))
-    recorder.fact(name, "pure", kept,
+    unchanged = all(np.array_equal(old, value)
+                    for (_, old), (_, value) in zip(before, arrays_in(result, name)))
+    recorder.fact(name, "pure", unchanged,
                   "a later call overwrites the array that an earlier call returned",
                   hint="return a new array, or copy the buffer")

@@ -217,13 +217,13 @@ def _given(*arguments, **named):
 def replaced(target, function):
     """Within this block whoever calls `target` calls `function`, however he came by it."""
     with _REPLACING:
-        kept = target.__code__, target.__defaults__, target.__kwdefaults__
+        original = target.__code__, target.__defaults__, target.__kwdefaults__
         target.__globals__["_secondorder_given"] = function
         target.__code__, target.__defaults__, target.__kwdefaults__ = _given.__code__, None, None
         try:
             yield
         finally:
-            target.__code__, target.__defaults__, target.__kwdefaults__ = kept
+            target.__code__, target.__defaults__, target.__kwdefaults__ = original
             del target.__globals__["_secondorder_given"]
 
 

@@ -212,9 +212,9 @@ class LossChecks:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are held "
                                "against value")
             return
-        kept = self.p, self.target, self.v
+        point = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)
-        self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in kept)
+        self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in point)
         for size in SIZES:
             try:
                 self._draw_off_kinks(size)
@@ -224,7 +224,7 @@ class LossChecks:
                                    f"raised {type(problem).__name__} with "
                                    f"{self.case} at outputs of size {size:g}: {problem}")
                 return
-        self.p, self.target, self.v = kept
+        self.p, self.target, self.v = point
         self._draw_off_kinks(1.0)
         if all(self.usable.values()):
             self._symmetry()
@@ -330,18 +330,18 @@ class LossChecks:
         kink is near.
         """
         best = np.full(len(self.p), np.inf)
-        drawn = kept = size * self.rng.standard_normal(self.p.shape)
+        drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
             difference = self._gradient_reference(drawn, step=2e-3)
             roughness = difference.error.max(axis=1) / (np.abs(difference.value).max() or 1.0)
             better = roughness < best
-            kept = np.where(better[:, None], drawn, kept)
+            best_drawn = np.where(better[:, None], drawn, best_drawn)
             best = np.where(better, roughness, best)
             if (best < _SMOOTH).all():
                 break
-            drawn = np.where((best < _SMOOTH)[:, None], kept,
+            drawn = np.where((best < _SMOOTH)[:, None], best_drawn,
                              size * self.rng.standard_normal(self.p.shape))
-        self.p = kept
+        self.p = best_drawn
 
     # -- references --------------------------------------------------------------------------------
 

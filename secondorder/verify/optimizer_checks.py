@@ -105,15 +105,15 @@ def optimizer(make, network=None, loss=None, x=None, y=None, steps=8, rng=0, tol
 def _made(runs):
     """What `make` makes, by name; TypeError or ValueError unless it is what was asked for."""
     network = copy.deepcopy(runs.network)
-    made = runs.make(network, runs.loss)
-    if not isinstance(made, Optimizer):
-        raise TypeError(f"make must return an Optimizer, got {made!r}")
-    if made.network is not network or made.loss is not runs.loss:
+    method = runs.make(network, runs.loss)
+    if not isinstance(method, Optimizer):
+        raise TypeError(f"make must return an Optimizer, got {method!r}")
+    if method.network is not network or method.loss is not runs.loss:
         raise ValueError("make must return an optimizer of the network and the loss that it is "
                          "given, got one of others")
-    if runs.make(copy.deepcopy(network), runs.loss) is made:
+    if runs.make(copy.deepcopy(network), runs.loss) is method:
         raise ValueError("make must return a new optimizer at every call, got the same one twice")
-    return type(made).__name__
+    return type(method).__name__
 
 
 class OptimizerChecks:
@@ -148,8 +148,8 @@ class OptimizerChecks:
 
     def _same(self, name, what, one, other, said, hint=""):
         """Two traces must be the same to the last bit."""
-        found = difference(one, other)
-        return self.recorder.fact(name, what, found is None, said, found or "", hint)
+        apart = difference(one, other)
+        return self.recorder.fact(name, what, apart is None, said, apart or "", hint)
 
     # -- the same run, twice -----------------------------------------------------------------------
 
@@ -235,11 +235,11 @@ class OptimizerChecks:
                            "a step that failed has moved the parameters")
         after = optimizer.state_dict()
         names = [name for name in before if not same(before[name], after.get(name))]
-        kept = self.recorder.fact(
+        intact = self.recorder.fact(
             "failure", "memory", not names,
             f"a step that failed has changed the memory: {', '.join(names)}",
             hint="memory is replaced, not written into: self.total = self.total + g, not +=")
-        if kept:
+        if intact:
             self._same("failure", "the run after it", self.whole[self.half:],
                        self.runs.trace(optimizer, self.half),
                        "after a step that failed the run goes on with other numbers")
@@ -327,7 +327,7 @@ class OptimizerChecks:
             hint="outputs, deltas, saved and gradient of an evaluation hold other numbers in the "
                  "next step: keep copies")
         self.recorder.fact("aliasing", "reports stay as they were",
-                           all(same(info, kept) for info, kept in infos),
+                           all(same(info, copied) for info, copied in infos),
                            "what a step reported changes in later steps",
                            hint="report numbers, not arrays that are written into")
 
@@ -373,11 +373,11 @@ class OptimizerChecks:
     def _wrapper(self):
         if type(self.runs.fresh()).change is Optimizer.change:
             wrapped = self.runs.trace(_Plain(self.runs.fresh()))
-            expected, found = (np.array([theta for theta, _ in trace])
-                               for trace in (self.whole, wrapped))
+            expected, actual = (np.array([theta for theta, _ in trace])
+                                for trace in (self.whole, wrapped))
             self.recorder.compare(
                 "wrapper", "steps inside a wrapper that adds rate * direction against steps alone",
-                found, expected, 1e2 * np.finfo(found.dtype).eps * (1 + np.abs(expected)),
+                actual, expected, 1e2 * np.finfo(actual.dtype).eps * (1 + np.abs(expected)),
                 names=("wrapped", "alone"),
                 hint="the direction belongs to the wrapper, which may write into it: return no "
                      "memory; and self.learning_rate is the rate of this step")

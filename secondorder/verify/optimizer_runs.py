@@ -94,11 +94,11 @@ def attributes(method):
     """What an optimizer holds beside what its base class keeps, copied: arrays, numbers, texts and
     lists or dicts of them.
     """
-    found = {}
+    held = {}
     for name, value in vars(method).items():
         if name not in OWN and _plain(value):
-            found[name] = copy.deepcopy(value)
-    return found
+            held[name] = copy.deepcopy(value)
+    return held
 
 
 def _plain(value):
@@ -112,13 +112,13 @@ def _plain(value):
 def forgotten(runs, number):
     """Attributes that change from step to step although `state_names` does not list them."""
     optimizer = runs.at(number)
-    found = []
+    earlier = []
     while optimizer is not None:
-        found.append((optimizer, attributes(optimizer)))
+        earlier.append((optimizer, attributes(optimizer)))
         optimizer = optimizer.base
-    for _ in runs.steps(found[0][0], number, number + 2):
+    for _ in runs.steps(earlier[0][0], number, number + 2):
         pass
-    return [name for method, before in found for name, value in attributes(method).items()
+    return [name for method, before in earlier for name, value in attributes(method).items()
             if name not in method.state_names and not same(value, before.get(name))]
 
 

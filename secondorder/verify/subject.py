@@ -38,14 +38,14 @@ def sublayers(layer):
 def parameter_arrays(layer, trainable=None):
     """(name, array) of all parameters of a layer and its sublayers, or of those (not) trainable."""
     layers = sublayers(layer)
-    found = []
+    named_arrays = []
     for position, inner in enumerate(layers):
         if trainable is not None and bool(getattr(inner, "trainable", True)) != trainable:
             continue
         prefix = "" if len(layers) == 1 else f"sublayer{position}."
-        found += [(prefix + name, value)
-                  for name, value in getattr(inner, "parameters", {}).items()]
-    return found
+        named_arrays += [(prefix + name, value)
+                         for name, value in getattr(inner, "parameters", {}).items()]
+    return named_arrays
 
 
 class Subject:
@@ -96,13 +96,13 @@ class Subject:
         """Put a flat vector into the parameters, in place; they are restored exactly, also after an
         exception.
         """
-        kept = [value.copy() for _, value in self.arrays]
+        originals = [value.copy() for _, value in self.arrays]
         try:
             for (_, value), (_, where, shape) in zip(self.arrays, self.blocks):
                 value[...] = theta[where].reshape(shape)
             yield
         finally:
-            for (_, value), old in zip(self.arrays, kept):
+            for (_, value), old in zip(self.arrays, originals):
                 value[...] = old
 
     def move_parameters(self):

@@ -1,7 +1,7 @@
 """The package's words: no figures of speech in prose, formulas in one piece, nouns for names.
 
-What is not done yet stands in `NOT_YET`, file by file or folder by folder (a name that ends in /);
-a file that is done leaves the list (a test says so), and nothing joins it.
+All files of the package are held to the rules; what users write or read by name is excused in
+`WRITTEN_BY_USERS`, with the reason.
 """
 
 import ast
@@ -102,22 +102,6 @@ def synonyms(file):
 
 RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, closings,
                                           participles, synonyms)}
-#: Folders above the ground floor, and the other rooms: what is written there anew is not held yet.
-ABOVE = ["/bench/", "/book/", "/cli/", "/comparison/", "/datasets/", "/lessons/",
-         "/papers/bridges/", "/papers/residual_partitioning/studies/", "/plots/", "/studies/"]
-NOT_YET = {
-    "phrases": [],
-    "cut_formulas": ABOVE,
-    "split_targets": [],
-    "closings": ABOVE,
-    "participles": [
-        *ABOVE,
-        "verify/activation_checks.py",
-        "verify/findings.py", "verify/forward_checks.py", "verify/grading.py",
-        "verify/loss_checks.py", "verify/optimizer_checks.py", "verify/optimizer_runs.py",
-        "verify/subject.py"],
-    "synonyms": ABOVE,
-}
 
 
 def test_what_users_write_is_bound_where_it_is_excused():
@@ -126,24 +110,10 @@ def test_what_users_write_is_bound_where_it_is_excused():
         assert set(given) <= bound
 
 
-def under(place):
-    """The files of an entry of the list."""
-    return [file for file in FILES
-            if file == place or place.endswith("/") and f"/{file}".startswith(place)]
-
-
 @pytest.mark.parametrize("rule", RULES)
-def test_what_is_done_stays_done(rule):
-    excused = {file for place in NOT_YET[rule] for file in under(place)}
-    broken = {file: RULES[rule](file) for file in FILES if file not in excused}
-    assert not {file: what for file, what in broken.items() if what}
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_list_shrinks(rule):
-    """A file that breaks the rule no longer, or is no longer there, leaves the list."""
-    files = [place for place in NOT_YET[rule] if not place.endswith("/")]
-    assert not [file for file in files if file not in FILES or not RULES[rule](file)]
+def test_every_file_keeps_the_rules(rule):
+    broken = {file: RULES[rule](file) for file in FILES}
+    assert FILES and not {file: what for file, what in broken.items() if what}
 
 
 def test_what_the_rules_see(tmp_path, monkeypatch):

@@ -9,31 +9,31 @@ from secondorder.plots.style import legend
 AROUND = 21  # iterations that a line of the figure takes the median of
 
 
-def leaving(kept):
+def leaving(run):
     """First iteration at which the loss was looked at and below `EXIT`, or None."""
-    return first_below(kept, EXIT, never=None)
+    return first_below(run, EXIT, never=None)
 
 
-def draw(kept, label, above, below):
+def draw(run, label, above, below):
     """Draw loss (above) and rate (below) of one run, the rate with its median over `AROUND`
     iterations, half of them before and half after, so that it does not lag; a dotted line stands
     where the loss leaves the plateau.
 
     Parameters
     ----------
-    kept : dict
+    run : dict
         ``loss`` every `EVERY` iterations from 0, ``rate`` of every iteration.
     label : str
     above, below : matplotlib Axes
     """
     colour = COLOURS[len([line for line in above.lines if line.get_gid() == "loss"])
                      % len(COLOURS)]
-    above.plot(EVERY * np.arange(len(kept["loss"])), kept["loss"], color=colour, label=label,
+    above.plot(EVERY * np.arange(len(run["loss"])), run["loss"], color=colour, label=label,
                gid="loss")
-    left = leaving(kept)
+    left = leaving(run)
     if left is not None:
         above.axvline(left, color=colour, linestyle=":", label=f"below {EXIT:g} from {left} on")
-    rate = np.array(kept["rate"])
+    rate = np.array(run["rate"])
     below.semilogy(rate, ".", markersize=2, alpha=0.4, color=colour)
     middle = rate
     if len(rate) >= AROUND:

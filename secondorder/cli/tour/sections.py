@@ -209,10 +209,11 @@ def reversible_gauss_newton(out, training, validation, seed, say):
 
 def _errors_while_training(training, seed):
     """Curvature -> errors by step and layer, every few steps of EA-CG with PCH-1, and the steps;
-    under ``"norm"`` the norms of the exact blocks."""
+    under ``"norm"`` the norms of the exact blocks.
+    """
     network, loss = so.mlp(SIGMOIDS, "sigmoid", init="xavier", rng=seed), so.SoftmaxCrossEntropy()
     optimizer = so.EACG(network, loss, learning_rate=0.1, alpha=0.02, curvature="pch-1")
-    rng, found = np.random.default_rng([seed, 1]), {}
+    rng, errors = np.random.default_rng([seed, 1]), {}
     batches = [rows for _ in range(CURVATURE_EPOCHS)
                for rows in np.array_split(rng.permutation(len(training)), len(training) // BATCH)]
     steps = np.arange(0, len(batches), 7)
@@ -220,18 +221,18 @@ def _errors_while_training(training, seed):
         x, y = training.inputs[rows], training.targets[rows]
         if step in steps:
             for name, values in errors_at(network, loss, x, y, "cross-entropy").items():
-                found.setdefault(name, []).append(values)
+                errors.setdefault(name, []).append(values)
         optimizer.step(x, y)
-    return {name: np.array(values) for name, values in found.items()}, steps
+    return {name: np.array(values) for name, values in errors.items()}, steps
 
 
 def curvature_errors(out, training, validation, seed, say):
     """Fisher, Gauss-Newton and PCH against the true Hessian, layer by layer, while digits train."""
     sizes = SIGMOIDS
-    found, steps = _errors_while_training(training, seed)
-    totals = {name: so.eacg.total_error(values) for name, values in found.items()}
+    errors, steps = _errors_while_training(training, seed)
+    totals = {name: so.eacg.total_error(values) for name, values in errors.items()}
     norm = totals.pop("norm")
-    means = {name: found[name].mean(axis=0) for name in totals}
+    means = {name: errors[name].mean(axis=0) for name in totals}
     say(f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance "
         f"from the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables "
         "2-5):")
@@ -257,22 +258,22 @@ def cubic_regularization(out, training, validation, seed, say):
     say(f"64-12x128-10 ReLU classifier, weights within +-0.1, batches of {plateau.BATCH}, "
         f"{PLATEAU_ITERATIONS} iterations")
     figure = Figure(figsize=(8, 7), layout="constrained")
-    axes, found = figure.subplots(2, 1, sharex=True), {}
+    axes, runs = figure.subplots(2, 1, sharex=True), {}
     for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
-        kept = plateau.train(seed, "digits", "sgd", plateau.RATES["sgd"], curvature, SIGMA,
-                             watched=500, iterations=PLATEAU_ITERATIONS, **DEEP)
-        rates.draw(kept, label, *axes)
-        left, rate = rates.leaving(kept), plateau.start_rate(kept)
-        found[label] = {"exit": left, "rate_on_plateau": rate, "loss": kept["loss"],
-                        "rate": kept["rate"]}
+        run = plateau.train(seed, "digits", "sgd", plateau.RATES["sgd"], curvature, SIGMA,
+                            watched=500, iterations=PLATEAU_ITERATIONS, **DEEP)
+        rates.draw(run, label, *axes)
+        left, rate = rates.leaving(run), plateau.start_rate(run)
+        runs[label] = {"exit": left, "rate_on_plateau": rate, "loss": run["loss"],
+                       "rate": run["rate"]}
         gone = "never" if left is None else f"from iteration {left} on"
         say(f"  {label}: loss below {plateau.EXIT:g} {gone}; rate at the start {rate:.3g}, "
-            f"loss {kept['loss'][-1]:.3f}")
+            f"loss {run['loss'][-1]:.3f}")
     rates.finish(*axes)
     axes[0].set_title("a deep network that starts on a plateau")
     files.write_figure(out / "plateau.png", figure, command=COMMAND)
     return "plateau", {
-        "runs": found,
+        "runs": runs,
         "settings": {**DEEP, "batch": plateau.BATCH, "dtype": "float32"},
         "figures": [{"file": "plateau.png",
                      "shows": "SGD on a plateau, alone and with the step length of a cubic model"}],

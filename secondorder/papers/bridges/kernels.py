@@ -9,8 +9,8 @@ def eigenvalues(matrix, count):
     """The `count` largest eigenvalues of a symmetric matrix, from the largest down; zeros where it
     has fewer.
     """
-    found = np.linalg.eigvalsh(matrix)[::-1]
-    return np.concatenate([found, np.zeros(max(0, count - len(found)))])[:count]
+    descending = np.linalg.eigvalsh(matrix)[::-1]
+    return np.concatenate([descending, np.zeros(max(0, count - len(descending)))])[:count]
 
 
 def kernel(network, x):

@@ -7,12 +7,12 @@ from .. import eacg, low_rank
 
 def inputs(network, x):
     """h_i^{t-1} of every linear layer of a chain, from the input up: a list of (S, m_t) arrays."""
-    found, h = [], x
+    entering, h = [], x
     for layer in network.layers:
         if hasattr(layer, "weight"):
-            found.append(h)
+            entering.append(h)
         h = layer.forward(h)[0]
-    return found
+    return entering
 
 
 def of_instances(network, loss, x, y, curvature="hessian"):

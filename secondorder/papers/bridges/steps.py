@@ -29,7 +29,7 @@ def regularised(network, loss, x, y, alpha):
     That room takes lambda relative to the square of the largest singular value of J.
     """
     largest = np.linalg.eigvalsh(kernel(network, x))[-1]
-    strength = damping(alpha, len(x)) / largest
+    relative = damping(alpha, len(x)) / largest
     step = reversible_gauss_newton.direction(network, loss, x, y, inverse="moore-penrose",
-                                             pseudo_inverse="tikhonov", strength=strength)
+                                             pseudo_inverse="tikhonov", strength=relative)
     return step / (1 - alpha)

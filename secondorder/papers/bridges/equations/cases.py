@@ -46,14 +46,14 @@ def network(rng, activation, widths, bias=True, trained=None):
 
 def variety(rng, losses=(SquaredError, SoftmaxCrossEntropy)):
     """Networks with several activations, with and without biases, and batches of 1, 2 and 9."""
-    found = []
+    cases = []
     for activation, samples, bias in (("tanh", 2, True), ("sigmoid", 9, False),
                                       ("softplus", 1, True), ("relu", 9, True)):
-        for loss in (made() for made in losses):
+        for loss in (loss_class() for loss_class in losses):
             net = network(rng, activation, [3, 4, 3, 2], bias)
-            found.append(Case(f"{activation}, {_name(loss)}, batch {samples}", net, loss,
+            cases.append(Case(f"{activation}, {_name(loss)}, batch {samples}", net, loss,
                               rng.normal(size=(samples, 3)), targets(rng, loss, samples, 2)))
-    return found
+    return cases
 
 
 def _name(loss):

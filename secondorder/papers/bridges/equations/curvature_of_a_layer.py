@@ -79,9 +79,9 @@ def _half_coupled(rng):
     coupling = reversible_gauss_newton.Coupling(6, 4, moves="first", activation="tanh", rng=rng)
     x = rng.normal(size=(5, 6))
     features = np.tanh(x[:, 3:] @ coupling.inner.layers[0].weight.T)
-    seen = Network([Linear(4, 3, bias=False, rng=rng)])
+    last_layer = Network([Linear(4, 3, bias=False, rng=rng)])
     y = rng.normal(size=(5, 3))
-    (block,) = layers.by_bias_hessians(seen, SquaredError(), features, y, "gauss-newton")
+    (block,) = layers.by_bias_hessians(last_layer, SquaredError(), features, y, "gauss-newton")
     return [Equal("half-coupled layer of a RevMLP: eigenvalues of EA-CG's block on its features",
                   kernels.eigenvalues(block, 30),
                   kernels.mean_spectrum(Network([coupling]), x, 30), 1e-11),
