@@ -2,10 +2,10 @@
 
 In the paper's order: ``newton`` (1)-(3), Property 1, Pos-Eig; ``recursion`` back-propagation,
 (4a)-(4c) and supplements B and C; ``expectation`` (5)-(7), (15)-(17) and supplement D; ``pch``
-(8a)-(8c); ``systems`` (9)-(11b); ``analysis`` space, time and Table 1; ``rivals`` Fisher, KFI,
-KFRA, (12), (13); ``criterion`` (14); ``tables`` the metric and the arithmetic of Tables 2-5;
-``extensions`` what follows beyond the paper. ``cases`` holds random networks, ``reference`` what
-they are compared with.
+(8a)-(8c); ``systems`` (9)-(11b); ``analysis`` space, time and Table 1; ``kfac`` Fisher, KFI,
+(12), (13); ``kfra`` Gauss-Newton; ``criterion`` (14); ``tables`` the metric and the arithmetic of
+Tables 2-5; ``extensions`` what follows beyond the paper. ``cases`` holds random networks,
+``reference`` what they are compared with.
 """
 
 from . import (  # noqa: F401, in the paper's order, which is the order of the tables
@@ -15,7 +15,8 @@ from . import (  # noqa: F401, in the paper's order, which is the order of the t
     pch,
     systems,
     analysis,
-    rivals,
+    kfac,
+    kfra,
     criterion,
     tables,
     extensions,

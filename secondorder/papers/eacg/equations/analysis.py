@@ -15,12 +15,6 @@ from .conditions import MANY_ITERATIONS, WITHOUT_MOMENT
 WIDTHS = (7, 5, 6, 3)
 
 
-def counted_propagation(widths, samples):
-    """Multiplications of matrix products in the layers' own rules, from the top to layer 1."""
-    return sum(multiplications(one_layer_down, (n, m), (n, n), (samples, m))
-               for m, n in complexity.pairs(widths)[1:])
-
-
 def through_weights(W, B):
     """The rule of a linear layer."""
     return rules.LinearRule.carry(SimpleNamespace(layer=SimpleNamespace(weight=W)), B, -1.0)
@@ -34,10 +28,21 @@ def one_layer_down(W, B, slope):
     return rules.ActivationRule.carry(activation, through_weights(W, B), -1.0)
 
 
+def counted_propagation(widths, samples):
+    """Multiplications of matrix products in the layers' own rules, from the top to layer 1."""
+    return sum(multiplications(one_layer_down, (n, m), (n, n), (samples, m))
+               for m, n in complexity.pairs(widths)[1:])
+
+
 def counted_products(widths):
     """Multiplications of one product (11b) in every layer."""
-    return sum(multiplications(systems.rank_one_product, (n, n), (n, m), (m,),
-                                         entry_by_entry=True) for m, n in complexity.pairs(widths))
+    return sum(multiplications(systems.rank_one_product, (n, n), (n, m), (m,), entry_by_entry=True)
+               for m, n in complexity.pairs(widths))
+
+
+def same_numbers(*rows):
+    """Claims that counts are equal: of each row the text, the formula's count, the other one."""
+    return [Equal(what, formula, other, 1e-15) for what, formula, other in rows]
 
 
 @equation(PAPER, "u-space",
@@ -52,19 +57,19 @@ def u_space(rng):
     network = mlp(WIDTHS, rng=rng)
     blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in network.layers[::2])
     drawn = [tuple(rng.integers(1, 40, 5)) for _ in range(50)] + [complexity.CIFAR_10]
-    counts = np.array([complexity.parameters(widths) for widths in drawn], float)
-    printed = np.array([complexity.parameters_as_printed(widths) for widths in drawn], float)
+    counts, printed = (np.array([count(widths) for widths in drawn], float)
+                       for count in (complexity.parameters, complexity.parameters_as_printed))
     return [
-        Equal("parameters of a network", complexity.parameters(WIDTHS), network.size, 1e-15),
-        Equal("of the paper's network for Cifar-10", complexity.parameters(complexity.CIFAR_10),
-              3846810, 1e-15),
+        *same_numbers(
+            ("parameters of a network", complexity.parameters(WIDTHS), network.size),
+            ("of the paper's network for Cifar-10", complexity.parameters(complexity.CIFAR_10),
+             3846810),
+            ("entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks),
+            ("the sum as printed, by loops", complexity.parameters_as_printed(WIDTHS),
+             sum(m * n + m for m, n in complexity.pairs(WIDTHS)))),
         Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
                  complexity.CIFAR_10[1:]),
         Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
-        Equal("entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks,
-              1e-15),
-        Equal("the sum as printed, by loops", complexity.parameters_as_printed(WIDTHS),
-              sum(m * n + m for m, n in complexity.pairs(WIDTHS)), 1e-15),
         AtMost("parameters against twice the sum as printed, 51 networks", counts, 2 * printed),
         AtMost("the sum as printed against twice the parameters", printed, 2 * counts),
         Case(widths=WIDTHS),
@@ -82,15 +87,15 @@ def u_space(rng):
 def u_space_11a(rng):
     case = cases.case(rng, sizes=WIDTHS)
     biases = sum(case.linear(t).layer.bias.size ** 2 for t in (1, 2, 3))
-    moments = sum(case.inputs(t).shape[1] ** 2 for t in (1, 2, 3))
-    means = sum(case.inputs(t).shape[1] for t in (1, 2, 3))
+    means = [case.inputs(t).shape[1] for t in (1, 2, 3)]
+    with_moments = complexity.storage_of_kfi(WIDTHS)
     return [
-        Equal("blocks of the biases", complexity.storage_of_bias_curvature(WIDTHS), biases, 1e-15),
-        Equal("with the mean inputs", complexity.storage_of_ea_cg(WIDTHS), biases + means, 1e-15),
-        Equal("with the second moments", complexity.storage_of_kfi(WIDTHS), biases + moments,
-              1e-15),
+        *same_numbers(
+            ("blocks of the biases", complexity.storage_of_bias_curvature(WIDTHS), biases),
+            ("with the mean inputs", complexity.storage_of_ea_cg(WIDTHS), biases + sum(means)),
+            ("with the second moments", with_moments, biases + sum(n**2 for n in means))),
         Counterexample(AtMost("what (11a) holds with E[h h^T] against the blocks of the biases",
-                              complexity.storage_of_kfi(WIDTHS), biases)),
+                              with_moments, biases)),
         Case(widths=WIDTHS),
     ]
 
@@ -110,20 +115,18 @@ def u_space_11a(rng):
 def u_time(rng):
     without = sum(multiplications(through_weights, (n, m), (n, n))
                   for m, n in complexity.pairs(WIDTHS)[1:])
-    batches = np.array([10, 100, 1000])
+    batches, products = (10, 100, 1000), complexity.propagation(WIDTHS)
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
-    corrected = [float(complexity.propagation(WIDTHS) + complexity.slopes(WIDTHS, S))
-                 for S in batches]
+    corrected = [float(products + complexity.slopes(WIDTHS, S)) for S in batches]
     text = complexity.propagation_in_text(WIDTHS)
     return [
-        Equal("products with W, counted in the layers' rules", complexity.propagation(WIDTHS),
-              without, 1e-15),
-        Equal("with the outer products of the slopes, three batches", corrected, counted, 1e-15),
-        Equal("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
-              4 * counted_products(WIDTHS), 1e-15),
-        Equal("the text's sum has the inputs too: nothing is carried there, an order allows it",
-              text - complexity.propagation(WIDTHS),
-              WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]), 1e-15),
+        *same_numbers(
+            ("products with W, counted in the layers' rules", products, without),
+            ("with the outer products of the slopes, three batches", corrected, counted),
+            ("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
+             4 * counted_products(WIDTHS)),
+            ("the text's sum has the inputs too: nothing is carried there, an order allows it",
+             text - products, WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]))),
         AtMost("products with W against the text's sum", without, text),
         Printed(AtMost("1000 instances: what is counted against ten times the text's sum",
                        counted[-1], 10.0 * text)),
@@ -163,34 +166,34 @@ WIDE = (60, 50, 40, 30)
                       complexity.storage_of_ea_cg, complexity.propagation_in_table,
                       complexity.propagation_in_table_of_gauss_newton))
 def table_1(rng):
-    counted = counted_propagation(WIDE, 9)
-    fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
     pairs, case = complexity.pairs(WIDE), cases.case(rng, sizes=WIDTHS)
-    both_sides = sum(multiplications(lambda left, P, right: left @ (P @ right), (n, n),
-                                               (n, m), (m, m)) for m, n in pairs)
+    fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
+    both_sides = sum(multiplications(lambda left, P, right: left @ (P @ right), (n, n), (n, m),
+                                     (m, m)) for m, n in pairs)
     stored = [(case.inputs(t).shape[1], case.deltas(t).shape[1]) for t in (1, 2, 3)]
+    of_pch = complexity.propagation_in_table(WIDE)
     of_gauss_newton = complexity.propagation_in_table_of_gauss_newton(WIDE)
     return [
-        Equal("carrying a curvature down, 9 instances, counted in the layers' rules",
-              complexity.propagation(WIDE) + complexity.slopes(WIDE, 9), counted, 1e-15),
-        Equal("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher, 1e-15),
-        Equal("KFI: the products of its direction, counted, and two inverses at n^3",
-              complexity.kfi(WIDE), both_sides + sum(m**3 + n**3 for m, n in pairs), 1e-15),
-        Equal("EA-CG: 10 products (11b), counted", complexity.ea_cg(WIDE, 10),
-              10 * counted_products(WIDE), 1e-15),
-        Equal("numbers stored by KFI", complexity.storage_of_kfi(WIDTHS),
-              sum(m**2 + n**2 for m, n in stored), 1e-15),
-        Equal("numbers stored by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
-              sum(m + n**2 for m, n in stored), 1e-15),
+        *same_numbers(
+            ("carrying a curvature down, 9 instances, counted in the layers' rules",
+             complexity.propagation(WIDE) + complexity.slopes(WIDE, 9),
+             counted_propagation(WIDE, 9)),
+            ("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher),
+            ("KFI: the products of its direction, counted, and two inverses at n^3",
+             complexity.kfi(WIDE), both_sides + sum(m**3 + n**3 for m, n in pairs)),
+            ("EA-CG: 10 products (11b), counted", complexity.ea_cg(WIDE, 10),
+             10 * counted_products(WIDE)),
+            ("numbers stored by KFI", complexity.storage_of_kfi(WIDTHS),
+             sum(m**2 + n**2 for m, n in stored)),
+            ("numbers stored by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
+             sum(m + n**2 for m, n in stored)),
+            ("the entry of PCH, by loops", of_pch, sum(m * m * n for m, n in pairs[1:])),
+            ("the entry of Gauss-Newton, by loops", of_gauss_newton,
+             sum(m * n for m, n in pairs[1:]))),
         AtMost("the products with W against twice the entry of PCH, layers that become narrower",
-               complexity.propagation(WIDE), 2.0 * complexity.propagation_in_table(WIDE)),
-        Equal("the entry of PCH, by loops", complexity.propagation_in_table(WIDE),
-              sum(m * m * n for m, n in pairs[1:]), 1e-15),
-        Equal("the entry of Gauss-Newton, by loops", of_gauss_newton,
-              sum(m * n for m, n in pairs[1:]), 1e-15),
+               complexity.propagation(WIDE), 2.0 * of_pch),
         Printed(AtMost("a batch of 5000: PCH, counted, against ten times its entry",
-                       float(counted_propagation(WIDE, 5000)),
-                       10.0 * complexity.propagation_in_table(WIDE))),
+                       float(counted_propagation(WIDE, 5000)), 10.0 * of_pch)),
         Printed(AtMost("one instance: Gauss-Newton, counted, against ten times its entry",
                        float(counted_propagation(WIDE, 1)), 10.0 * of_gauss_newton)),
         Case(widths=np.array(WIDE)),
@@ -209,24 +212,21 @@ def table_1(rng):
 def table_1_criterion(rng):
     claims = []
     for activation in ("sigmoid", "tanh"):
-        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2)
-        given = [reference.bias_gradients(case, t) for t in (1, 2)]
+        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2,
+                          name=activation)
         fisher, pch = (curvatures.fisher(case.evaluation, case.units),
                        curvatures.pch(case.evaluation, case.units, -1.0))
         top = curvatures.gauss_newton(case.evaluation, case.units, top_gamma=1.0)[-1]
+        for t, (F, B) in enumerate(zip(fisher, pch), start=1):
+            given = reference.second_moment(reference.bias_gradients(case, t))
+            claims += [case.equal("Fisher against the given labels' gradients", F, given, 1e-12, t),
+                       case.positive("the least eigenvalue of Fisher", F, t),
+                       case.positive("the least eigenvalue of PCH", B, t)]
         claims += [
-            *(Equal("Fisher against the given labels' gradients", F, g.T @ g / 2, 1e-12,
-                    case=f"{activation}, layer {t}") for t, (F, g) in enumerate(zip(fisher, given),
-                                                                                 start=1)),
-            *(AtMost(f"0 against the least eigenvalue of {name}", 0.0, reference.least(B),
-                     scale=1.0, case=f"{activation}, layer {t}")
-              for name, matrices in (("Fisher", fisher), ("PCH", pch))
-              for t, B in enumerate(matrices, start=1)),
             AtMost("Gauss-Newton: least eigenvalue of the top block against -1 % of its largest "
                    "entry", reference.least(top), -0.01, case=activation),
-            Equal("PCH's top block against absolute eigenvalues of the mean Hessian", pch[-1],
-                  reference.absolute(reference.bias_hessians(case, 2).mean(axis=0)), 1e-6,
-                  case=activation),
+            case.equal("PCH's top block against absolute eigenvalues of the mean Hessian", pch[-1],
+                       reference.absolute(reference.bias_hessians(case, 2).mean(axis=0)), 1e-6),
         ]
     return [*claims, Case(fisher=fisher[-1], pch=pch[-1])]
 
@@ -241,13 +241,14 @@ def table_1_criterion(rng):
 def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))
     square, cifar = (n,) * 4, complexity.CIFAR_10
-    counted = n * counted_products(square)
+    kfi, ea_cg = float(complexity.kfi(cifar)), float(complexity.ea_cg(cifar, 50))
     return [
         Equal("layers of one width n, n iterations: KFI over EA-CG",
               complexity.kfi(square) / complexity.ea_cg(square, n), 4 / 3, 1e-14),
-        Equal("EA-CG there, counted", complexity.ea_cg(square, n), counted, 1e-15),
-        Equal("KFI there: four cubes a layer", complexity.kfi(square), 12 * n**3, 1e-15),
+        *same_numbers(
+            ("EA-CG there, counted", complexity.ea_cg(square, n), n * counted_products(square)),
+            ("KFI there: four cubes a layer", complexity.kfi(square), 12 * n**3)),
         Counterexample(AtMost("the network for Cifar-10, 50 iterations: KFI against twice EA-CG",
-                              float(complexity.kfi(cifar)), 2.0 * complexity.ea_cg(cifar, 50))),
-        Case(n=n, cifar=complexity.kfi(cifar) / complexity.ea_cg(cifar, 50)),
+                              kfi, 2 * ea_cg)),
+        Case(n=n, cifar=kfi / ea_cg),
     ]

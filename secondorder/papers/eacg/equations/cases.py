@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....ledger import AtMost, Equal, Property
 from ....nets import Activation, BoundedCriterion, Chain, Linear, Network, SoftmaxCrossEntropy
 from .. import hessians, rules
+from . import reference
 
 LOSSES = {"softmax": SoftmaxCrossEntropy, "bounded": BoundedCriterion}
 ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin")
@@ -14,7 +16,7 @@ SIZES = (3, 4, 3, 3)
 
 class Described(NamedTuple):
     """A linear layer with the name of the activation behind it (None: there is none), and where its
-    entries stand in theta (None: they do not, the layer is frozen or has no bias).
+    entries stand in theta (None: they do not; the layer is frozen, or has no bias).
     """
 
     layer: object
@@ -85,6 +87,24 @@ class Case(NamedTuple):
     def allowed(self, tolerance):
         """The tolerance, or a hundred roundings in the network's dtype where that is more."""
         return max(tolerance, 100 * float(np.finfo(self.network.dtype).eps))
+
+    def named(self, layer=None):
+        """The name of the case, or of a layer of it."""
+        return self.name if layer is None else f"{self.name}, layer {layer}"
+
+    def equal(self, what, left, right, tolerance, layer=None, **options):
+        """The claim `Equal` on this case, or on a layer of it, with the tolerance `allowed`."""
+        return Equal(what, left, right, self.allowed(tolerance), case=self.named(layer), **options)
+
+    def precise(self, array, layer=None):
+        """The claim that an array has the network's dtype."""
+        return Property("in the network's precision", array.dtype, self.network.dtype,
+                        case=self.named(layer))
+
+    def positive(self, what, B, layer=None):
+        """The claim that B has no negative eigenvalue; `what` names the least one."""
+        return AtMost(f"0 against {what}", 0.0, reference.least(B), self.allowed(1e-12), scale=1.0,
+                      case=self.named(layer))
 
 
 def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0, bias=True,

@@ -19,14 +19,14 @@ from . import reference
                       BoundedCriterion.gradient, BoundedCriterion.hessian,
                       BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal))
 def equation_14(rng):
-    loss, y = BoundedCriterion(), rng.integers(0, 4, 6)
+    loss, y, places = BoundedCriterion(), rng.integers(0, 4, 6), np.arange(4)
     p, w = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
-    places, probabilities = np.arange(4), np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
+    probabilities = np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
     values = [reference.bounded(row, label) for row, label in zip(p, y)]
-    gradients = [reference.gradient(lambda q: reference.bounded(q, label), row, places)
-                 for row, label in zip(p, y)]
-    second = np.array([reference.hessian(lambda q: reference.bounded(q, label), row, places)
-                       for row, label in zip(p, y)])
+    gradients, second = (
+        np.array([derivative(lambda q: reference.bounded(q, label), row, places)
+                  for row, label in zip(p, y)])
+        for derivative in (reference.gradient, reference.hessian))
     extremes = loss.value(np.array([[-800.0, 0], [800.0, 0]]), np.array([0, 0]))
     s = np.linspace(0.01, 0.99, 99)
     along = loss.value(np.log(np.c_[s, 1 - s]), np.zeros(99, dtype=int))

@@ -11,12 +11,6 @@ from . import cases, reference
 ALPHA = 0.05
 
 
-def dense(A, B, G, weight=1 - ALPHA, damping=ALPHA):
-    """Solution of (weight A (x) B + damping I) Vec(D) = -Vec(G), by a dense solve."""
-    matrix = weight * reference.kron(A, B) + damping * np.eye(G.size)
-    return np.linalg.solve(matrix, -reference.vec(G)).reshape(G.shape, order="F")
-
-
 def layer(rng, n=4, m=5, S=7):
     """B (n, n), inputs X (S, m), gradients of the bias (S, n), and the G (n, m) that follows."""
     B, X, deltas = cases.psd(rng, n), rng.normal(size=(S, m)) + 0.3, rng.normal(size=(S, n))
@@ -38,16 +32,15 @@ def layer(rng, n=4, m=5, S=7):
 def extension_closed_11b(rng):
     B, X, _, G = layer(rng)
     m = X.mean(axis=0)
-    wanted = dense(np.outer(m, m), B, G)
+    D = reference.dense(np.outer(m, m), B, G, ALPHA)
     s, w = closed_forms.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA)
-    nothing = closed_forms.rank_one_coefficients(B, G, 0 * m, 1 - ALPHA, ALPHA)
+    alone, across = closed_forms.rank_one_coefficients(B, G, 0 * m, 1 - ALPHA, ALPHA)
     return [
-        Equal("second form", closed_forms.rank_one_form_2(B, G, m, 1 - ALPHA, ALPHA), wanted,
-              1e-11),
-        Equal("its two coefficients", systems.combined(s, G, w, m), wanted, 1e-11),
-        Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), wanted, 1e-11),
-        Equal("mean input 0: the gradient over alpha",
-              systems.combined(*nothing[:1], G, nothing[1], 0 * m), -G / ALPHA, 1e-14),
+        Equal("second form", closed_forms.rank_one_form_2(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
+        Equal("its two coefficients", systems.combined(s, G, w, m), D, 1e-11),
+        Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
+        Equal("mean input 0: the gradient over alpha", systems.combined(alone, G, across, 0 * m),
+              -G / ALPHA, 1e-14),
         Case(B=B, G=G, m=m),
     ]
 
@@ -64,9 +57,9 @@ def extension_exact_11a(rng):
     A, a = reference.second_moment(X), rng.uniform(0, 2, 5)
     return [
         Equal("against a dense solve", closed_forms.eigenvector_solution(B, G, A, 1 - ALPHA, ALPHA),
-              dense(A, B, G), 1e-11),
+              reference.dense(A, B, G, ALPHA), 1e-11),
         Equal("a diagonal factor", closed_forms.spectral_solution(B, G, a, 1 - ALPHA, ALPHA),
-              dense(np.diag(a), B, G), 1e-11),
+              reference.dense(np.diag(a), B, G, ALPHA), 1e-11),
         Case(A=A, B=B, G=G),
     ]
 
@@ -82,17 +75,16 @@ def extension_exact_11a(rng):
                       closed_forms.exact_solution))
 def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
-    A, W = reference.second_moment(X), rng.normal(size=G.shape)
+    A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
     C = closed_forms.gram_coefficients(B, deltas, X, 1 - ALPHA, ALPHA)
-    l2 = 0.1
-    damping = ALPHA + (1 - ALPHA) * l2
     system = systems.System(B, X, deltas, W, G + l2 * W, ALPHA, l2)
     return [
-        Equal("C X against a dense solve", C @ X, dense(A, B, G), 1e-11),
+        Equal("C X against a dense solve", C @ X, reference.dense(A, B, G, ALPHA), 1e-11),
         Equal("a right side outside the inputs' span",
-              closed_forms.gram_remainder(B, W, X, 1 - ALPHA, ALPHA), dense(A, B, W), 1e-10),
+              closed_forms.gram_remainder(B, W, X, 1 - ALPHA, ALPHA),
+              reference.dense(A, B, W, ALPHA), 1e-10),
         Equal("with a penalty", closed_forms.exact_solution(system),
-              dense(A, B, G + l2 * W, damping=damping), 1e-10),
+              reference.dense(A, B, G + l2 * W, ALPHA, l2), 1e-10),
         Case(X=X, deltas=deltas, B=B),
     ]
 
@@ -110,65 +102,46 @@ def extension_gram_11a(rng):
 def extension_loewner(rng):
     claims = []
     for case in cases.variety(rng):
-        arguments, name = (case.evaluation, case.units), case.name
-        one, two, six = (curvatures.pch(*arguments, -1.0),
-                         curvatures.pch(*arguments, 0.0),
-                         curvatures.expectation(*arguments))
-        newton = curvatures.gauss_newton(*arguments)
-        clipped, mean = (hessians.clipped_bias_hessians(*arguments),
-                         [H.mean(axis=0) for H in case.exact()])
+        arguments = case.evaluation, case.units
+        one, two = (curvatures.pch(*arguments, gamma) for gamma in (-1.0, 0.0))
+        six, newton = curvatures.expectation(*arguments), curvatures.gauss_newton(*arguments)
+        clipped = hessians.clipped_bias_hessians(*arguments)
         for what, large, small in (
             ("PCH-1 - PCH-2", one, two),
             ("PCH-2 - (6)", two, six),
             ("PCH-2 - GN", two, newton),
-            ("clipped - exact mean", clipped, mean),
+            ("clipped - exact mean", clipped, [H.mean(axis=0) for H in case.exact()]),
         ):
             claims.append(AtMost("0 against the least eigenvalue of any layer", 0.0,
                                  [np.linalg.eigvalsh(a - b)[0] / np.abs(a).max()
                                   for a, b in zip(large, small)],
-                                 scale=1.0, case=f"{name}, {what}"))
+                                 scale=1.0, case=f"{case.name}, {what}"))
         c = np.mean(case.hidden(2).curvature * (case.deltas(3) @ case.weights(3)), axis=0)
-        apart, size = np.diag(one[1] - two[1]), np.abs(c).max()
+        options = {"scale": np.abs(c).max()}
         claims += [
-            Equal("PCH-1 - PCH-2 below the top: the negative second-order terms", apart,
-                  np.maximum(-c, 0), 1e-11, scale=size, case=name),
-            Equal("PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
-                  np.maximum(c, 0), 1e-11, scale=size, case=name),
-            Equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
-                  twice_negative(case), 1e-11, scale=np.abs(one[2]).max(), case=name),
+            case.equal("PCH-1 - PCH-2 below the top: the negative second-order terms",
+                       np.diag(one[1] - two[1]), np.maximum(-c, 0), 1e-11, **options),
+            case.equal("PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
+                       np.maximum(c, 0), 1e-11, **options),
+            case.equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
+                       twice_negative(case), 1e-11, scale=np.abs(one[2]).max()),
         ]
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        means, matrices = hessians.clipped_bias_hessians(case.evaluation, case.units), None
+        means = hessians.clipped_bias_hessians(case.evaluation, case.units)
+        matrices = [reference.absolute(H, gamma=0.0) for H in reference.bias_hessians(case, 3)]
         for t in (3, 2, 1):
-            matrices = clipped_tops(case) if t == 3 else clipped_below(case, t + 1, matrices)
-            claims.append(Equal("clipped, instance by instance", means[t - 1],
-                                np.mean(matrices, axis=0), case.allowed(1e-7),
-                                case=f"{case.name}, layer {t}"))
+            claims.append(case.equal("clipped, instance by instance", means[t - 1],
+                                     np.mean(matrices, axis=0), 1e-7, t))
+            if t > 1:
+                matrices = reference.steps_down(case.weights(t), matrices,
+                                                *reference.step_arguments(case, t), gamma=0.0)
     return [*claims, Case(pch_1=one[0], pch_2=two[0])]
 
 
 def twice_negative(case):
     """Twice the negative part of the mean top block."""
-    eigenvalues, V = np.linalg.eigh(case.top().mean(axis=0))
-    return 2 * V @ np.diag(np.maximum(-eigenvalues, 0)) @ V.T
-
-
-def clipped_tops(case):
-    """Top blocks of the instances without their negative parts."""
-    parts = []
-    for H in reference.bias_hessians(case, case.depth):
-        eigenvalues, V = np.linalg.eig(H)
-        positive = np.diag(np.maximum(eigenvalues.real, 0))
-        parts.append((V @ positive @ np.linalg.inv(V)).real)
-    return parts
-
-
-def clipped_below(case, t, above):
-    """diag(h') W^T H W diag(h') and the positive part of the diagonal, instance by instance."""
-    W, g = case.weights(t).astype(float), reference.bias_gradients(case, t)
-    slope, second = reference.slopes(case, t - 1)
-    return [np.diag(slope[s]) @ W.T @ H @ W @ np.diag(slope[s])
-            + np.diag(np.maximum(second[s] * (W.T @ g[s]), 0)) for s, H in enumerate(above)]
+    mean = case.top().mean(axis=0)
+    return reference.absolute(mean) - mean
 
 
 @equation(PAPER, "extension-sgd-directions",
@@ -183,16 +156,15 @@ def extension_sgd_directions(rng):
     for case in cases.variety(rng):
         step = direction(*case.model, "pch-1", "ea-closed", ALPHA)
         gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
+        blocks = curvatures.pch(case.evaluation, case.units, -1.0)
         for t in (1, 3):
-            places, shape = np.sort(reference.weight_places(case, t)), case.weights(t).shape
-            D, G = step[places].reshape(shape), gradient[places].reshape(shape)
-            across = np.linalg.svd(case.inputs(t).mean(axis=0)[None])[2][1:].T
-            B = curvatures.pch(case.evaluation, case.units, -1.0)[t - 1]
-            mean = case.inputs(t).mean(axis=0)
+            D, G = (vector[case.layers[t - 1].weight] for vector in (step, gradient))
+            B, mean = blocks[t - 1], case.inputs(t).mean(axis=0)
+            across = np.linalg.svd(mean[None])[2][1:].T
             u = np.linalg.solve((1 - ALPHA) * (mean @ mean) * B + ALPHA * np.eye(len(B)), -G @ mean)
             literal = closed_forms.rank_one_form_2(B, G, mean, 1 - ALPHA, ALPHA)
             for one, origin in ((literal, "closed form"), (D, "the package's direction")):
-                options = {"case": f"{case.name}, layer {t}, {origin}"}
+                options = {"case": f"{case.named(t)}, {origin}"}
                 claims += [Equal("across the mean input", one @ across, -G @ across / ALPHA, 1e-10,
                                  **options),
                            Equal("along it", one @ mean, u, 1e-9, **options)]
@@ -210,33 +182,27 @@ def extension_sgd_directions(rng):
                       Stated(conjugate_gradients.coordinates, "across")))
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
-    m, claims = X.mean(axis=0), []
+    m, g, claims = X.mean(axis=0), reference.vec(G), []
     matrix = (1 - ALPHA) * reference.kron(np.outer(m, m), B) + ALPHA * np.eye(G.size)
     for iterations in (1, 2, 3):
-        krylov = np.stack([np.linalg.matrix_power(matrix, k) @ reference.vec(G)
-                           for k in range(iterations)], axis=1)
-        Q = np.linalg.qr(krylov)[0]
-        best = (Q @ np.linalg.solve(Q.T @ matrix @ Q,
-                                    -Q.T @ reference.vec(G))).reshape(G.shape, order="F")
+        krylov = [np.linalg.matrix_power(matrix, k) @ g for k in range(iterations)]
+        Q, options = np.linalg.qr(np.transpose(krylov))[0], {"case": f"{iterations} iterations"}
+        d = Q @ np.linalg.solve(Q.T @ matrix @ Q, -Q.T @ g)
+        best = d.reshape(G.shape, order="F")
         s, w, outcome = conjugate_gradients.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA,
                                                                 iterations, 1e-15)
         literal = conjugate_gradients.rank_one_literal(B, m, G, 1 - ALPHA, ALPHA, iterations, 1e-15)
-        left = np.linalg.norm(matrix @ reference.vec(best) + reference.vec(G)) / np.linalg.norm(G)
         claims += [
-            Equal("best in the Krylov space", s * G + np.outer(w, m), best, 1e-9,
-                  case=f"{iterations} iterations"),
-            Equal("the literal form", literal.solution, best, 1e-9,
-                  case=f"{iterations} iterations"),
-            Equal("relative residual", outcome.residual, left, 1e-9, scale=1.0,
-                  case=f"{iterations} iterations"),
+            Equal("best in the Krylov space", s * G + np.outer(w, m), best, 1e-9, **options),
+            Equal("the literal form", literal.solution, best, 1e-9, **options),
+            Equal("relative residual", outcome.residual,
+                  np.linalg.norm(matrix @ d + g) / np.linalg.norm(g), 1e-9, scale=1.0, **options),
         ]
     across = G - np.outer(G @ m, m) / (m @ m)
-    return [
-        *claims,
-        Equal("norm of the gradient across the mean input",
-              conjugate_gradients.coordinates(G, m).across, np.linalg.norm(across), 1e-12),
-        Case(B=B, G=G, m=m),
-    ]
+    return [*claims,
+            Equal("norm of the gradient across the mean input",
+                  conjugate_gradients.coordinates(G, m).across, np.linalg.norm(across), 1e-12),
+            Case(B=B, G=G, m=m)]
 
 
 @equation(PAPER, "extension-joint",
@@ -250,31 +216,27 @@ def extension_joint(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
         H, h = case.exact()[t - 1][0], np.append(case.inputs(t)[0], 1.0)
-        places = reference.all_places(case, t)
-        wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta, places)
-        claims.append(Equal("by differences", hessians.weight_hessian(h, H), wanted, 1e-8,
-                            case=f"{case.name}, layer {t}"))
+        by_differences = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
+                                           reference.all_places(case, t))
+        claims.append(case.equal("by differences", hessians.weight_hessian(h, H), by_differences,
+                                 1e-8, t))
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
         claims += joint_directions(case, l2=0.1)
     return [*claims, Case(h=h, H=H)]
 
 
 def joint_directions(case, l2):
-    """Claims on joint solutions of an unusual case, with a penalty on weights and biases."""
-    claims, theta = [], case.theta
-    top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
-    gradient = reference.gradients(case, np.arange(len(theta))).mean(axis=0) + l2 * theta
-    for solver in ("exact", "ea-closed"):
+    """Claims on joint solutions, with a penalty on weights and biases."""
+    claims, blocks = [], reference.pch(case)
+    for solver, moment in (("exact", reference.second_moment),
+                           ("ea-closed", reference.outer_of_mean)):
         step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, joint=True)
-        for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), 1):
-            if one.bias is None:
-                continue
-            X = np.c_[reference.inputs(case, t), np.ones(len(case.x))]
-            A = X.T @ X / len(X) if solver == "exact" else np.outer(X.mean(axis=0), X.mean(axis=0))
-            G, D = (np.c_[v[one.weight], v[one.bias]] for v in (gradient, step))
-            claims.append(Equal("unusual networks and batches, against dense solves", D,
-                                dense(A, B, G, damping=ALPHA + (1 - ALPHA) * l2),
-                                case.allowed(1e-6), case=f"{case.name}, layer {t}, {solver}"))
+        for t, one, B, h, G, g in reference.trained(case, blocks, l2):
+            if g is not None:
+                D = reference.dense(moment(np.c_[h, np.ones(len(h))]), B, np.c_[G, g], ALPHA, l2)
+                claims.append(Equal("unusual networks and batches, against dense solves",
+                                    np.c_[step[one.weight], step[one.bias]], D, case.allowed(1e-6),
+                                    case=f"{case.named(t)}, {solver}"))
     return claims
 
 
@@ -294,15 +256,14 @@ def extension_ranks(rng):
     eigenvalues, V = np.linalg.eigh(np.cov(X.T, bias=True))
     for rank in range(1, 7):
         F = systems.low_rank_factor(X, rank)
-        largest = V[:, 6 - rank :] if rank > 1 else V[:, :0]
-        A = (np.outer(mean, mean)
-             + largest @ np.diag(eigenvalues[len(eigenvalues) - largest.shape[1] :]) @ largest.T)
+        A = np.outer(mean, mean) + sum(eigenvalues[-j] * np.outer(V[:, -j], V[:, -j])
+                                       for j in range(1, rank))
         claims += [
             Equal(f"rank {rank}: F F^T", F @ F.T, A, 1e-12),
             Equal(f"rank {rank}: first column of F", F[:, 0], mean, 1e-13),
             Equal(f"rank {rank}: product", systems.factor_product(B, G, F), B @ G @ A, 1e-12),
             Equal(f"rank {rank}: solution", closed_forms.factor_solution(B, G, F, 1 - ALPHA, ALPHA),
-                  dense(A, B, G), 1e-10),
+                  reference.dense(A, B, G, ALPHA), 1e-10),
         ]
         if rank > 1:
             claims.append(AtMost("0 against the least eigenvalue of the difference from the rank "
@@ -325,33 +286,28 @@ def extension_expectation_error(rng):
     claims = []
     parts = cases.unusual(rng, ("eleven instances", "middle layer frozen", "chains in chains"))
     for case in [*cases.variety(rng), *parts]:
-        exact = [H.mean(axis=0) for H in case.exact()]
-        mine = curvatures.pch_mean(case.evaluation, case.units)
+        arguments, exact = (case.evaluation, case.units), [H.mean(axis=0) for H in case.exact()]
+        mine, six = curvatures.pch_mean(*arguments), curvatures.expectation(*arguments)
         by_differences = [reference.bias_hessians(case, t).mean(axis=0) for t in (1, 2, 3)]
-        name = case.name
-        means = hessians.mean_bias_hessians(case.evaluation, case.units)
-        in_parts = hessians.mean_bias_hessians(case.evaluation, case.units, 4 * 16 * 8 * 3)
-        for t, (one, other, H) in enumerate(zip(means, in_parts, by_differences), start=1):
-            claims += [Equal("exact mean by differences", one, H, 1e-7, case=f"{name}, layer {t}"),
-                       Equal("the same, three instances at a time", other, H, 1e-7,
-                             case=f"{name}, layer {t}")]
-        for t, (B, H) in enumerate(zip(mine, by_differences), start=1):
-            eigenvalues, V = np.linalg.eigh(H)
-            claims.append(Equal("Pos-Eig of means by differences", B,
-                                V @ np.diag(np.abs(eigenvalues)) @ V.T, 1e-6,
-                                case=f"{name}, layer {t}"))
-        six = curvatures.expectation(case.evaluation, case.units)
+        means = hessians.mean_bias_hessians(*arguments)
+        in_parts = hessians.mean_bias_hessians(*arguments, 4 * 16 * 8 * 3)
+        for t, H in enumerate(by_differences, start=1):
+            claims += [
+                case.equal("exact mean by differences", means[t - 1], H, 1e-7, t),
+                case.equal("the same, three instances at a time", in_parts[t - 1], H, 1e-7, t),
+                case.equal("Pos-Eig of means by differences", mine[t - 1],
+                           reference.absolute(H), 1e-6, t),
+            ]
         off = [errors.layer_error(B, H) for B, H in zip(mine, exact)]
-        wanted = reference.recursion(case, by_differences[-1], 1)[0]
+        by_loops = reference.recursion(case, by_differences[-1], 1)[0]
         claims += [
-            Equal("error of the metric", off, np.zeros(3), 1e-12, scale=np.abs(exact[-1]).max(),
-                  case=name),
-            Equal("that of (6) in layer 1, by this folder's recursion and a polar factor",
-                  errors.layer_error(six[0], exact[0]),
-                  np.linalg.norm(wanted - polar(by_differences[0])[1]), 1e-6, case=name,
-                  scale=np.abs(exact[0]).max()),
-            Equal("its top layer", errors.layer_error(six[2], exact[2]),
-                  np.linalg.norm(twice_negative(case)), 1e-10, scale=np.abs(exact[2]).max(),
-                  case=name),
+            case.equal("error of the metric", off, np.zeros(3), 1e-12,
+                       scale=np.abs(exact[-1]).max()),
+            case.equal("that of (6) in layer 1, by this folder's recursion and a polar factor",
+                       errors.layer_error(six[0], exact[0]),
+                       np.linalg.norm(by_loops - polar(by_differences[0])[1]), 1e-6,
+                       scale=np.abs(exact[0]).max()),
+            case.equal("its top layer", errors.layer_error(six[2], exact[2]),
+                       np.linalg.norm(twice_negative(case)), 1e-10, scale=np.abs(exact[2]).max()),
         ]
     return [*claims, Case(exact=exact[0], mine=mine[0])]

@@ -1,7 +1,6 @@
 """Equations (1)-(3), Property 1, Pos-Eig: Newton's method, and negative curvature corrected."""
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ....exact.curvature import hessian_vector_product_at
 from ....exact.dense import hessian
@@ -11,28 +10,21 @@ from .. import PAPER, objective, pos_eig
 from . import cases, reference
 from .conditions import CONVEX, ROWS
 
-def strictly_convex(rng, n=4):
-    """log-sum-exp plus half a squared norm: value, gradient, Hessian."""
-    A = rng.normal(size=(6, n))
+
+PLACES = range(4)
+
+
+def strictly_convex(rng):
+    """log-sum-exp plus half a squared norm, and its minimiser by Newton's method."""
+    A, x = rng.normal(size=(6, 4)), np.zeros(4)
 
     def value(x):
-        return logsumexp(A @ x) + x @ x / 2
+        return np.log(np.sum(np.exp(A @ x))) + x @ x / 2
 
-    def gradient(x):
-        return A.T @ np.exp(A @ x - logsumexp(A @ x)) + x
-
-    def second(x):
-        q = np.exp(A @ x - logsumexp(A @ x))
-        return A.T @ (np.diag(q) - np.outer(q, q)) @ A + np.eye(n)
-
-    return value, gradient, second
-
-
-def minimiser(gradient, second, n=4):
-    x = np.zeros(n)
     for _ in range(12):
-        x = x - np.linalg.solve(second(x), gradient(x))
-    return x
+        x = x - np.linalg.solve(reference.hessian(value, x, PLACES),
+                                reference.gradient(value, x, PLACES))
+    return value, x
 
 
 @equation(PAPER, "1",
@@ -40,13 +32,14 @@ def minimiser(gradient, second, n=4):
           formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
           kind="definition", verdict="definition")
 def equation_1(rng):
-    value, gradient, second = strictly_convex(rng)
-    x, others = minimiser(gradient, second), rng.normal(size=(50, 4))
+    value, x = strictly_convex(rng)
+    others = rng.normal(size=(50, 4))
     return [
         AtMost("f at the minimiser against f elsewhere", value(x),
                [value(other) for other in others]),
         AtMost("0 against the least eigenvalue of the Hessian", 0.0,
-               [np.linalg.eigvalsh(second(other))[0] for other in others]),
+               [np.linalg.eigvalsh(reference.hessian(value, other, PLACES))[0]
+                for other in others]),
         Case(theta=x),
     ]
 
@@ -56,9 +49,8 @@ def equation_1(rng):
           formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
           kind="claim", verdict="conditional", condition=CONVEX)
 def equation_2(rng):
-    value, gradient, second = strictly_convex(rng)
-    x = minimiser(gradient, second)
-    steps = rng.normal(size=(50, 4))
+    value, x = strictly_convex(rng)
+    others = x + rng.normal(size=(50, 4))
 
     def monkey(p):
         return p[0] ** 3 - 3 * p[0] * p[1] ** 2
@@ -66,9 +58,10 @@ def equation_2(rng):
     zero = reference.gradient(monkey, np.zeros(2), (0, 1))
     around = [monkey(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, 6, 50)]
     return [
-        Equal("gradient at the minimiser against 0", gradient(x), np.zeros(4), 1e-12, scale=1.0),
+        Equal("gradient at the minimiser against 0", reference.gradient(value, x, PLACES),
+              np.zeros(4), 1e-12, scale=1.0),
         AtMost("f where the gradient is zero against f elsewhere", value(x),
-               [value(x + s) for s in steps]),
+               [value(other) for other in others]),
         Equal("gradient of a monkey saddle in the origin against 0", zero, np.zeros(2), 1e-12,
               scale=1.0),
         Counterexample(AtMost("its value there against its values around", 0.0, around)),
@@ -85,23 +78,20 @@ def equation_2(rng):
           implements=(objective.linearised_gradient, hessian_vector_product_at))
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
-    d = rng.normal(size=case.theta.size)
-    places = np.arange(case.theta.size)
+    H, d = hessian(*case.model), rng.normal(size=case.theta.size)
 
-    def gradient(theta):
-        return reference.gradients(case, places, theta).mean(axis=0)
+    def gradient(step):
+        return reference.gradients(case, np.arange(len(d)), case.theta + step * d).mean(axis=0)
 
-    first, product = gradient(case.theta), hessian_vector_product_at(case.evaluation, d)
-    H = hessian(*case.model)
-    steps = 0.02 * 2.0 ** -np.arange(5)
-    left = [np.abs(gradient(case.theta + e * d)
-                   - objective.linearised_gradient(first, H, e * d)).max() for e in steps]
-    e = 1e-4
-    difference = (gradient(case.theta + e * d) - gradient(case.theta - e * d)) / (2 * e)
+    first, steps = gradient(0.0), 0.02 * 2.0 ** -np.arange(5)
+    left = [np.abs(gradient(e) - objective.linearised_gradient(first, H, e * d)).max()
+            for e in steps]
+    difference = (gradient(1e-4) - gradient(-1e-4)) / 2e-4
     return [
         Equal("left side against the gradient plus a difference of gradients",
               objective.linearised_gradient(first, H, d), first + difference, 1e-5),
-        Equal("Hessian times d against a difference of gradients", product, difference, 1e-5),
+        Equal("Hessian times d against a difference of gradients",
+              hessian_vector_product_at(case.evaluation, d), difference, 1e-5),
         Rate("gradient after a step minus (3), against its length", steps, left, order=2,
              tolerance=0.15),
         Case(theta=case.theta, d=d),
@@ -125,17 +115,17 @@ def u_newton(rng):
     H = hessian(net, SquaredError(), x, target)
     gradient = net.evaluate(SquaredError(), x, target).gradient
     d = objective.newton_direction(gradient, H)
-    reached, value = net.theta + d, net.evaluate(SquaredError(), x, target).loss
+    end, value = net.theta + d, net.evaluate(SquaredError(), x, target).loss
     others = rng.normal(size=(20, d.size))
     models = [objective.quadratic_model(value, gradient, H, other) for other in others]
     least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], target, rcond=None)[0].T
     wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
-    return [Equal("one step with eta = 1 against least squares", reached, wanted, 1e-12),
+    return [Equal("one step with eta = 1 against least squares", end, wanted, 1e-12),
             Equal("the model against the loss itself, which is quadratic", models,
                   [mean_loss(net.theta + other, x, target) for other in others], 1e-12),
             AtMost("the model after the Newton direction against others",
                    objective.quadratic_model(value, gradient, H, d), models),
-            Case(theta=reached, H=H)]
+            Case(theta=end, H=H)]
 
 
 def mean_loss(theta, x, target):
@@ -156,7 +146,7 @@ def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
     H = hessian(*case.model)
     eigenvalues, V = np.linalg.eigh(H)
-    negative = V[:, eigenvalues < -1e-6]
+    below, negative = eigenvalues[eigenvalues < -1e-6], V[:, eigenvalues < -1e-6]
     value, gradient = case.evaluation.loss, case.evaluation.gradient
 
     def model(k):
@@ -164,25 +154,21 @@ def property_1(rng):
 
     ends = rng.normal(size=(100, 2, negative.shape[1]))
     chords = [(model(a) + model(b)) / 2 for a, b in ends]
-    samples = range(len(case.x))
     along = [np.mean([reference.hessian(lambda e: reference.loss(case, s, case.theta + e[0] * v),
-                                        np.zeros(1), (0,)) for s in samples]) for v in negative.T]
+                                        np.zeros(1), (0,)) for s in range(len(case.x))])
+             for v in negative.T]
+    k = ends[0, 0]
+    by_sums = value + sum(k_j * (gradient @ v) + k_j**2 * eigenvalue / 2
+                          for k_j, v, eigenvalue in zip(k, negative.T, below))
     return [
         AtMost("middle of a chord against the function there", chords,
                [model((a + b) / 2) for a, b in ends]),
         Equal("second derivative along the eigenvectors, by differences, against the eigenvalues",
-              along, eigenvalues[eigenvalues < -1e-6], 1e-7),
-        Equal("the model by sums over the eigenvectors", model(ends[0, 0]), by_sums(
-            value, gradient, eigenvalues[eigenvalues < -1e-6], negative.T, ends[0, 0]), 1e-12),
+              along, below, 1e-7),
+        Equal("the model by sums over the eigenvectors", model(k), by_sums, 1e-12),
         Property("there are negative eigenvalues", negative.shape[1] > 0),
         Case(H=H, V=negative),
     ]
-
-
-def by_sums(value, gradient, eigenvalues, vectors, k):
-    """f + sum_j k_j grad^T v_j + k_j^2 lambda_j / 2."""
-    return value + sum(k_j * (gradient @ v) + k_j**2 * eigenvalue / 2
-                       for k_j, v, eigenvalue in zip(k, vectors, eigenvalues))
 
 
 @equation(PAPER, "pos-eig",
@@ -196,21 +182,18 @@ def by_sums(value, gradient, eigenvalues, vectors, k):
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A, claims = V @ np.diag(eigenvalues) @ V.T, []
-    for gamma, corrected in ((-1.0, [2, 0.5, 0, 1, 3]),
-                        (0.0, [0, 0, 0, 1, 3]),
-                        (-0.3, [0.6, 0.15, 0, 1, 3])):
-        wanted = sum(value * np.outer(v, v) for value, v in zip(corrected, V.T))
-        options = {"case": f"gamma = {gamma:g}"}
+    for gamma, first, second in ((-1.0, 2.0, 0.5), (0.0, 0.0, 0.0), (-0.3, 0.6, 0.15)):
+        corrected, options = np.array([first, second, 0, 1, 3]), {"case": f"gamma = {gamma:g}"}
+        by_sums = sum(value * np.outer(v, v) for value, v in zip(corrected, V.T))
+        rows, columns = (pos_eig.pos_eig_as_printed(Q, eigenvalues, gamma) for Q in (V.T, V))
         claims += [
-            Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma), wanted,
+            Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma), by_sums,
                   1e-13, **options),
-            Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma),
-                  np.array(corrected, dtype=float), 1e-15, **options),
-            Equal("Q^T diag Q, eigenvectors in the rows of Q",
-                  pos_eig.pos_eig_as_printed(V.T, eigenvalues, gamma), wanted, 1e-13, **options),
-            Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q",
-                                 pos_eig.pos_eig_as_printed(V, eigenvalues, gamma), wanted, 1e-13,
-                                 **options)),
+            Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma), corrected, 1e-15,
+                  **options),
+            Equal("Q^T diag Q, eigenvectors in the rows of Q", rows, by_sums, 1e-13, **options),
+            Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q", columns, by_sums,
+                                 1e-13, **options)),
         ]
     return [*claims,
             Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),

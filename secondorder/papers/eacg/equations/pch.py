@@ -1,5 +1,7 @@
 """Equations (8a)-(8c): the positive-curvature Hessian."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Printed, Property, equation
@@ -10,22 +12,11 @@ from . import cases, reference
 GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
 
 
-class OneMinusLikelihood(SoftmaxCrossEntropy):
-    """C = 1 - y^T softmax(p): linear, hence convex, in the probabilities."""
-
-    convex = False
-
-    def value(self, p, target):
-        return 1 - np.exp(-super().value(p, target))
-
-    def gradient(self, p, target):
-        # with q = softmax(p)_y and the gradient g of -log q: q g
-        return np.exp(-super().value(p, target))[:, None] * super().gradient(p, target)
-
-    def hessian(self, p, target):
-        # q H - q g g^T
-        q, g = np.exp(-super().value(p, target)), super().gradient(p, target)
-        return q[:, None, None] * (super().hessian(p, target) - g[:, :, None] * g[:, None, :])
+def hessian_of_one_minus_likelihood(p, y):
+    """Hessians (S, C, C) of 1 - softmax(p)_y: q H - q g g^T, with g and H those of -log q."""
+    entropy = SoftmaxCrossEntropy()
+    q, g = np.exp(-entropy.value(p, y)), entropy.gradient(p, y)
+    return q[:, None, None] * (entropy.hessian(p, y) - g[:, :, None] * g[:, None, :])
 
 
 @equation(PAPER, "u-convex",
@@ -41,20 +32,18 @@ class OneMinusLikelihood(SoftmaxCrossEntropy):
 def u_convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
     mean = curvatures.mean_top(case.evaluation)
-    by_differences = np.mean(reference.bias_hessians(case, case.depth), axis=0)
-    labels = np.argmin(case.evaluation.outputs, axis=1)
-    unlikely = case.network.evaluate(OneMinusLikelihood(), case.x, labels)
-    linear = curvatures.mean_top(unlikely)
-    its_own = np.mean([reference.hessian(lambda q: reference.one_minus_likelihood(q, y), p,
-                                         np.arange(3))
-                       for p, y in zip(unlikely.outputs, labels)], axis=0)
+    by_differences = reference.bias_hessians(case, case.depth).mean(axis=0)
+    p, labels = case.evaluation.outputs, np.argmin(case.evaluation.outputs, axis=1)
+    loss = SimpleNamespace(hessian=hessian_of_one_minus_likelihood)
+    linear = curvatures.mean_top(SimpleNamespace(loss_function=loss, outputs=p, y=labels))
+    its_own = np.mean([reference.hessian(lambda q: reference.one_minus_likelihood(q, y), row,
+                                         np.arange(3)) for row, y in zip(p, labels)], axis=0)
     return [
         Equal("mean top block of cross-entropy, by differences", mean, by_differences, 1e-8),
         AtMost("0 against its least eigenvalue", 0.0, reference.least(mean), scale=1.0),
         Equal("mean top block of C = 1 - y^T softmax, by differences", linear, its_own, 1e-8),
         Printed(AtMost("0 against the least eigenvalue for C = 1 - y^T softmax, linear in the "
-                       "probabilities",
-                       0.0, reference.least(linear), scale=1.0)),
+                       "probabilities", 0.0, reference.least(linear), scale=1.0)),
         Case(mean=mean, linear=linear),
     ]
 
@@ -67,21 +56,20 @@ def u_convex(rng):
           kind="definition", verdict="holds", implements=(curvatures.pch_top, curvatures.mean_top))
 def equation_8a(rng):
     claims = []
-    for case in [*cases.variety(rng, ("sigmoid", "tanh"), ("bounded",), sizes=(3, 4, 6)),
-                 *cases.unusual(rng, ("eleven instances", "float32"), loss="bounded",
-                                sizes=(3, 4, 6))]:
+    options = {"sizes": (3, 4, 6)}
+    for case in [*cases.variety(rng, ("sigmoid", "tanh"), ("bounded",), **options),
+                 *cases.unusual(rng, ("eleven instances", "float32"), loss="bounded", **options)]:
         H = reference.bias_hessians(case, case.depth)
         mine, mean = curvatures.pch_top(case.evaluation), H.mean(axis=0)
-        tables = [curvatures.CURVATURES[name].make(case.evaluation, case.units, None)[-1]
-                  for name in ("pch-1", "pch-2")]
+        first, second = (curvatures.CURVATURES[name].make(case.evaluation, case.units, None)[-1]
+                         for name in ("pch-1", "pch-2"))
         each = np.mean([reference.absolute(one) for one in H], axis=0)
         claims += [
-            Equal("top block", mine, reference.absolute(mean), case.allowed(1e-7), case=case.name),
-            Equal("its mean, by differences", curvatures.mean_top(case.evaluation), mean,
-                  case.allowed(1e-8), case=case.name),
-            AtMost("0 against its least eigenvalue", 0.0, reference.least(mine),
-                   case.allowed(1e-12), scale=1.0, case=case.name),
-            Equal("PCH-1 and PCH-2", tables[0], tables[1].copy(), 1e-15, case=case.name),
+            case.equal("top block", mine, reference.absolute(mean), 1e-7),
+            case.equal("its mean, by differences", curvatures.mean_top(case.evaluation), mean,
+                       1e-8),
+            case.positive("its least eigenvalue", mine),
+            Equal("PCH-1 and PCH-2", first, second.copy(), 1e-15, case=case.name),
             Property("instance by instance is something else",
                      bool(np.abs(each - mine).max() > 1e-3 * np.abs(mine).max()), case=case.name),
         ]
@@ -110,35 +98,27 @@ def equation_8a(rng):
 def equation_8b(rng):
     claims = []
     for case in [*(usual := cases.variety(rng)), *cases.unusual(rng)]:
-        top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
         for name, gamma in GAMMAS.items():
-            whole, wanted = (curvatures.pch(case.evaluation, case.units, gamma),
-                             reference.recursion(case, top, gamma))
-            for t, (B, by_loops) in enumerate(zip(whole, wanted), start=1):
-                options = {"case": f"{name}, {case.name}, layer {t}"}
-                claims += [Equal("through the layers, by loops", B, by_loops, case.allowed(1e-6),
-                                 **options),
-                           Property("in the network's precision", B.dtype, case.network.dtype,
-                                    **options),
-                           AtMost("0 against its least eigenvalue", 0.0, reference.least(B),
-                                  case.allowed(1e-12), scale=1.0, **options)]
+            one = case._replace(name=f"{name}, {case.name}")
+            whole, blocks = (curvatures.pch(case.evaluation, case.units, gamma),
+                             reference.pch(case, gamma))
+            for t, (B, by_loops) in enumerate(zip(whole, blocks), start=1):
+                claims += [one.equal("through the layers, by loops", B, by_loops, 1e-6, t),
+                           one.precise(B, t), one.positive("its least eigenvalue", B, t)]
             for t in (3, 2):
-                arguments = (case.weights(t), wanted[t - 1], reference.bias_gradients(case, t),
-                             *reference.slopes(case, t - 1), gamma)
-                B, options = wanted[t - 2], {"case": f"{name}, {case.name}, layer {t - 1}"}
+                W, B, options = case.weights(t), blocks[t - 2], {"case": one.named(t - 1)}
+                arguments = (W, blocks[t - 1], *reference.step_arguments(case, t), gamma)
                 claims.append(Equal("as corrected, by loops", curvatures.pch_step(*arguments), B,
                                     1e-12, **options))
                 # with gamma = 0 both may come out as zero, and for one instance they are the same
-                if gamma and any(case is one for one in usual):
+                if gamma and any(case is other for other in usual):
                     claims.append(Printed(Equal("means of h'' and of g apart",
                                                 curvatures.pch_step_as_printed(*arguments), B,
                                                 1e-12, **options)))
-    return [
-        *claims,
-        Printed(AtMost("0 against the least eigenvalue, the mean Hessian above left as it is",
-                       0.0, reference.least(without_hat(rng)[1]), scale=1.0)),
-        Case(W=arguments[0], B=B),
-    ]
+    return [*claims,
+            Printed(AtMost("0 against the least eigenvalue, the mean Hessian above left as it is",
+                           0.0, reference.least(without_hat(rng)[1]), scale=1.0)),
+            Case(W=W, B=B)]
 
 
 def without_hat(rng):
@@ -168,12 +148,10 @@ def equation_8c(rng):
     for case in [*cases.variety(rng), *cases.unusual(rng, ("one instance", "eleven instances",
                                                            "inputs of size 40"))]:
         for t, B in enumerate(curvatures.pch(case.evaluation, case.units, 0.0), start=1):
-            h, name = case.inputs(t), f"{case.name}, layer {t}"
+            h, same = case.inputs(t), [B] * len(case.x)
             mine = curvatures.weight_block(h, B)
-            by_loops = sum(reference.kron(np.outer(row, row), B) for row in h) / len(h)
-            claims += [Equal("by loops", mine, by_loops, 1e-12, case=name),
-                       AtMost("0 against its least eigenvalue", 0.0, reference.least(mine),
-                              scale=1.0, case=name)]
+            claims += [case.equal("by loops", mine, reference.mean_kron(h, same), 1e-12, t),
+                       case.positive("its least eigenvalue", mine, t)]
     unlikely, uncorrected = without_hat(rng)
     printed = curvatures.weight_block(unlikely.inputs(1), uncorrected)
     return [*claims,

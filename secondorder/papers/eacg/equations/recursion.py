@@ -22,15 +22,14 @@ DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
 def u_loss(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        places = np.arange(case.theta.size)
-        total = reference.gradients(case, places).sum(axis=0)
-        mean = mean_gradient(*case.model)
+        one = case.evaluation
+        total = reference.gradients(case, np.arange(case.theta.size)).sum(axis=0)
         by_hand = sum(reference.loss(case, s, case.theta) for s in range(len(case.x)))
-        claims += [Equal("the sum, instance by instance", objective.total_loss(
-                       case.evaluation.loss_function, case.evaluation.outputs, case.evaluation.y),
-                         by_hand, case.allowed(1e-12), case=case.name),
-                   Equal("samples times the gradient against that of the sum",
-                         len(case.x) * mean, total, case.allowed(1e-12), case=case.name)]
+        claims += [case.equal("the sum, instance by instance",
+                              objective.total_loss(one.loss_function, one.outputs, one.y), by_hand,
+                              1e-12),
+                   case.equal("samples times the gradient against that of the sum",
+                              len(case.x) * mean_gradient(*case.model), total, 1e-12)]
     return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
 
 
@@ -87,17 +86,15 @@ HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation a
           implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients))
 def u_backprop(rng):
     def claim(case, t):
-        g, unit, name = (reference.bias_gradients(case, t),
-                         case.linear(t),
-                         f"{case.name}, layer {t}")
-        claims = [Equal("bias by complex steps", case.deltas(t), g, case.allowed(1e-12),
-                        case=name)]
-        if case.layers[t - 1].weight is None:
-            return claims
-        rows = unit.layer.parameter_gradients(unit.saved, unit.delta)[:, : unit.layer.weight.size]
-        outer = np.array([np.outer(a, b).ravel() for a, b in zip(g, reference.inputs(case, t))])
-        return [*claims,
-                Equal("weights against g h^T", rows, outer, case.allowed(1e-12), case=name)]
+        g, unit = reference.bias_gradients(case, t), case.linear(t)
+        claims = [case.equal("bias by complex steps", case.deltas(t), g, 1e-12, t)]
+        if case.layers[t - 1].weight is not None:
+            rows = unit.layer.parameter_gradients(unit.saved, unit.delta)
+            h = reference.inputs(case, t)
+            outer = np.array([np.outer(*pair).ravel() for pair in zip(g, h)])
+            claims.append(case.equal("weights against g h^T", rows[:, : outer.shape[1]], outer,
+                                     1e-12, t))
+        return claims
 
     return back_propagation(rng, (1, 2, 3), claim)
 
@@ -151,18 +148,17 @@ def b_ii(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
         W, above = case.weights(3).astype(float), reference.bias_gradients(case, 3)
-        slope, tolerance = reference.slopes(case, 2)[0], case.allowed(1e-12)
-        by_rows = [[slope[i, r] * (W.T[r] @ above[i]) for r in range(W.shape[1])]
-                   for i in range(len(slope))]
-        by_sums = [[sum(above[i, s] * W[s, r] * slope[i, r] for s in range(len(W)))
-                    for r in range(W.shape[1])] for i in range(len(slope))]
-        claims += [Equal("rows of W^T", case.deltas(2), by_rows, tolerance, case=case.name),
-                   Equal("the sum over s", case.deltas(2), by_sums, tolerance, case=case.name)]
+        slope = reference.slopes(case, 2)[0]
+        by_rows, by_sums = np.zeros((2, *slope.shape))
+        for i, r in np.ndindex(slope.shape):
+            by_rows[i, r] = slope[i, r] * (W.T[r] @ above[i])
+            by_sums[i, r] = sum(above[i, s] * W[s, r] * slope[i, r] for s in range(len(W)))
+        claims += [case.equal("rows of W^T", case.deltas(2), by_rows, 1e-12),
+                   case.equal("the sum over s", case.deltas(2), by_sums, 1e-12)]
     W = cases.case(rng, sizes=(3, 5, 2)).weights(2)
     square = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 4))
-    above, slope = reference.bias_gradients(square, 2), reference.slopes(square, 1)[0]
-    by_columns = [[slope[s, r] * (square.weights(2).T[:, r] @ above[s]) for r in range(4)]
-                  for s in range(len(slope))]
+    by_columns = reference.slopes(square, 1)[0] * (reference.bias_gradients(square, 2)
+                                                   @ square.weights(2).T)
     return [
         *claims,
         PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape, W[:, 0].shape),
@@ -178,8 +174,8 @@ def b_ii(rng):
           kind="identity", verdict="holds", implements=hessians.output_hessians)
 def equation_4a(rng):
     return back_propagation(rng, (3,), lambda case, t: [
-        Equal("differences in b^k", case.top(), reference.bias_hessians(case, t),
-              case.allowed(DIFFERENCES), case=case.name)])
+        case.equal("differences in b^k", case.top(), reference.bias_hessians(case, t),
+                   DIFFERENCES)])
 
 
 @equation(PAPER, "4b",
@@ -195,14 +191,12 @@ def equation_4a(rng):
                       Activation.input_hessian, Linear.input_hessian))
 def equation_4b(rng):
     def claim(case, t):
-        exact, wanted = case.exact(), reference.bias_hessians(case, t - 1)
+        exact, by_differences = case.exact(), reference.bias_hessians(case, t - 1)
         literal = hessians.hidden_hessians(case.weights(t), exact[t - 1],
-                                           reference.bias_gradients(case, t),
-                                           *reference.slopes(case, t - 1))
-        name = f"{case.name}, layer {t - 1}"
-        tolerance = case.allowed(DIFFERENCES)
-        return [Equal("as printed, by differences", literal, wanted, tolerance, case=name),
-                Equal("through the layers", exact[t - 2], wanted, tolerance, case=name)]
+                                           *reference.step_arguments(case, t))
+        return [case.equal("as printed, by differences", literal, by_differences, DIFFERENCES,
+                           t - 1),
+                case.equal("through the layers", exact[t - 2], by_differences, DIFFERENCES, t - 1)]
 
     return back_propagation(rng, (3, 2), claim)
 
@@ -222,9 +216,8 @@ def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, g, saved, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
     mine = hessians.hidden_hessians(W, H, g, saved.slope, saved.curvature)
-    S, m = saved.slope.shape
-    part_1, printed, part_2 = (np.zeros((S, m, m)) for _ in range(3))
-    for s, r in np.ndindex(S, m):
+    part_1, printed, part_2 = np.zeros((3, *mine.shape))
+    for s, r in np.ndindex(saved.slope.shape):
         part_1[s, r, r] = saved.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
         printed[s, r, r] = saved.curvature[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
         part_2[s, r] = saved.slope[s] * (W.T @ H[s] @ (W[:, r] * saved.slope[s, r]))
@@ -254,9 +247,9 @@ def c_ii(rng):
 def equation_4c(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
-        mine = hessians.weight_hessian(case.inputs(t)[0], case.exact()[t - 1][0])
-        wanted = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
-                                   reference.weight_places(case, t))
-        claims.append(Equal("by differences", mine, wanted, DIFFERENCES,
-                            case=f"{case.name}, layer {t}"))
-    return [*claims, Case(h=case.inputs(t)[0], H=case.exact()[t - 1][0])]
+        h, H = case.inputs(t)[0], case.exact()[t - 1][0]
+        by_differences = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
+                                           reference.weight_places(case, t))
+        claims.append(case.equal("by differences", hessians.weight_hessian(h, H), by_differences,
+                                 DIFFERENCES, t))
+    return [*claims, Case(h=h, H=H)]

@@ -63,37 +63,33 @@ def loss(case, s, theta, at=None, shift=0.0):
     return CRITERIA[case.loss](outputs(case, s, theta, at, shift), case.y[s])
 
 
-def bias_places(case, t):
-    """Where b^t stands in theta, t = 1..k."""
-    return case.layers[t - 1].bias
-
-
 def weight_places(case, t):
     """Where Vec(W^t), its columns one below the other, stands in theta."""
     return case.layers[t - 1].weight.ravel(order="F")
 
 
+def all_places(case, t):
+    """Where Vec([W^t b^t]) stands in theta."""
+    return np.concatenate([weight_places(case, t), case.layers[t - 1].bias])
+
+
+def difference(f):
+    """Derivative at 0 of f, a function of one number, by a fourth-order difference."""
+    return sum(factor * f(k * STEP)
+               for k, factor in ((1, 8), (-1, -8), (2, -1), (-2, 1))) / (12 * STEP)
+
+
 def gradient(f, theta, places):
     """Derivatives of f at theta in the entries `places`, by complex steps; theta is real."""
-    derivatives = np.empty(len(places))
-    for j, place in enumerate(places):
-        moved = theta.astype(complex)
-        moved[place] += 1j * TINY
-        derivatives[j] = f(moved).imag / TINY
-    return derivatives
+    axes = np.eye(len(theta))[list(places)]
+    return np.array([f(theta + 1j * TINY * axis).imag / TINY for axis in axes])
 
 
 def hessian(f, theta, places):
-    """Second derivatives of f in `places`: fourth-order differences of complex steps."""
-    rows = []
-    for place in places:
-        total = np.zeros(len(places))
-        for steps, factor in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
-            moved = theta.copy()
-            moved[place] += steps * STEP
-            total += factor * gradient(f, moved, places)
-        rows.append(total / (12 * STEP))
-    return np.array(rows)
+    """Second derivatives of f in `places`: differences of complex steps."""
+    axes = np.eye(len(theta))[list(places)]
+    return np.array([difference(lambda step: gradient(f, theta + step * axis, places))
+                     for axis in axes])
 
 
 def gradients(case, places, theta=None):
@@ -117,21 +113,15 @@ def shift_gradients(case, t, shift):
     return np.array([loss(case, s, case.theta, t, moved) for s in range(len(case.x))]).imag / TINY
 
 
-def bias_hessians(case, t):
-    """H_i^t (S, n_t, n_t) by fourth-order differences of complex steps."""
-    axes = np.eye(case.sizes[t])
-    return sum(factor * shift_gradients(case, t, k * STEP * axes)
-               for k, factor in ((1, 8), (-1, -8), (2, -1), (-2, 1))) / (12 * STEP)
-
-
 def bias_gradients(case, t):
     """g_i^t (S, n_t) by complex steps."""
     return shift_gradients(case, t, np.zeros(case.sizes[t]))
 
 
-def all_places(case, t):
-    """Where Vec([W^t b^t]) stands in theta."""
-    return np.concatenate([weight_places(case, t), bias_places(case, t)])
+def bias_hessians(case, t):
+    """H_i^t (S, n_t, n_t) by differences of complex steps."""
+    axes = np.eye(case.sizes[t])
+    return difference(lambda step: shift_gradients(case, t, step * axes))
 
 
 def inputs(case, t):
@@ -140,7 +130,7 @@ def inputs(case, t):
 
 
 def slopes(case, t):
-    """h' and h'' of layer t, (S, n_t) each: a complex step, and its fourth-order difference."""
+    """h' and h'' of layer t, (S, n_t) each: a complex step, and its difference."""
     name = case.layers[t - 1].activation
     z = np.array([forward(case, s, case.theta)[0][t] for s in range(len(case.x))])
     if name is None:
@@ -149,8 +139,7 @@ def slopes(case, t):
     def slope(z):
         return ACTIVATIONS[name](z + 1j * TINY).imag / TINY
 
-    steps = ((1, 8), (-1, -8), (2, -1), (-2, 1))
-    return slope(z), sum(factor * slope(z + k * STEP) for k, factor in steps) / (12 * STEP)
+    return slope(z), difference(lambda step: slope(z + step))
 
 
 def absolute(A, gamma=-1.0):
@@ -175,14 +164,51 @@ def step_down(W, B, g, slope, second_derivative, gamma):
     return out
 
 
+def steps_down(W, H, g, slope, second_derivative, gamma=1.0):
+    """(4b) of every instance, with gamma times the negative entries of the diagonal term."""
+    W, steps = np.asarray(W, dtype=float), []
+    for B, above, first, second in zip(H, g, slope, second_derivative):
+        term = second * (W.T @ above)
+        steps.append(np.diag(first) @ W.T @ B @ W @ np.diag(first)
+                     + np.diag(np.where(term < 0, gamma * term, term)))
+    return steps
+
+
+def step_arguments(case, t):
+    """What one step down from layer t is made of: g_i^t, and h' and h'' of the layer below."""
+    return bias_gradients(case, t), *slopes(case, t - 1)
+
+
 def recursion(case, top, gamma):
     """`step_down` from the top block of a case to its first layer."""
     blocks = [top]
     for t in range(case.depth, 1, -1):
         W = case.layers[t - 1].layer.weight
-        blocks.append(step_down(W, blocks[-1], bias_gradients(case, t), *slopes(case, t - 1),
-                                gamma))
+        blocks.append(step_down(W, blocks[-1], *step_arguments(case, t), gamma))
     return blocks[::-1]
+
+
+def pch(case, gamma=-1.0):
+    """(8a) and (8b): blocks of the biases of all layers."""
+    return recursion(case, absolute(bias_hessians(case, case.depth).mean(axis=0)), gamma)
+
+
+def trained(case, blocks, l2):
+    """Of every layer that is trained, with a penalty: number, places, block, inputs, gradients in
+    the weights and, where there is one, in the bias.
+    """
+    whole = gradients(case, np.arange(len(case.theta))).mean(axis=0) + l2 * case.theta
+    for t, (one, B) in enumerate(zip(case.layers, blocks), start=1):
+        if one.weight is not None:
+            yield t, one, B, inputs(case, t), whole[one.weight], (
+                None if one.bias is None else whole[one.bias])
+
+
+def dense(A, B, G, alpha, l2=0.0):
+    """Solution D of ((1 - alpha) (A (x) B + l2 I) + alpha I) Vec(D) = -Vec(G)."""
+    block = kron(A, B)
+    matrix = (1 - alpha) * (block + l2 * np.eye(len(block))) + alpha * np.eye(len(block))
+    return np.linalg.solve(matrix, -vec(G)).reshape(G.shape, order="F")
 
 
 def second_moment(h):
@@ -203,6 +229,11 @@ def kron(A, B):
     for i, j, k, m in np.ndindex(a, b, c, d):
         out[i * c + k, j * d + m] = A[i, j] * B[k, m]
     return out
+
+
+def mean_kron(h, H):
+    """E_i[h_i h_i^T (x) H_i] for inputs (S, m) and H (S, n, n)."""
+    return sum(kron(np.outer(row, row), one) for row, one in zip(h, H)) / len(h)
 
 
 def vec(P):

@@ -1,8 +1,9 @@
 """Equations (9)-(11b): the damped Newton system, layer by layer, and products with its matrices."""
 
 import numpy as np
+from scipy.linalg import block_diag
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
 from .. import PAPER, cholesky, conjugate_gradients, curvatures, systems
 from ..direction import direction
 from . import cases, reference
@@ -12,34 +13,27 @@ ALPHA = 0.05
 
 
 def blocks(case, gamma=-1.0):
-    """Blocks of weights and biases by (8a)-(8c), by loops."""
-    matrices = curvatures.pch(case.evaluation, case.units, gamma)
+    """Blocks of weights and biases by (8a)-(8c)."""
+    biases = curvatures.pch(case.evaluation, case.units, gamma)
     return [reference.kron(reference.second_moment(case.inputs(t)), B)
-            for t, B in enumerate(matrices, start=1)], matrices
+            for t, B in enumerate(biases, start=1)], biases
 
 
 def by_columns(case, vector):
     """A vector over theta in the paper's order: Vec(W^1), b^1, ..., Vec(W^k), b^k."""
-    places = [places for t in range(1, case.depth + 1)
-              for places in (reference.weight_places(case, t), reference.bias_places(case, t))]
-    return vector[np.concatenate(places)]
+    return vector[np.concatenate([reference.all_places(case, t)
+                                  for t in range(1, case.depth + 1)])]
 
 
-def dense_direction(case, moment, alpha=ALPHA, l2=0.0):
-    """Over theta, what (10a) and (10b) give for PCH-1: by this folder's own recursion, gradients
-    and dense solves; `moment` makes the inputs' factor.
+def dense_direction(case, moment, l2):
+    """Over theta, what (10a) and (10b) give for PCH-1, by dense solves; `moment` makes the inputs'
+    factor.
     """
-    top = reference.absolute(reference.bias_hessians(case, case.depth).mean(axis=0))
-    gradient = reference.gradients(case, np.arange(len(case.theta))).mean(axis=0) + l2 * case.theta
-    step = np.empty_like(gradient)
-    for t, (one, B) in enumerate(zip(case.layers, reference.recursion(case, top, -1.0)), start=1):
-        if one.weight is None:
-            continue
-        solved = [(reference.weight_places(case, t),
-                   reference.kron(moment(reference.inputs(case, t)), B)), (one.bias, B)]
-        for places, block in solved[: 1 if one.bias is None else 2]:
-            matrix = (1 - alpha) * (block + l2 * np.eye(len(block))) + alpha * np.eye(len(block))
-            step[places] = np.linalg.solve(matrix, -gradient[places])
+    step = np.empty_like(case.theta)
+    for _, one, B, h, G, g in reference.trained(case, reference.pch(case), l2):
+        step[one.weight] = reference.dense(moment(h), B, G, ALPHA, l2)
+        if one.bias is not None:
+            step[one.bias] = reference.dense(np.eye(1), B, g[:, None], ALPHA, l2)[:, 0]
     return step
 
 
@@ -52,23 +46,14 @@ def unusual_directions(rng, moment, solvers):
     claims = []
     for k, case in enumerate(cases.unusual(rng)):
         l2 = (0.0, 0.1)[k % 2]
-        wanted = dense_direction(case, moment, l2=l2)
+        expected = dense_direction(case, moment, l2)
         for solver in solvers:
             step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, **FAR.get(solver, {}))
-            name = f"{case.name}, {solver}, l2 = {l2:g}"
-            claims += [Equal("unusual networks and batches, against dense solves", step, wanted,
-                             case.allowed(1e-6), case=name),
-                       Property("in the network's precision", step.dtype, case.network.dtype,
-                                case=name)]
+            one = case._replace(name=f"{case.name}, {solver}, l2 = {l2:g}")
+            claims += [one.equal("unusual networks and batches, against dense solves", step,
+                                 expected, 1e-6),
+                       one.precise(step)]
     return claims
-
-
-def block_diagonal(matrices):
-    ends = np.cumsum([0, *map(len, matrices)])
-    out = np.zeros((ends[-1],) * 2)
-    for start, stop, matrix in zip(ends[:-1], ends[1:], matrices):
-        out[start:stop, start:stop] = matrix
-    return out
 
 
 @equation(PAPER, "9",
@@ -83,19 +68,18 @@ def equation_9(rng):
     claims = []
     for case in cases.variety(rng):
         weights, biases = blocks(case)
-        whole = block_diagonal([block for pair in zip(weights, biases) for block in pair])
-        wanted = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
+        whole = block_diag(*(block for pair in zip(weights, biases) for block in pair))
+        matrix = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
         mine = systems.block_diagonal_system(weights, biases, ALPHA)
-        gradient = case.evaluation.gradient
-        d, name = direction(*case.model, "pch-1", "exact", ALPHA), case.name
+        gradient, d = case.evaluation.gradient, direction(*case.model, "pch-1", "exact", ALPHA)
         claims += [
-            Equal("matrix of the system", mine, wanted, 1e-13, case=name),
-            Equal("solution, layer by layer, against a dense solve", by_columns(case, d),
-                  np.linalg.solve(wanted, -by_columns(case, gradient)), 1e-11, case=name),
+            case.equal("matrix of the system", mine, matrix, 1e-13),
+            case.equal("solution, layer by layer, against a dense solve", by_columns(case, d),
+                       np.linalg.solve(matrix, -by_columns(case, gradient)), 1e-11),
             AtMost("alpha against the least eigenvalue", ALPHA, np.linalg.eigvalsh(mine)[0],
-                   case=name),
+                   case=case.name),
             AtMost("directional derivative along the solution against 0", d @ gradient, 0.0,
-                   case=name),
+                   case=case.name),
         ]
     negative = systems.damped(-0.2 * np.eye(3), ALPHA)
     return [
@@ -129,16 +113,14 @@ def equation_10a(rng):
         for t, B in enumerate(blocks(case)[1], start=1):
             g = reference.bias_gradients(case, t).mean(axis=0)
             matrix = (1 - ALPHA) * B + ALPHA * np.eye(len(B))
-            wanted = np.linalg.solve(matrix, -g)
-            outcome = conjugate_gradients.solve(lambda p: systems.bias_product(B, p, 1 - ALPHA,
-                                                                             ALPHA), -g, 50, 1e-12)
-            name = f"{case.name}, layer {t}"
+            d = np.linalg.solve(matrix, -g)
+            outcome = conjugate_gradients.solve(
+                lambda p: systems.bias_product(B, p, 1 - ALPHA, ALPHA), -g, 50, 1e-12)
             claims += [
-                Equal("conjugate gradients", outcome.solution, wanted, 1e-9, case=name),
-                Equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA), matrix @ g,
-                      1e-13, case=name),
-                Equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), wanted,
-                      1e-11, case=name),
+                case.equal("conjugate gradients", outcome.solution, d, 1e-9, t),
+                case.equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
+                           matrix @ g, 1e-13, t),
+                case.equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), d, 1e-11, t),
             ]
     return [*claims, Case(B=B, g=g)]
 
@@ -153,20 +135,19 @@ def equation_10a(rng):
           implements=(systems.dense_system, systems.dense_solution, systems.System.damping,
                       systems.System.weight))
 def equation_10b(rng):
-    claims, A = [], None
+    claims = []
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
         weights, biases = blocks(case)
-        one = system(case, t, biases[t - 1], l2=l2)
-        A = weights[t - 1]
+        one, A = system(case, t, biases[t - 1], l2=l2), weights[t - 1]
         matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
-        mine, name = (systems.dense_solution(one), f"{case.name}, layer {t}, l2 = {l2:g}")
+        mine, options = systems.dense_solution(one), {"case": f"{case.named(t)}, l2 = {l2:g}"}
         by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(one.G), 300, 1e-13)
         claims += [
-            Equal("the matrix", systems.dense_system(one), matrix, 1e-13, case=name),
+            Equal("the matrix", systems.dense_system(one), matrix, 1e-13, **options),
             Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
-                  by_cg.solution, 1e-8, case=name),
+                  by_cg.solution, 1e-8, **options),
             AtMost("directional derivative along the solution against 0", np.sum(mine * one.G),
-                   0.0, case=name),
+                   0.0, **options),
         ]
     return [*claims, Case(A=A, G=one.G)]
 
@@ -183,12 +164,12 @@ def factors(rng, n=3, m=4, S=6):
           kind="identity", verdict="holds", implements=systems.kronecker_product)
 def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
-    rows = reference.kron(A, C.T) @ B.ravel()
+    product = systems.kronecker_product(A, B, C)
     return [
-        Equal("columns one below the other", reference.vec(systems.kronecker_product(A, B, C)),
+        Equal("columns one below the other", reference.vec(product),
               reference.kron(C.T, A) @ reference.vec(B), 1e-13),
-        Equal("rows one after the other: the factors change places",
-              systems.kronecker_product(A, B, C).ravel(), rows, 1e-13),
+        Equal("rows one after the other: the factors change places", product.ravel(),
+              reference.kron(A, C.T) @ B.ravel(), 1e-13),
         Case(A=A, B=B, C=C),
     ]
 
@@ -203,10 +184,10 @@ def u_vec(rng):
 def equation_11a(rng):
     B, P, X = factors(rng)
     A = reference.second_moment(X)
-    wanted = reference.kron(A, B) @ reference.vec(P)
+    product = reference.kron(A, B) @ reference.vec(P)
     return [
-        Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), wanted, 1e-13),
-        Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), wanted,
+        Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), product, 1e-13),
+        Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), product,
               1e-13),
         *unusual_directions(rng, reference.second_moment, ("cg",)),
         Case(B=B, P=P, X=X),
@@ -223,18 +204,16 @@ def equation_11a(rng):
           implements=(systems.rank_one_product, systems.System.mean_input, direction))
 def equation_11b(rng):
     B, P, X = factors(rng)
-    mean = systems.System(B, X, X, P, P, ALPHA, 0.0).mean_input
-    covariance = reference.second_moment(X - mean)
+    same = np.broadcast_to(X[0], X.shape)
+    mean, at_same = (systems.System(B, h, h, P, P, ALPHA, 0.0).mean_input for h in (X, same))
     mine = reference.vec(systems.rank_one_product(B, P, mean))
     left = reference.kron(reference.second_moment(X), B)
     rank_one = reference.kron(np.outer(mean, mean), B)
-    same = np.broadcast_to(X[0], X.shape)
-    at_same = systems.System(B, same, same, P, P, ALPHA, 0.0).mean_input
     return [
         Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
         Equal("mean input", mean, sum(X) / len(X), 1e-14),
         Equal("(11a) minus (11b): Cov(h) (x) B", left @ reference.vec(P) - mine,
-              reference.kron(covariance, B) @ reference.vec(P), 1e-12),
+              reference.kron(reference.second_moment(X - mean), B) @ reference.vec(P), 1e-12),
         AtMost("0 against the least eigenvalue of that difference", 0.0,
                reference.least(left - rank_one), scale=1.0),
         Equal("instances of one input: (11a)",

@@ -81,47 +81,37 @@ def arithmetic(number, worse):
     ]
 
 
-FORMULA = r"\text{Total} = \sqrt{\textstyle\sum_t \text{err}_t^2}"
+def table(number, where, statement):
+    """The registration of a table: totals, which table-2 to table-5 have in common."""
+    return equation(PAPER, f"table-{number}", where=f"Table {number}, {where}", statement=statement,
+                    formula=r"\text{Total} = \sqrt{\textstyle\sum_t \text{err}_t^2}",
+                    kind="claim", verdict="holds", ours=True, implements=errors.total_error)
 
 
-@equation(PAPER, "table-2",
-          where="Table 2, cross-entropy, Cifar-10",
-          statement="Totals follow from the rows, and PCH is closer than Gauss-Newton and Fisher "
-                    "in total; layer by layer PCH-1 is behind Gauss-Newton in layers 2 and 3, "
-                    "PCH-2 in layer 2.",
-          formula=FORMULA,
-          kind="claim", verdict="holds", ours=True, implements=errors.total_error)
+@table(2, "cross-entropy, Cifar-10",
+       "Totals follow from the rows, and PCH is closer than Gauss-Newton and Fisher in total; "
+       "layer by layer PCH-1 is behind Gauss-Newton in layers 2 and 3, PCH-2 in layer 2.")
 def table_2(rng):
     return arithmetic(2, {("PCH-1", "GN"): (2, 3), ("PCH-2", "GN"): (2,)})
 
 
-@equation(PAPER, "table-3",
-          where="Table 3, cross-entropy, ImageNet-10",
-          statement="Totals follow from the rows, and PCH is closer in total; not in layers 3 "
-                    "(PCH-1) and 4 (PCH-2).",
-          formula=FORMULA,
-          kind="claim", verdict="holds", ours=True, implements=errors.total_error)
+@table(3, "cross-entropy, ImageNet-10",
+       "Totals follow from the rows, and PCH is closer in total; not in layers 3 (PCH-1) and 4 "
+       "(PCH-2).")
 def table_3(rng):
     return arithmetic(3, {("PCH-1", "GN"): (3,), ("PCH-2", "GN"): (4,)})
 
 
-@equation(PAPER, "table-4",
-          where="Table 4, Eq. (14), Cifar-10",
-          statement="Totals follow from the rows, and PCH is closer than Fisher in total; PCH-2 "
-                    "not in layers 1 and 2.",
-          formula=FORMULA,
-          kind="claim", verdict="holds", ours=True, implements=errors.total_error)
+@table(4, "Eq. (14), Cifar-10",
+       "Totals follow from the rows, and PCH is closer than Fisher in total; PCH-2 not in layers 1 "
+       "and 2.")
 def table_4(rng):
     return arithmetic(4, {("PCH-1", "Fisher"): (), ("PCH-2", "Fisher"): (1, 2)})
 
 
-@equation(PAPER, "table-5",
-          where="Table 5, Eq. (14), ImageNet-10",
-          statement="Totals follow from the rows, and PCH is closer than Fisher in total, thanks "
-                    "to the last layer, where it is exact by construction: without it, Fisher is "
-                    "closer.",
-          formula=FORMULA,
-          kind="claim", verdict="holds", ours=True, implements=errors.total_error)
+@table(5, "Eq. (14), ImageNet-10",
+       "Totals follow from the rows, and PCH is closer than Fisher in total, thanks to the last "
+       "layer, where it is exact by construction: without it, Fisher is closer.")
 def table_5(rng):
     hidden = {name: errors.total_error(rows[:-1]) for name, rows in TABLES[5].items()}
     return [*arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)}),
@@ -140,35 +130,32 @@ def table_5(rng):
           implements=(errors.recursive_bound, curvatures.expectation_step))
 def u_accumulate(rng):
     claims = []
-    for scale in (0.1, 3.0):
+    for scale, name in ((0.1, "small weights"), (3.0, "large weights")):
         case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11)
-        W, g, saved = case.weights(2), case.deltas(2), case.hidden(1)
-        H = reference.bias_hessians(case, 2)
+        W, g, saved, H = (case.weights(2), case.deltas(2), case.hidden(1),
+                          reference.bias_hessians(case, 2))
+        slope = saved.slope
         if scale == 3.0:  # the slopes of a case far from saturation, so that W decides
-            saved = saved._replace(slope=np.full_like(saved.slope, 0.25))
-            W = 8 * W / np.linalg.norm(W, 2)
-        left, size, right = np.linalg.svd(W)
-        off = 1e-3 * np.outer(left[:, 0], left[:, 0])
-        B = H.mean(axis=0)
-        one, two = (curvatures.expectation_step(W, matrix, g, saved.slope, saved.curvature)
+            slope, W = np.full_like(slope, 0.25), 8 * W / np.linalg.norm(W, 2)
+        left, sizes, _ = np.linalg.svd(W)
+        off, B = 1e-3 * np.outer(left[:, 0], left[:, 0]), H.mean(axis=0)
+        one, two = (curvatures.expectation_step(W, matrix, g, slope, saved.curvature)
                     for matrix in (B, B + off))
-        moved = np.linalg.norm(two - one)
-        bound = (errors.recursive_bound(1e-3, W, H, saved.slope)
-                 - errors.recursive_bound(0.0, W, H, saved.slope))
-        second = max(sum(saved.slope[:, r] ** 2) / 11 for r in range(5))
+        below, options = np.linalg.norm(two - one), {"case": name}
+        bound = (errors.recursive_bound(1e-3, W, H, slope)
+                 - errors.recursive_bound(0.0, W, H, slope))
+        second = max(sum(slope[:, r] ** 2) / 11 for r in range(5))
+        falls = AtMost("error below against error above", below, 1e-3, 1e-9)
         claims += [
-            Equal("the bound's share, by loops", bound, 1e-3 * second * size[0] ** 2, 1e-9,
-                  case="large weights" if scale == 3.0 else "small weights"),
+            Equal("the bound's share, by loops", bound, 1e-3 * second * sizes[0] ** 2, 1e-9,
+                  **options),
             Equal("what an error above changes below, by loops", two - one,
-                  reference.step_down(W, off, g, saved.slope, saved.curvature, None), 1e-9,
-                  case="large weights" if scale == 3.0 else "small weights"),
-            AtMost("error below against the bound", moved, bound, 1e-9,
-                   case="large weights" if scale == 3.0 else "small weights"),
+                  reference.step_down(W, off, g, slope, saved.curvature, None), 1e-9, **options),
+            AtMost("error below against the bound", below, bound, 1e-9, **options),
+            Counterexample(falls) if scale == 3.0 else falls,
         ]
-        below = AtMost("error below against error above", moved, 1e-3, 1e-9)
-        claims.append(Counterexample(below) if scale == 3.0 else below)
-    for number, table in TABLES.items():
-        peaks = tuple(name for name, rows in table.items() if rows[0] >= max(rows[1:]))
+    for number, rows in TABLES.items():
+        peaks = tuple(name for name, row in rows.items() if row[0] >= max(row[1:]))
         claims.append(Property(f"Table {number}: approximations that are worst in layer 1", peaks,
                                ()))
     return [*claims, Case(W=W, off=off)]
