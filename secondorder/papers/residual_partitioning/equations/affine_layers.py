@@ -7,6 +7,7 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
 from .. import PAPER, coefficients, partitions
 from . import cases, reference
+from .claims import both_sides, is_refused, last_times
 from .conditions import FIRST_ORDER, NOT_NEGATIVE
 
 
@@ -46,20 +47,6 @@ def equation_4(rng):
     return claims
 
 
-def last_times(factor, fractions):
-    """Fractions of which those of the last sample are multiplied."""
-    return np.concatenate([fractions[:-1], factor * fractions[-1:]])
-
-
-def refused_by_5(a, eps, phi):
-    """Whether the room refuses these partitioning variables."""
-    try:
-        partitions.check(partitions.Partition(eps, phi), a.layer, a.y, a.u)
-    except ValueError:
-        return True
-    return False
-
-
 @equation(PAPER, "5",
           statement="For every sample and output, the fractions for the weights and for the inputs "
                     "are not negative and add up to one.",
@@ -69,6 +56,9 @@ def refused_by_5(a, eps, phi):
           kind="definition", verdict="definition",
           implements=(partitions.check, partitions.optimal, partitions.arbitrary))
 def equation_5(rng):
+    def refused(a, eps, phi):
+        return is_refused(partitions.check, partitions.Partition(eps, phi), a.layer, a.y, a.u)
+
     claims = []
     for name, a in (cases.affine_rows(rng) | {"first": cases.affine(rng, first=True)}).items():
         best = partitions.optimal(a.layer, a.y, a.u)
@@ -79,7 +69,7 @@ def equation_5(rng):
                              case=name),
                        AtMost("0 against eps and phi", 0.0, np.concatenate([eps, phi], axis=2),
                               case=name),
-                       Property("accepted", not refused_by_5(a, eps, phi), case=name)]
+                       Property("accepted", not refused(a, eps, phi), case=name)]
         gap = max(np.abs(one - other).max() for one, other in zip(best, a.partition))
         claims += [AtMost("0.01 against the difference of arbitrary from optimal fractions", 0.01,
                           gap, case=name),
@@ -87,15 +77,15 @@ def equation_5(rng):
                             name != "fixed"),
                    Property(f"some of it goes further down, {name} layer", bool(phi.any()),
                             name != "first"),
-                   Property("refused when it adds up to 1.1", refused_by_5(a, 1.1 * eps, 1.1 * phi),
+                   Property("refused when it adds up to 1.1", refused(a, 1.1 * eps, 1.1 * phi),
                             case=name),
                    Property("refused when it does so for the last sample only",
-                            refused_by_5(a, *(last_times(1.1, part) for part in (eps, phi))),
+                            refused(a, *(last_times(1.1, part) for part in (eps, phi))),
                             case=name)]
     shifted = eps.copy()
     shifted[..., 0], shifted[..., 1] = eps[..., 0] + eps[..., 1] + 0.1, -0.1
     return [*claims, Property("refused when an entry is negative although the sum is one",
-                              refused_by_5(a, shifted, phi)), Case(eps=eps, phi=phi)]
+                              refused(a, shifted, phi)), Case(eps=eps, phi=phi)]
 
 
 @equation(PAPER, "6", "7",
@@ -156,37 +146,10 @@ def equations_6_and_7(rng):
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_8(rng):
-    claims = [claim for name, a in cases.affine_rows(rng).items()
-              for claim in both_sides(a, rng, name)]
-    a = cases.affine(rng)
-    return [*claims, Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
-
-
-def both_sides(a, rng, row):
-    """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
-    def sides(a):
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        return np.array([reference.quadratics(a, *step, *below) for step in changes])
-
-    changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
-                       rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
-    claims = []
-    for name, partition in (("arbitrary", a.partition),
-                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
-        left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
-        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12,
-                         case=f"{row}, {name} fractions"),
-                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
-                          case=f"{row}, {name} fractions")]
-    left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
-    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
-    if row == "fixed":
-        return claims
-    one = cases.in_proportion(a)
-    changes = [(one.dW, one.dY)]
-    left, right = sides(one)[0]
-    return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
-                           "parts of both sides", left[1], right[1], 1e-12, case=row)]
+    rows = cases.affine_rows(rng)
+    a = rows["four samples"]
+    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 
 @equation(PAPER, "9",

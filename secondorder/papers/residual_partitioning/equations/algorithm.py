@@ -12,6 +12,7 @@ from ..explicit import explicit_bound
 from ..algorithm_1 import algorithm_1 as corrected_algorithm
 from ..algorithm_1 import algorithm_1_as_printed
 from . import cases, reference
+from .claims import is_bound
 from .reference import Reading
 
 
@@ -148,8 +149,8 @@ def printed_bound(small):
     """Smallest eigenvalue of diag(curvature) minus the Hessian that should be bounded."""
     H = cases.bounded(small)
     printed, right = algorithm_1_as_printed(small).W_ddot, bound_at(small, "jensen").curvature
-    return [AtMost("corrected: 0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
-                   0.0, reference.least_eigenvalue(right, H), 1e-12, scale=right),
+    return [is_bound("corrected: 0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
+                     right, H),
             Printed(AtMost("algorithm_1_as_printed: 0 against the same", 0.0,
                            reference.least_eigenvalue(printed, H), 1e-4, scale=right))]
 
@@ -157,10 +158,9 @@ def printed_bound(small):
 def diagonal_start(rng):
     """Squared error: the printed first backward line bounds, with several times what it takes."""
     at = cases.evaluation(rng)
-    H = cases.bounded(at)
     needed = reference.algorithm(at, Reading(start="diagonal"))[1]
-    return [AtMost("squared error: 0 against the least eigenvalue with f_ii u at the outputs", 0.0,
-                   reference.least_eigenvalue(needed, H), 1e-12, scale=needed),
+    return [is_bound("squared error: 0 against the least eigenvalue with f_ii u at the outputs",
+                     needed, cases.bounded(at)),
             Equal("squared error: W_ddot that starts with f_ii u, against loops",
                   bound_at(at, "diagonal").curvature, needed, 1e-12),
             Printed(AtMost("squared error: W_ddot of the printed first line against what is needed",

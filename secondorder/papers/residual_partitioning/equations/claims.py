@@ -1,9 +1,12 @@
 """Claims that many checks make, and the name of the case that they are made on."""
 
+import numpy as np
+
 from .... import exact
-from ....ledger import AtMost, Case, Equal
+from ....ledger import AtMost, Case, Counterexample, Equal
+from .. import coefficients, partitions
 from ..fast import bound_at
-from . import dense_reference, reference
+from . import cases, dense_reference, reference
 
 
 def in_case(name, *claims):
@@ -17,6 +20,58 @@ def in_case(name, *claims):
 def is_bound(what, curvature, H, tolerance=1e-12):
     """0 is at most the least eigenvalue of diag(curvature) - H, for (P,) and (P, P) arrays."""
     return AtMost(what, 0.0, reference.least_eigenvalue(curvature, H), tolerance, scale=curvature)
+
+
+def is_refused(check, *arguments):
+    """Whether a check of the room refuses partitioning variables."""
+    try:
+        check(*arguments)
+    except ValueError:
+        return True
+    return False
+
+
+def last_times(factor, fractions):
+    """Fractions of which those of the last sample are multiplied."""
+    return np.concatenate([fractions[:-1], factor * fractions[-1:]])
+
+
+def refused_by_5(a, eps, phi):
+    """Whether the room refuses these partitioning variables."""
+    try:
+        partitions.check(partitions.Partition(eps, phi), a.layer, a.y, a.u)
+    except ValueError:
+        return True
+    return False
+
+
+def both_sides(a, rng, row):
+    """(8) and (17): linear parts agree, the quadratic part is bounded, tightly for changes in
+    proportion.
+    """
+    def sides(a):
+        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
+        return np.array([reference.quadratics(a, *step, *below) for step in changes])
+
+    changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
+                       rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
+    claims = []
+    for name, partition in (("arbitrary", a.partition),
+                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
+        left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
+        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12,
+                         case=f"{row}, {name} fractions"),
+                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
+                          case=f"{row}, {name} fractions")]
+    left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
+    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
+    if row == "fixed":
+        return claims
+    one = cases.in_proportion(a)
+    changes = [(one.dW, one.dY)]
+    left, right = sides(one)[0]
+    return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
+                           "parts of both sides", left[1], right[1], 1e-12, case=row)]
 
 
 def claims_of_a_bound(rng, make):

@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 
 from ....exact.finite_differences import complex_step
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER, coefficients, partitions
 from . import cases, reference
+from .claims import both_sides, is_refused, last_times
 from .conditions import NOT_NEGATIVE
 
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
@@ -35,16 +36,6 @@ def derivatives_of_split(name, at, phi):
 
     second_derivatives = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
     return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(second_derivatives)
-
-
-def refused_by_14(at, phi):
-    """Whether the room refuses these fractions at the outputs."""
-    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
-    try:
-        partitions.check_output(phi, f_ii, np.ones_like(phi))
-    except ValueError:
-        return True
-    return False
 
 
 @equation(PAPER, "12", "13", "14", "15",
@@ -81,8 +72,8 @@ def equations_12_to_15(rng):
         average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
         # one output changes and has all of the fraction
         one = dY * units[0], np.tile(units[0], (samples, 1))
-        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y),
-                                            phi)
+        f_ii, ones = loss.hessian_diagonal(p, at.y), np.ones_like(phi)
+        Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), f_ii, phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += [
             Equal("(12): f at the outputs of the changed network against f at the outputs plus "
@@ -91,9 +82,11 @@ def equations_12_to_15(rng):
                   loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=case),
             Equal("(14): average of the points against the changed outputs", average,
                   reference.outputs(at.network, at.x, delta), 1e-13, case=case),
-            Property("(14): these fractions are accepted", not refused_by_14(at, phi), case=case),
+            Property("(14): these fractions are accepted",
+                     not is_refused(partitions.check_output, phi, f_ii, ones), case=case),
             Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
-                     refused_by_14(at, np.concatenate([phi[:-1], 1.1 * phi[-1:]])), case=case),
+                     is_refused(partitions.check_output, last_times(1.1, phi), f_ii, ones),
+                     case=case),
             *(AtMost("(15): f at the changed outputs against the right side",
                      loss.value(p + size * dY, at.y),
                      split_losses(name, at, phi, size * dY), case=f"{case}, change times {size:g}")
@@ -153,26 +146,9 @@ def equation_16(rng):
           uses=("16",), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
-    steps, claims = rng.normal(size=(20, 2, 4)), []
-
-    def sides(a, steps):
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        pairs = np.array([reference.quadratics(a, dW, a.dY, *below) for dW in steps])
-        return pairs.transpose(1, 2, 0)
-
-    for name, a in cases.affine_rows(rng, first=True).items():
-        left, right = sides(a, steps)
-        turned = sides(a._replace(Y_ddot=-a.Y_ddot), steps).sum(axis=1)
-        one = cases.in_proportion(a)
-        tight = sides(one, [one.dW])
-        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12, case=name),
-                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
-                          case=name),
-                   Equal("one output, changes in proportion to optimal fractions: quadratic parts",
-                         tight[0, 1], tight[1, 1].copy(), 1e-12, case=name),
-                   Counterexample(AtMost("the same with Y_ddot < 0", turned[0], turned[1].copy(),
-                                         case=name))]
-    return [*claims,
+    rows = cases.affine_rows(rng, first=True)
+    a = rows["four samples"]
+    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 

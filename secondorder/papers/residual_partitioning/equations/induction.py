@@ -11,6 +11,7 @@ from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equ
 from .. import PAPER, coefficients, partitions, total_gradient
 from ..explicit import explicit_bound, partitions_of
 from . import cases, reference
+from .claims import in_case
 from .conditions import NOT_NEGATIVE, NOTHING_CORRECTED
 from .minimiser import minimise_over_fractions, weighted_squares
 
@@ -28,10 +29,14 @@ def weighted(at, built, below):
     return float(np.sum(built.Y_ddot[below] * reference.total_gradients(at)[below] ** 2))
 
 
-def left_minus_right(at, rng, below, negative_curvature="none"):
-    """Left side of (25) minus the sum on its right, for three choices above; and its scale."""
+def left_minus_right(at, rng, below, negative_curvature="none", own=False):
+    """Left side of (25) minus the sum on its right, for three choices above; and its scale.
+
+    With ``own`` the sides are those of (27): the layer's own sum stands on both.
+    """
     drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
-    return ([reference.sum_up_to(at, built, below) - weighted(at, built, below) for built in drawn],
+    return ([reference.sum_up_to(at, built, below + own) - weighted(at, built, below)
+             - (reference.own_sum(at, built, below) if own else 0.0) for built in drawn],
             max(np.abs(built.curvature).sum() for built in drawn))
 
 
@@ -88,25 +93,17 @@ def equation_25(rng):
           implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
                       Stated(explicit_bound, "curvature")))
 def equations_26_and_27(rng):
-    def differences(at, k, way="none"):
-        """(27): left minus right for three choices from this layer on, and the scale."""
-        drawn = [cases.optimal_up_to(at, k, rng, way) for _ in range(3)]
-        gaps = [reference.sum_up_to(at, built, k + 1) - weighted(at, built, k)
-                - reference.own_sum(at, built, k)
-                for built in drawn]
-        return gaps, max(np.abs(built.curvature).sum() for built in drawn)
-
     at, claims = cases.curved(rng), []
     built = cases.optimal_up_to(at, 2, rng)
     for k in (2, 4):
         before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
-        gaps, scale = differences(at, k)
+        gaps, scale = left_minus_right(at, rng, k, own=True)
         claims += [Equal("(26): sum up to this layer", reference.sum_up_to(at, built, k + 1),
                          before + own, 1e-12, case=f"layer {k + 1}"),
                    Equal("(27): difference of both sides against the constant", gaps,
                          [reference.constant(at, k)] * 3, 1e-11, scale=scale,
                          case=f"layer {k + 1}")]
-    broken, scale = differences(cases.all_negative(rng), 4, "abs")
+    broken, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs", own=True)
     return [*claims, Counterexample(Equal("absolute value of negative numbers: unchanged by the "
                                           "fractions", broken[1:],
                                           broken[:1] * 2, 1e-11, scale=scale)), shown(built, 2)]
@@ -166,8 +163,9 @@ def against_the_minimum(a, optimum, rng):
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps"),))
 def equation_31(rng):
-    claims = [claim for name, a in cases.affine_rows(rng, first=True).items()
-              for claim in sum_to_one(a, name)]
+    claims = [Equal("they sum to one", partitions.optimal(a.layer, a.y, a.u).eps.sum(axis=2),
+                    np.ones(a.Y_dot.shape), 1e-12, case=name)
+              for name, a in cases.affine_rows(rng, first=True).items()]
     a = cases.affine(rng, first=True)
     best = partitions.optimal(a.layer, a.y, a.u)
     printed = np.abs(reference.terms(a.layer, a.y,
@@ -179,29 +177,21 @@ def equation_31(rng):
             Case(y=a.y, eps=best.eps, printed=printed)]
 
 
-def sum_to_one(a, case):
-    """The claim that the optimal fractions of a first layer sum to one."""
-    eps = partitions.optimal(a.layer, a.y, a.u).eps
-    return [Equal("they sum to one", eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12, case=case)]
-
-
 def at_the_optimum(rng, first):
     """Claims on the optimal fractions, and that the quantity is sum Y_ddot u^2 there."""
-    return [claim for name, a in cases.affine_rows(rng, first=first).items()
-            for claim in at_the_optimum_of(a, name)]
-
-
-def at_the_optimum_of(a, case):
-    """The same for one layer."""
-    best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
-    below, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
-    return [Equal("fractions against |y| and |w| u over the total gradient",
-                  np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13, case=case),
+    claims = []
+    for name, a in cases.affine_rows(rng, first=first).items():
+        best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
+        below, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
+        claims += in_case(
+            name, Equal("fractions against |y| and |w| u over the total gradient",
+                        np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
-                  1e-13, case=case),
+                  1e-13),
             Equal("the quantity against the sum of Y_ddot u^2",
                   float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2)),
-                  float(np.sum(a.Y_ddot * u**2)), 1e-12, case=case),
+                  float(np.sum(a.Y_ddot * u**2)), 1e-12))
+    return [*claims,
             Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
 
 

@@ -1,11 +1,11 @@
 """Lemma 3 and its proof, equations (19)-(24): which point of the simplex is best."""
 
 import numpy as np
-from scipy import optimize
 
 from ....exact.finite_differences import complex_step
 from ....ledger import AtMost, Case, Equal, Printed, Property, equation
 from .. import PAPER, partitions
+from .minimiser import minimise_over_fractions, weighted_squares
 
 
 def simplex_case(rng, n=5):
@@ -24,16 +24,6 @@ def softmax_by_hand(eta):
     return np.exp(eta) / sum(np.exp(e) for e in eta)
 
 
-def minimised(x):
-    """The best point of the simplex, by a numerical method with constraints."""
-    n = len(x)
-    return optimize.minimize(lambda p: objective(x, p), np.full(n, 1 / n),
-                             jac=lambda p: -(x / p) ** 2, method="SLSQP", bounds=[(1e-6, 1)] * n,
-                             options={"ftol": 1e-15, "maxiter": 500},
-                             constraints={"type": "eq", "fun": lambda p: p.sum() - 1,
-                                          "jac": np.ones_like}).x
-
-
 @equation(PAPER, "19", "lemma-3",
           statement="On the simplex a sum of x^2 / p is least where p is proportional to |x|; "
                     "where x is zero so is p, with 0/0 = 0.",
@@ -47,9 +37,10 @@ def lemma_3(rng):
         best = partitions.simplex_optimum(x)
         near = [best * np.exp(scale * rng.normal(size=n)) for scale in np.geomspace(1e-3, 1, 100)]
         others = [objective(x, p / p.sum()) for p in [*near, *rng.dirichlet(np.ones(n), 100)]]
+        _, (nearest,) = minimise_over_fractions(weighted_squares(np.ones(()), x), [x != 0], rng)
         claims += [Equal("optimum against |x| over the sum of |x|", best,
                          [abs(v) / sum(map(abs, x)) for v in x], 1e-14, case=f"n = {n}"),
-                   Equal("optimum against a numerical minimiser", best, minimised(x), 1e-5,
+                   Equal("optimum against a numerical minimiser", best, nearest, 1e-5,
                          case=f"n = {n}"),
                    AtMost("value there against values at other points", objective(x, best), others,
                           case=f"n = {n}"),

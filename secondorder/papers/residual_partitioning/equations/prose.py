@@ -14,6 +14,7 @@ from ..explicit import explicit_bound, partitions_of
 from ..optimizer import ResidualPartitioning
 from ..partitions import Partition
 from . import cases, reference
+from .claims import in_case, is_bound
 from .conditions import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS
 from .counting import multiply_adds
 
@@ -226,10 +227,10 @@ def claim_negative_curvature(rng):
         for name, at in {"bent unit": cases.bent_unit(), **cases.variety(rng, SMOOTH)}.items():
             H = cases.bounded(at)
             W_ddot = bound_at(at, negative_curvature=way).curvature
-            claims += [AtMost("0 against W_ddot", 0.0, W_ddot, case=f"{name}, {way}"),
-                       AtMost("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
-                              0.0, reference.least_eigenvalue(W_ddot, H), scale=W_ddot,
-                              case=f"{name}, {way}")]
+            claims += in_case(
+                f"{name}, {way}", AtMost("0 against W_ddot", 0.0, W_ddot),
+                is_bound("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
+                         W_ddot, H))
     at = cases.bent_unit()
     W_ddot = explicit_bound(at, negative_curvature="none").curvature
     return [*claims,

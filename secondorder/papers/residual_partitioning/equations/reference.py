@@ -138,6 +138,9 @@ class Reading(NamedTuple):
         The first backward line, or f_ii u where the loss's Hessian is diagonal.
     way : "abs" or "max"
         Whether |.| in the activation line stands, or the part above zero in its place.
+    cross : bool
+        Whether the products that (4) drops are bounded too: |Y_dot| u more for every weight, and
+        |Y_dot| more for every input.
     """
 
     carried: str = "Z"
@@ -145,6 +148,7 @@ class Reading(NamedTuple):
     absolute: str = "all"
     start: str = "jensen"
     way: str = "abs"
+    cross: bool = False
 
 
 def start_of(at, u, reading):
@@ -174,13 +178,14 @@ def algorithm(at, reading=Reading()):
             Y_dot, carried = through_activation(layer, y, u[k], Y_dot, carried, reading)
             continue
         scaled = carried if reading.carried == "Z" else carried * u[k + 1]
+        g = np.abs(Y_dot) * (reading.cross and layer.trainable)
         W_dot, W_ddot = np.zeros((2, *layer.weight.shape))
         below_dot, below = np.zeros((2, *y.shape))
         for s, i, j in np.ndindex(*scaled.shape, y.shape[1]):
             W_dot[i, j] += Y_dot[s, i] * y[s, j] / S
-            W_ddot[i, j] += scaled[s, i] * abs(y[s, j]) / S
+            W_ddot[i, j] += (scaled[s, i] * abs(y[s, j]) + g[s, i] * u[k][s, j]) / S
             below_dot[s, j] += Y_dot[s, i] * layer.weight[i, j]
-            below[s, j] += scaled[s, i] * abs(layer.weight[i, j])
+            below[s, j] += scaled[s, i] * abs(layer.weight[i, j]) + g[s, i]
         if layer.trainable:
             biases = [[] if layer.bias is None else a.sum(axis=0) / S for a in (Y_dot, scaled)]
             pieces.insert(0,
