@@ -24,47 +24,37 @@ def too_small(rng):
 
 
 TWO_READINGS = (
-    "Two lines can be read in two ways. Above, the first root of the first backward line ends "
-    "before the sum over i', and |.| in the activation line spans both terms. These readings agree "
-    "with (46) and (41) and are kept by algorithm_1_as_printed. Read the other way, the root spans "
-    "f_ii and the sum, whose index i' is then free in the second root (the nearest form with a "
-    "meaning has that root inside), and the activation line is |Y_ddot sigma'|^2 + Y_dot sigma''. "
-    "Both of these are executed as well, and fail.")
+    "Where a line can be read in two ways, it is read as (46) and (41) are; the other readings are "
+    "executed as well, and fail.")
 
 
 @equation(PAPER, "algorithm-1",
-          statement="One forward pass for u and one backward pass for gradient and curvature give "
-                    "the update of every parameter. (Wrong in print are the Y_ddot that is not "
-                    "divided by u again, u^(0) for u^(1), the missing bias j = 0 and the missing "
-                    "loop over s; and for a diagonal loss the first backward line is looser than "
-                    "it needs to be: f_ii u would do.)",
+          statement="One forward pass for u and one backward pass give the update of every "
+                    "parameter. (Wrong in print: Y_ddot is not divided by u again, u^(0) stands "
+                    "for u^(1), the bias j = 0 and the loop over s are missing. Last: affine and "
+                    "activation layers.)",
           formula=r"""\begin{aligned}
-                  u_{si}^{(0)} &\leftarrow 0 \\
-                  \ddot{Y}_{si}^{(L)} u_{si}^{(L)} &\leftarrow
+                  u_{si}^{(0)} &\leftarrow 0, \quad \ddot{Y}_{si}^{(L)} u_{si}^{(L)} \leftarrow
                   \sqrt{f_{ii}} \sum_{i'=1}^{m_L} |u_{si'}^{(L)}| \sqrt{f_{i'i'}} \\
                   \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
                   \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in [m_\ell]
                   \\
                   \ddot{Y}_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}}
-                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |w_{ij}^{(\ell)}| & \text{affine} \\
+                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |w_{ij}^{(\ell)}| \\
                   \ddot{Y}_{sj}^{(\ell)} &\leftarrow \left| \ddot{Y}_{si}^{(\ell+1)}
                   \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + \dot{Y}_{si}^{(\ell+1)}
-                  \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) \right| & \text{activation}
+                  \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) \right|
                   \end{aligned}""",
           corrected=r"""\begin{aligned}
-                  u_{si}^{(1)} &\leftarrow 0 \\
-                  Z_{si}^{(L)} &\leftarrow \sqrt{f_{ii}} \sum_{i'=1}^{m_L} u_{si'}^{(L)}
-                  \sqrt{f_{i'i'}} \quad \text{or, if } f_{ii'} = 0 \text{ for } i \neq i', \quad
-                  f_{ii} u_{si}^{(L)} \\
+                  u_{si}^{(1)} &\leftarrow 0, \quad Z_{si}^{(L)} \leftarrow \sqrt{f_{ii}}
+                  \sum_{i'=1}^{m_L} u_{si'}^{(L)} \sqrt{f_{i'i'}} \\
                   \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
                   Z_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in \{0\} \cup [m_\ell] \\
                   Z_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}} Z_{si}^{(\ell+1)}
-                  |w_{ij}^{(\ell)}|
-                  & \text{affine} \\
+                  |w_{ij}^{(\ell)}| \\
                   Z_{sj}^{(\ell)} &\leftarrow \left| |\dot{\sigma}_\ell(y_{sj}^{(\ell)})|
                   Z_{sj}^{(\ell+1)} + \dot{Y}_{sj}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})
                   u_{sj}^{(\ell)} \right|
-                  & \text{activation}
                   \end{aligned}""",
           condition=TWO_READINGS, kind="algorithm", verdict="erratum", weight="substance",
           implements=(Stated(corrected_algorithm, "W_dot", "W_ddot", "delta"), LinearRule.forward,
@@ -135,7 +125,7 @@ def printed_lines(at, name):
     claims = [Equal(f"algorithm_1_as_printed against loops, {what}", array, expected, 1e-12,
                     case=name)
               for what, array, expected in zip(("W_dot", "W_ddot", "update"), printed, by_loops)]
-    for what, reading in (("as in the formula above: Y_ddot in place of Z", Reading("Y_ddot")),
+    for what, reading in (("Y_ddot in place of Z", Reading("Y_ddot")),
                           ("other reading: one root over f_ii and the sum", Reading(root="nested")),
                           ("other reading: |.| squared around the first term",
                            Reading(absolute="square"))):
@@ -156,7 +146,9 @@ def printed_bound(small):
 
 
 def diagonal_start(rng):
-    """Squared error: the printed first backward line bounds, with several times what it takes."""
+    """Squared error, f_ii' = 0 for i != i': the printed first backward line bounds, with several
+    times what it takes; f_ii u would do.
+    """
     at = cases.evaluation(rng)
     needed = reference.algorithm(at, Reading(start="diagonal"))[1]
     return [is_bound("squared error: 0 against the least eigenvalue with f_ii u at the outputs",
@@ -175,7 +167,8 @@ def indices(at):
     filled = {0} | set(range(2, len(u) + 1))
     return [Property("layers whose u is read and never set, as u^(0) is set in its place",
                      tuple(sorted(set(range(1, len(u) + 1)) - filled)), (1,)),
-            PrintedShape("W_ddot of layer 1 as the loop over j in [m] fills it, and as the return "
-                         "line reads it", first.weight.shape, read.shape),
+            # filled by the loop over j in [m], read by the return line
+            PrintedShape("W_ddot of layer 1, as filled and as read", first.weight.shape,
+                         read.shape),
             PrintedShape("u^(2) as the loop over i alone fills it, and as the lines that follow "
                          "read it", u[1][0].shape, u[1].shape)]

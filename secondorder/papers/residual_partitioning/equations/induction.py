@@ -29,15 +29,16 @@ def weighted(at, built, below):
     return float(np.sum(built.Y_ddot[below] * reference.total_gradients(at)[below] ** 2))
 
 
-def left_minus_right(at, rng, below, negative_curvature="none", own=False):
-    """Left side of (25) minus the sum on its right, for three choices above; and its scale.
+def both_sides(at, rng, below, negative_curvature="none", own=False):
+    """Left side of (25), its right side without the constant, each for three choices above; scale.
 
     With ``own`` the sides are those of (27): the layer's own sum stands on both.
     """
     drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
-    return ([reference.sum_up_to(at, built, below + own) - weighted(at, built, below)
-             - (reference.own_sum(at, built, below) if own else 0.0) for built in drawn],
-            max(np.abs(built.curvature).sum() for built in drawn))
+    left = [reference.sum_up_to(at, built, below + own) for built in drawn]
+    right = [weighted(at, built, below) + (reference.own_sum(at, built, below) if own else 0.0)
+             for built in drawn]
+    return np.array(left), np.array(right), max(np.abs(built.curvature).sum() for built in drawn)
 
 
 @equation(PAPER, "25",
@@ -62,15 +63,14 @@ def equation_25(rng):
                           ("relu, with the absolute value", "abs",
                            cases.evaluation(rng, "relu", samples=3))):
         for below in range(1, len(at.saved)):
-            gaps, scale = left_minus_right(at, rng, below, way)
-            claims.append(Equal("difference of both sides for three choices above against the "
-                                "constant", gaps,
-                                [reference.constant(at, below)] * 3, 1e-11, scale=scale,
+            left, right, scale = both_sides(at, rng, below, way)
+            claims.append(Equal("left and right with its constant, for three choices above", left,
+                                right + reference.constant(at, below), 1e-11, scale=scale,
                                 case=f"{what}, layer {below}"))
-    gaps, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs")
-    claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: unchanged by "
-                                       "the choice above",
-                                       gaps[1:], gaps[:1] * 2, 1e-11, scale=scale)))
+    left, right, scale = both_sides(cases.all_negative(rng), rng, 4, "abs")
+    claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: one constant "
+                                       "for three choices above", left[1:],
+                                       right[1:] + (left - right)[0], 1e-11, scale=scale)))
     at = cases.curved(rng)
     return [*claims, Case(theta=at.network.theta, u_L=reference.total_gradients(at)[-1],
                           constants=[reference.constant(at, below) for below in range(1, 5)])]
@@ -97,16 +97,16 @@ def equations_26_and_27(rng):
     built = cases.optimal_up_to(at, 2, rng)
     for k in (2, 4):
         before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
-        gaps, scale = left_minus_right(at, rng, k, own=True)
+        left, right, scale = both_sides(at, rng, k, own=True)
         claims += [Equal("(26): sum up to this layer", reference.sum_up_to(at, built, k + 1),
                          before + own, 1e-12, case=f"layer {k + 1}"),
-                   Equal("(27): difference of both sides against the constant", gaps,
-                         [reference.constant(at, k)] * 3, 1e-11, scale=scale,
+                   Equal("(27): left and right with its constant, for three choices", left,
+                         right + reference.constant(at, k), 1e-11, scale=scale,
                          case=f"layer {k + 1}")]
-    broken, scale = left_minus_right(cases.all_negative(rng), rng, 4, "abs", own=True)
-    return [*claims, Counterexample(Equal("absolute value of negative numbers: unchanged by the "
-                                          "fractions", broken[1:],
-                                          broken[:1] * 2, 1e-11, scale=scale)), shown(built, 2)]
+    left, right, scale = both_sides(cases.all_negative(rng), rng, 4, "abs", own=True)
+    return [*claims, Counterexample(Equal("absolute value of negative numbers: one constant for "
+                                          "three choices", left[1:], right[1:] + (left - right)[0],
+                                          1e-11, scale=scale)), shown(built, 2)]
 
 
 # -- the first affine layer ------------------------------------------------------------------------

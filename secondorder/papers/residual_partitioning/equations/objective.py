@@ -71,14 +71,14 @@ def bias_missed(rng):
     delta = np.zeros(at.network.size)
     delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
     printed = at.loss + univariate_sum(at, explicit_bound(at), delta, start=1)
-    return Printed(AtMost("model against the sums from j = 1, at a step of one bias",
+    return Printed(AtMost("model against sums from j = 1, one bias moved",
                           reference.model(at, delta), printed))
 
 
 def products_missed():
     """The true model of y = w2 w1 x at zero along (1, 0, -1, 0) lies above the bound."""
     at, delta = cases.product_of_weights(), np.array([1.0, 0.0, -1.0, 0.0])
-    return Counterexample(AtMost("w2 w1 x at zero: model with the products against the bound",
+    return Counterexample(AtMost("w2 w1 x: true model against the bound",
                                  reference.model(at, delta, products=True),
                                  bound_at(at).value(delta)))
 
@@ -110,9 +110,8 @@ def equation_2(rng):
     at = cases.tight(rng)
     rows = np.array([chain_of_bounds(at, explicit_bound(at), np.full(at.network.size, c))
                      for c in (1.0, -2.0)])
-    claims.append(Equal("positive relu network, all changes alike: bounds at all layers against "
-                        "the model",
-                        rows[:, 1:], rows[:, :1].repeat(rows.shape[1] - 1, axis=1), 1e-12))
+    claims.append(Equal("positive relu network, equal changes: bounds and model", rows[:, 1:],
+                        rows[:, :1].repeat(rows.shape[1] - 1, axis=1), 1e-12))
     return [*claims, products_missed(), bias_missed(rng),
             Case(x=at.x, y=at.y, theta=at.network.theta)]
 
