@@ -87,12 +87,14 @@ def theorem_4_3(rng):
 
 def settled_lower_rank(rng, kinds):
     """A case of a lower rank, and its gaps; drawn again where features become dependent on the way,
-    so that the gaps of the last two rates are not yet those of the flow.
+    so that the gaps of the last two rates are not yet those of the flow, or where the gap is less
+    than a tenth of eps.
     """
     for _ in range(50):
         outside = cases.lower_rank(rng)
         gaps = cases.gaps(outside, lambda f: f - outside.y, RATES, kinds)
-        if np.ptp(gaps) < 0.14 * gaps[-1] and abs(gaps[-1] - gaps[-2]) < 0.025 * gaps[-1] > 1e-3:
+        last, size = gaps[-1], np.linalg.norm(outside.eps)
+        if np.ptp(gaps) < 0.14 * last and abs(last - gaps[-2]) < 0.025 * last and last > 0.1 * size:
             return outside, gaps
     raise RuntimeError("no case of a lower rank whose iterations stay bounded")
 
