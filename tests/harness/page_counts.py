@@ -36,14 +36,14 @@ class Counted:
     literal: bool
 
 
-def counted(entry):
-    """Counts of one page.
+def counted(entry, run=run_equation):
+    """Counts of one page; `run` runs the check.
 
     Both sides are there where every entry that the comparison's table has stands on the page, in a
     row of its own with the difference.
     """
     text = page.show(entry.paper, entry.labels[0])
-    claim = sides.featured(run_equation(entry).claims)
+    claim = sides.featured(run(entry).claims)
     shown = claim is not None and all(line in text for line in sides.table(claim))
     return Counted(entry.paper, entry.labels, len(text.splitlines()), claim is not None, shown,
                    literal_leads(entry))

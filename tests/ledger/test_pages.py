@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness import page_counts
+from harness import ledger_runs, page_counts
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
                                 Property, Rate, folding, page, registry, sides)
@@ -209,7 +209,9 @@ def test_what_counts_as_the_literal_form_in_front(toys, implements, leads):
 
 @pytest.fixture(scope="module")
 def counts():
-    return [page_counts.counted(entry) for entry in registry.REGISTRY.select()]
+    with ledger_runs.shared():
+        return [page_counts.counted(entry, ledger_runs.equation)
+                for entry in registry.REGISTRY.select()]
 
 
 def test_nine_pages_in_ten_fit_one_screen(counts):

@@ -1,12 +1,12 @@
 """All labels of the low-rank paper are there, come out as their verdicts say, and are on the
 page."""
 
-import functools
 from collections import Counter
 
 import pytest
 
 import secondorder as so
+from harness import ledger_runs
 from secondorder import low_rank
 
 PAPER = low_rank.PAPER
@@ -46,35 +46,30 @@ CONDITIONAL = {"5", "8", "9", "22", "29", "30", "31", "32", "33", "36", "37", "3
                "55", "64", "69", "78", "79", "80", "u-depth"}
 
 
-@functools.cache
-def results():
-    return so.verify.run(PAPER)
-
-
 def labels_of(verdict):
     return {
         label
-        for result in results()
+        for result in ledger_runs.results(PAPER)
         if result.verdict == verdict
         for label in result.labels
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
 def test_every_check_comes_out_as_its_verdict_says(seed):
-    for result in so.verify.run(PAPER, seed=seed):
-        assert result.ok, f"{result.labels}: {result.message}"
+    failed = ledger_runs.failures(PAPER, seed)
+    assert not failed, "\n".join(failed)
 
 
 def test_every_label_is_executed_once():
-    seen = Counter(label for result in results() for label in result.labels)
+    seen = Counter(label for result in ledger_runs.results(PAPER) for label in result.labels)
     assert set(seen) == {*LABELS, *UNNUMBERED} and set(seen.values()) == {1}
     assert so.verify.run(PAPER, "36")[0].labels == ("5", "36")
 
 
 def test_errata_and_conditions_are_shown_and_no_others():
     assert labels_of("erratum") == set(ERRATA) and labels_of("conditional") == CONDITIONAL
-    for result in results():
+    for result in ledger_runs.results(PAPER):
         as_printed = result.printed_error is not None or result.printed_failure is not None
         weights = {(ERRATA | CORRECTED).get(label) for label in result.labels}
         assert weights == {result.weight}, result.labels

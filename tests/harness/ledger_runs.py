@@ -1,0 +1,50 @@
+"""Every check of a ledger, run once for each seed, however many tests look at what came of it.
+
+A check draws from a generator of its own, made from the seed, its paper and its label: a second run
+gives the same (`tests/ledger/test_ledger.py` has the test), and takes as long.
+"""
+
+import contextlib
+import time
+from unittest import mock
+
+from secondorder.ledger import document, equations, page, registry
+
+EVERYDAY = (0, 1, 2)  # seeds of the everyday tests
+
+_results, _seconds = {}, {}
+
+
+def equation(entry, seed=0):
+    """What `run_equation` gives, from the first time that it was asked for."""
+    key = (entry.check, seed)
+    if key not in _results:
+        began = time.process_time()
+        _results[key] = equations.run_equation(entry, seed)
+        _seconds[key] = time.process_time() - began
+    return _results[key]
+
+
+def results(paper, seed=0, label=None):
+    """What `verify.run(paper, label, seed)` gives."""
+    return [equation(entry, seed) for entry in registry.REGISTRY.select(paper, label)]
+
+
+def seconds(paper, seed=0):
+    """Processor time that all checks of a paper took when they were run."""
+    results(paper, seed)
+    return sum(_seconds[entry.check, seed] for entry in registry.REGISTRY.select(paper))
+
+
+def failures(paper, seed=0):
+    """Labels and message of every check that did not come out as its verdict says."""
+    return [f"{result.labels}: {result.message}" for result in results(paper, seed)
+            if not result.ok]
+
+
+@contextlib.contextmanager
+def shared():
+    """Pages and documents that are made inside are made of these results."""
+    with mock.patch.object(page, "run_equation", equation), \
+            mock.patch.object(document, "run_equation", equation):
+        yield
