@@ -1,7 +1,10 @@
-"""BLAS on one thread; runs on a copy of the package; slow tests within a budget."""
+"""BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; slow tests
+within a budget.
+"""
 
 import collections
 import datetime
+import gc
 import os
 import random
 import signal
@@ -37,6 +40,19 @@ def pytest_configure(config):
         raise pytest.UsageError(
             f"the tests of the copy {folder} found another secondorder: {found}"
         )
+
+
+# -- garbage ---------------------------------------------------------------------------------------
+# Modules and thousands of tests live to the end. Every full collection walks through them again,
+# and finds nothing: a fifth of a second each.
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    gc.disable()
+    yield
+    gc.enable()
+    gc.freeze()
 
 
 # -- a budget for slow tests -----------------------------------------------------------------------
