@@ -1,5 +1,5 @@
-"""BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; slow tests
-within a budget.
+"""BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; slow
+tests within a budget.
 """
 
 import collections
