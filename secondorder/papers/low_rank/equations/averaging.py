@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from .... import exact
 from ....ledger import Case, Equal, Property, equation
 from ....optimizers import SGD
 from .. import PAPER
 from ..curvature import sample_curvatures_at
 from ..optimizer import CubicRegularization
-from .batch_cases import ROWS, batch, rows
+from .batch_cases import ROWS, batch, rows, sample_by_sample
 
 
 SIGMA, L2 = 10.0, 0.2
@@ -24,12 +23,9 @@ def larger_root(g, H):
 
 def sample_steps(row):
     """Gradient of every sample, and the root of its model along it, by dense Hessians."""
-    net, loss, x, y = row.model
-    singles = [(net.astype("float64"), loss, x[b : b + 1], y[b : b + 1]) for b in range(len(x))]
-    gradients = np.array([exact.gradient(*one, l2=L2) for one in singles])
-    rates = [larger_root(g, exact.hessian(*one, method="products", l2=L2))
-             for g, one in zip(gradients, singles)]
-    return gradients, np.array(rates)
+    alone = sample_by_sample(row, L2)
+    return (np.array([one.g for one in alone]),
+            np.array([larger_root(one.g, one.H) for one in alone]))
 
 
 def option(rng, averaging, expected):
@@ -79,9 +75,7 @@ def option_2(rng):
           kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single)
 def option_3(rng):
     def rate(row, gradients):
-        H = exact.hessian(row.at.network.astype("float64"), *row.model[1:], method="products",
-                          l2=L2)
-        return larger_root(gradients.mean(axis=0), H)
+        return larger_root(gradients.mean(axis=0), row.H + L2 * np.eye(len(row.H)))
 
     claims = option(rng, "direction", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
     row = batch(rng, samples=4)

@@ -59,6 +59,20 @@ def with_dense(name, at, direction, l2=0.0):
                  exact.hessian(*wide, method="products", l2=l2))
 
 
+def sample_by_sample(row, l2=0.0):
+    """The samples of a batch, each as a :class:`Batch` with the same direction."""
+    net, loss, x, y = row.model
+    return [with_dense("", net.evaluate(loss, x[b : b + 1], y[b : b + 1]), row.direction, l2)
+            for b in range(len(x))]
+
+
+def moved(at, change):
+    """A copy of an evaluation's network with parameters theta + change, in float64."""
+    net = at.network.astype("float64")
+    net.theta = net.theta + change
+    return net
+
+
 #: What else a batch or its network may be, by name: options of `batch`.
 ROWS = {
     "first layer frozen": {"frozen": (1,)},

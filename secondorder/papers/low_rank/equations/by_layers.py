@@ -1,10 +1,55 @@
-"""First and second derivatives of a layer's outputs from the passes of the layer classes: the
-entries of the paper's single-layer equations, held against what networks are made of.
+"""The paper's single-layer equations: a layer's outputs as jets, and their first and second
+derivatives from the passes of the layer classes that networks are made of.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from ....ledger import Equal, Property
 from ....nets import Activation, Chain, Conv2d, Recurrent
+from . import reference
+from .cases import tolerance
+
+
+@dataclass(frozen=True)
+class LayerCase:
+    """A layer at one input x with weights w; a subclass has ``of_layers()``, the same derivatives
+    from the layer classes, and how claims name these and the precision.
+    """
+
+    x: np.ndarray
+    w: np.ndarray
+    v: np.ndarray  # outputs as jets in (x, w)
+    activation: str
+
+    def first(self, of):
+        """dv/dx or dv/dw, of = "x" or "w": indices of v, then those of x or w."""
+        return self._part(reference.firsts(self.v), -1, of)
+
+    def second(self, left, right):
+        """d2v / d left d right."""
+        inner = self._part(reference.seconds(self.v), -1, right)
+        return self._part(inner, -1 - getattr(self, right).ndim, left)
+
+    def _part(self, array, axis, of):
+        where = slice(self.x.size) if of == "x" else slice(self.x.size, None)
+        return reference.part(array, axis, where, getattr(self, of).shape)
+
+
+def against(cases, compute, expected, what=""):
+    """Claims, case by case: what the room computes, and its precision, against ``expected(case)``,
+    by jets, and ``expected(case.of_layers())``.
+    """
+    claims = []
+    for name, case in cases:
+        left, jets, allowed = compute(case), expected(case), tolerance(case.w.dtype)
+        scale = max(np.abs(case.first("x")).max(), np.abs(jets).max())
+        claims += [Equal(f"{what}against jets", left, jets, allowed, scale=scale, case=name),
+                   Equal(f"{what}against {case.classes}", left, expected(case.of_layers()),
+                         allowed, scale=scale, case=name),
+                   Property(f"{what}in {case.precision}", left.dtype == case.w.dtype, case=name)]
+    return claims
 
 
 class ByLayers:

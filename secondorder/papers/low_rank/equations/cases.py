@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .... import nets
-from ....ledger import Case, Equal, Property
+from ....ledger import Case, Counterexample, Equal, Property
 from ..quantities import Quantities, quantities
 from . import reference
 
@@ -103,12 +103,12 @@ class NetworkCase(NamedTuple):
 
     def first(self, jets, k):
         """First derivatives of jets in layer k's weights (n + 1: U), two more axes."""
-        return self._split(reference.firsts(jets), -1, k)
+        return reference.part(reference.firsts(jets), -1, self.slices[k], self.ws[k].shape)
 
     def second(self, jets, k, r):
         """Second derivatives in the weights of layers k and r, four more axes."""
-        inner = self._split(reference.seconds(jets), -1, r)
-        return self._split(inner, -3, k)
+        inner = reference.part(reference.seconds(jets), -1, self.slices[r], self.ws[r].shape)
+        return reference.part(inner, -3, self.slices[k], self.ws[k].shape)
 
     def by_complex_steps(self, function, q, *layers):
         """Derivative in W^(q) of ``function(ws, x, activation, *layers)``, from `reference`."""
@@ -120,11 +120,6 @@ class NetworkCase(NamedTuple):
         """For the reader: the input, the output, f_p and the first weights."""
         s = self.sample
         return Case(x=s.v[0], f_p=s.f_p, p=s.p, w_1=s.w[1])
-
-    def _split(self, array, axis, k):
-        axis += array.ndim
-        taken = np.take(array, range(*self.slices[k].indices(array.shape[axis])), axis)
-        return taken.reshape(*array.shape[:axis], *self.ws[k].shape, *array.shape[axis + 1 :])
 
 
 def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1, which=0,
@@ -226,23 +221,40 @@ def compared(what, rule, right, layers, cases, scale=None):
     return claims
 
 
+def outside(what, rule, right, at, case):
+    """Claim: outside a condition the rule, at all `at` together, is not ``right(case, *at)``."""
+    left, expected = (stacked(f(of, *layers) for layers in at)
+                      for f, of in ((rule, case.sample), (right, case)))
+    return Counterexample(Equal(what, left, expected, CLEAR))
+
+
 def jacobian_in_output(case, k, l):
     """d v^(k) / d v^(l) by jets that start at layer l; 0 for k < l."""
-    if k < l:
-        return np.zeros((len(case.v[k]), len(case.v[l])))
-    start = reference.variables(reference.values(case.v[l]))[0]
-    return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], start, case.activation,
-                                             l)[1][-1])
+    return from_layer(case, k, l, reference.variables(reference.values(case.v[l]))[0])
 
 
 def jacobian_in_argument(case, k, l):
     """d v^(k) / d z^(l) by jets that start at the argument of layer l; 0 for k < l."""
-    if k < l:
-        return np.zeros((len(case.v[k]), len(case.v[l])))
     start = reference.variables(reference.values(case.z[l]))[0]
-    v = np.array([jet.through(*reference.of_layer(case.activation, l)) for jet in start],
-                 dtype=object)
+    function = reference.of_layer(case.activation, l)
+    return from_layer(case, k, l, np.array([jet.through(*function) for jet in start], dtype=object))
+
+
+def from_layer(case, k, l, v):
+    """Derivatives of v^(k) in the variables of `v`, the outputs of layer l as jets; 0 for k < l."""
+    if k < l:
+        return np.zeros((len(case.v[k]), len(v)))
     return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], v, case.activation, l)[1][-1])
+
+
+def second_of_objective(case, *layers):
+    """d2 f in the weights of two layers, by jets; which is not given is the output."""
+    return case.second(case.f, *[case.sample.n + 1] * (2 - len(layers)), *layers)
+
+
+def scale_of_outputs(case):
+    """The size of what may cancel in blocks of the output's weights."""
+    return np.abs(case.sample.v_bar[-1]).max() ** 2 * np.abs(case.sample.p).max()
 
 
 def all_layers(n):

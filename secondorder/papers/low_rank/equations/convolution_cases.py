@@ -1,49 +1,32 @@
 """Random convolutions for (44)-(57): one channel, an activation, any strides."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from ....ledger import Case, Equal, Property
+from ....ledger import Case
 from .. import convolution
 from . import by_layers, reference
-from .cases import tolerance
 from .reference import by_loops
 
 
 STRIDES = (2, 3)
 
 
-class ConvolutionCase(NamedTuple):
-    """Input, kernel and strides; slopes and second derivatives at the arguments; the outputs as
-    jets in (x, w).
-    """
+@dataclass(frozen=True)
+class ConvolutionCase(by_layers.LayerCase):
+    """With patches; slopes and second derivatives at the arguments."""
 
-    x: np.ndarray
-    w: np.ndarray
     strides: tuple
     z: np.ndarray
     slope: np.ndarray
     second_derivative: np.ndarray
     dz_dx: np.ndarray
-    v: np.ndarray  # jets
-    activation: str
+    classes = "Conv2d and Activation"
+    precision = "the precision of input and kernel"
 
     def of_layers(self):
-        """The same derivatives from the passes of `Conv2d` and `Activation`."""
         return by_layers.convolution(self.x, self.w, self.strides, self.activation)
-
-    def first(self, of):
-        return self._cut(reference.firsts(self.v), 2, of)
-
-    def second(self, left, right):
-        return self._cut(self._cut(reference.seconds(self.v), 3, right), 2, left)
-
-    def _cut(self, array, axis, of):
-        array = np.moveaxis(array, axis, -1)
-        part = array[..., : self.x.size] if of == "x" else array[..., self.x.size :]
-        part = part.reshape(*part.shape[:-1], *(self.x if of == "x" else self.w).shape)
-        return np.moveaxis(part, (-2, -1), (axis, axis + 1))
 
     def live(self):
         return Case(x=self.x, w=self.w, strides=np.array(self.strides), v=reference.values(self.v))
@@ -64,10 +47,9 @@ def convolution_case(rng, activation="tanh", strides=STRIDES, x_shape=(6, 5), w_
     v = np.empty(arguments.shape, dtype=object)
     for index in np.ndindex(v.shape):
         v[index] = arguments[index].through(*f)
-    return ConvolutionCase(x, w, strides, convolution.patches(x, w_shape, strides),
+    return ConvolutionCase(x, w, v, activation, strides, convolution.patches(x, w_shape, strides),
                            f[1](z).astype(dtype), f[2](z).astype(dtype),
-                           convolution.patch_derivative(x_shape, w_shape, strides).astype(dtype),
-                           v, activation)
+                           convolution.patch_derivative(x_shape, w_shape, strides).astype(dtype))
 
 
 def cases(rng):
@@ -79,15 +61,7 @@ def cases(rng):
 
 
 def against(rng, compute, expected):
-    """Claims, case by case: what the room computes, and its precision, against the jets and the
-    layer classes.
-    """
-    chosen, claims = cases(rng), []
-    for name, c in chosen.items():
-        scale, left, allowed = np.abs(reference.firsts(c.v)).max(), compute(c), tolerance(c.x.dtype)
-        claims += [Equal("against jets", left, expected(c), allowed, scale=scale, case=name),
-                   Equal("against Conv2d and Activation", left, expected(c.of_layers()), allowed,
-                         scale=scale, case=name),
-                   Property("in the precision of input and kernel", left.dtype == c.x.dtype,
-                            case=name)]
-    return [*claims, chosen["tanh, strides 2 and 3"].live()]
+    """Claims of :func:`by_layers.against` on all cases, and the first of them."""
+    chosen = cases(rng)
+    return [*by_layers.against(chosen.items(), compute, expected),
+            chosen["tanh, strides 2 and 3"].live()]

@@ -2,11 +2,13 @@
 cancellation.
 """
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, equation
 from .. import PAPER, coupling, curvature, steps
-from .batch_cases import batch, nested, rows, with_dense
+from .batch_cases import batch, nested, rows, sample_by_sample
 from .model import ray
 
 
@@ -22,9 +24,7 @@ def extension_per_sample(rng):
     claims = []
     for l2 in (0.0, 0.2):
         for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-            net, loss, x, y = row.model
-            alone = [with_dense("", net.evaluate(loss, x[b : b + 1], y[b : b + 1]), row.direction,
-                                l2) for b in range(len(x))]
+            alone = sample_by_sample(row, l2)
             a, h, lengths = curvature.sample_curvatures_at(row.at, l2)
             size = max(np.abs(one.g) @ np.abs(one.H) @ np.abs(one.g) for one in alone)
             name = f"{row.name}, l2 = {l2}"
@@ -102,6 +102,11 @@ def extension_stable_step(rng):
     other = ray(rng)
     root = np.roots([other[3] * other[2] ** 3 / 2, other[1], other[0]]).real.max()
     raw = steps.descent_root(*map(np.float64, other[:3]), other[3])
+    # h dominates at one end (and (37) cancels for h > 0), c at the other: 2 |a| c = eps h^2
+    eps, sign = 10.0 ** np.repeat(np.arange(-40.0, 41, 5), 2), np.tile([1.0, -1.0], 17)
+    slopes = -rng.uniform(1, 2, eps.shape) * eps / c
+    curvatures = sign * np.sqrt(2 * np.abs(slopes) * c / eps)
+    in_digits = [with_digits(*numbers, length, sigma) for numbers in zip(slopes, curvatures)]
     edges = (steps.step_length(-1.0, 1.0, 0.0, 1.0), steps.step_length(-2.0, 4.0, 1.0, 0.0),
              steps.step_length(-2.0, -4.0, 1.0, 0.0))
     return [Equal("against the series in c", steps.step_length(a, h, length, sigma), series, 1e-14),
@@ -109,6 +114,16 @@ def extension_stable_step(rng):
             Equal("one step for directions of length 1e-120 to 1e120", scaled, np.full(7, series),
                   1e-13),
             Equal("where nothing cancels, against the roots", raw, root, 1e-9),
+            Equal("over (37) with 100 digits, h of either sign, 2 |a| c from 1e-40 h^2 to 1e40 h^2",
+                  steps.descent_root(slopes, curvatures, np.full(34, length), sigma) / in_digits,
+                  np.ones(34), 1e-14),
             Property("defined at the edges: no direction, no curvature and no sigma", edges,
                      (0.0, 0.5, steps.LARGEST)),
             Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
+
+
+def with_digits(a, h, length, sigma):
+    """(37) as it stands, with 100 digits: at most 41 of them cancel."""
+    with localcontext(prec=100):
+        a, h, c = Decimal(a), Decimal(h), Decimal(sigma) * Decimal(length) ** 3
+        return float((-h + (h * h - 2 * a * c).sqrt()) / c)

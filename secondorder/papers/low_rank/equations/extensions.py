@@ -12,7 +12,8 @@ from ..rules import ActivationRule, LinearRule, Rule
 from ..sample_hessian import SampleHessian, generic_rank
 from . import reference
 from .batch_cases import IN_PARTS, batch, nested, rows
-from .cases import ACTIVATIONS, TOLERANCE, compared, kinds, network_case, pairs, stacked
+from .cases import (ACTIVATIONS, TOLERANCE, compared, kinds, network_case, pairs,
+                    second_of_objective, stacked)
 from .reference import by_loops
 
 
@@ -41,9 +42,8 @@ def extension_biases(rng):
         missing = len(case.sample.v_bar[k]) - len(case.sample.v[k])
         return np.vstack([eta, np.zeros((missing, eta.shape[1]))])
 
-    claims = compared("all blocks against jets", block,
-                      lambda case, k, r: case.second(case.f, k, r), lambda n: pairs(n + 1),
-                      cases)
+    claims = compared("all blocks against jets", block, second_of_objective,
+                      lambda n: pairs(n + 1), cases)
     claims += compared("eta_bar against plain products and rows of zeros", quantities.eta_bar,
                        below, pairs, cases)
     return [*claims, network_case(rng, bias=True).live()]

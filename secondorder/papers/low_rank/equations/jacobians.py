@@ -7,7 +7,7 @@ from ....nets import ReLU
 from .. import PAPER, first_derivatives, quantities, relu
 from . import reference
 from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, jacobian_in_argument,
-                    jacobian_in_output, kinds, network_case, pairs, stacked)
+                    jacobian_in_output, kinds, network_case, outside, pairs, stacked)
 from .conditions import IN_ORDER, STRAIGHT
 
 
@@ -103,18 +103,18 @@ def at_the_end(rng):
 def equation_22(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
-    outside = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
+    others = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
 
     def product(sample, k, l, m):
         return quantities.alpha(sample, k, l) @ quantities.alpha(sample, l, m)
 
-    left, right = (stacked(rule(case.sample, *at) for at in outside)
-                   for rule in (product, lambda sample, k, l, m: quantities.alpha(sample, k, m)))
-    claims = compared("m <= l <= k, against jets", product,
-                      lambda case, k, l, m: jacobian_in_output(case, k, m),
+    def right(case, k, l, m):
+        return jacobian_in_output(case, k, m)
+
+    claims = compared("m <= l <= k, against jets", product, right,
                       lambda n: [(k, l, m) for k, l, m in triples if m <= l <= k],
                       kinds(rng, *ACTIVATIONS))
-    return [*claims, Counterexample(Equal("k >= m but l not between them", left, right, CLEAR)),
+    return [*claims, outside("k >= m but l not between them", product, right, others, case),
             case.live()]
 
 
@@ -227,7 +227,7 @@ def equations_29_and_31(rng):
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=relu.dalpha_dw)
 def equation_30(rng):
-    return straight_only(rng, relu.dalpha_dw, reference.alpha)
+    return straight_steps(rng, relu.dalpha_dw, reference.alpha)
 
 
 @equation(PAPER, "32",
@@ -237,23 +237,22 @@ def equation_30(rng):
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=relu.deta_dw)
 def equation_32(rng):
-    return straight_only(rng, relu.deta_dw, reference.eta)
+    return straight_steps(rng, relu.deta_dw, reference.eta)
 
 
-def straight_only(rng, rule, function):
+def straight_steps(rng, rule, function):
     """Claims: the rule against complex steps of `function` for ReLU; it must fail for tanh."""
-    def layers(n):
-        return [(n, k, r) for k, r in pairs(n)]
+    return straight_only(rng, "complex steps", rule,
+                         lambda case, n, k, r: case.by_complex_steps(function, r, n, k),
+                         lambda n: [(n, k, r) for k, r in pairs(n)])
 
-    def right(case, n, k, r):
-        return case.by_complex_steps(function, r, n, k)
 
+def straight_only(rng, channel, rule, right, layers):
+    """Claims: the rule against ``right(case, *at)`` for ReLU; it must fail for tanh."""
     curved = network_case(rng, "tanh")
-    left, steps = (stacked(f(of, *at) for at in layers(3))
-                   for f, of in ((rule, curved.sample), (right, curved)))
-    return [*compared("ReLU, all pairs of layers, against complex steps", rule, right, layers,
+    return [*compared(f"ReLU, all pairs of layers, against {channel}", rule, right, layers,
                       kinds(rng, "relu")),
-            Counterexample(Equal("tanh", left, steps, CLEAR)), curved.live()]
+            outside("tanh", rule, right, layers(3), curved), curved.live()]
 
 
 @equation(PAPER, "33",
@@ -273,12 +272,5 @@ def straight_only(rng, rule, function):
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=relu.d2v_dw_dw)
 def equation_33(rng):
-    def right(case, k, r):
-        return case.second(case.v[3], k, r)
-
-    claims = compared("ReLU, all pairs of layers, against jets", relu.d2v_dw_dw, right, pairs,
-                      kinds(rng, "relu"))
-    curved = network_case(rng, "tanh")
-    left, jets = (stacked(f(of, *at) for at in pairs(3))
-                  for f, of in ((relu.d2v_dw_dw, curved.sample), (right, curved)))
-    return [*claims, Counterexample(Equal("tanh", left, jets, CLEAR)), curved.live()]
+    return straight_only(rng, "jets", relu.d2v_dw_dw,
+                         lambda case, k, r: case.second(case.v[3], k, r), pairs)

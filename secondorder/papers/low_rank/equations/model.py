@@ -7,7 +7,7 @@ from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, e
 from ....optimizers import SGD
 from .. import PAPER, steps
 from ..optimizer import CubicRegularization
-from .batch_cases import batch, rows
+from .batch_cases import batch, moved, rows
 from .conditions import DESCENT, ENOUGH, FORWARD
 
 
@@ -37,7 +37,7 @@ def equation_8(rng):
     grid = np.linspace(0, 1.5, 61)
     third = np.array([third_derivative(row, s) for s in grid])
     sigma = 1.02 * np.abs(third).max() / length**3
-    f = np.array([objective(row, s) for s in grid]) - row.at.loss
+    f = np.array([along(row, s).evaluate(*row.model[1:]).loss for s in grid]) - row.at.loss
     change = np.array([steps.model_change(a, h, length, sigma, s) for s in grid])
     rest = f - a * grid - h * grid**2 / 2
     turned = np.sign(rest[np.argmax(np.abs(rest))])
@@ -53,20 +53,14 @@ def equation_8(rng):
             Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
 
 
-def moved(row, s):
+def along(row, s):
     """A copy of the network, moved by s along the direction."""
-    net = row.at.network.copy()
-    net.theta = net.theta + s * row.direction
-    return net
-
-
-def objective(row, s):
-    return moved(row, s).evaluate(*row.model[1:]).loss
+    return moved(row.at, s * row.direction)
 
 
 def third_derivative(row, s, h=1e-4):
     """Difference of curvatures along the ray."""
-    low, high = (exact.two_jet(moved(row, t), *row.model[1:], row.direction)[2]
+    low, high = (exact.two_jet(along(row, t), *row.model[1:], row.direction)[2]
                  for t in (s - h, s + h))
     return (high - low) / (2 * h)
 
@@ -88,6 +82,9 @@ def equation_9(rng):
         a, curvature, length, sigma = case
         roots = np.sort(np.roots([sigma * length**3 / 2, curvature, a]).real)
         claims.append(Equal("both against the roots of the quadratic", [low, high], roots, 1e-10))
+    # with h > 0 the model's derivative at the negative root is -c s^2 = -2 (|a| + h |s|)
+    case = a, curvature, length, sigma = a, abs(curvature), length, sigma
+    low, high = steps.stationary_points(*case)
     at_low, at_high = ((model(*case, s + h) - model(*case, s - h)) / (2 * h) for s in (low, high))
     return [*claims, Property("one root of each sign", bool(low < 0 < high)),
             Equal("derivative of the model at the positive root, beside that at 0", at_high, 0.0,
@@ -173,18 +170,18 @@ def equation_41(rng):
                          steps.step_length(a, -h, length, sigma), saddle, eps**2)]
         a = -(h**2) / (2 * c * eps)
         flat = steps.limits(a, h, length, sigma)[1]
-        claims += [Equal(f"flat, eps = {1 / eps:g}, h of either sign: next term -h / c",
-                         steps.step_length(a, sign * h, length, sigma), flat - sign * h / c,
-                         eps) for sign in (1, -1)]
-    a, h, sigma = -1e-7, 1e-2, 1e4  # h = 10 |a| c, and yet h^2 = 0.05 (2 |a| c)
+        claims += [Equal(f"flat, eps = {1 / eps:g}, h of either sign: next terms -h / c and "
+                         f"{eps:g} / 2 of it", steps.step_length(a, sign * h, length, sigma),
+                         flat * (1 + eps / 2) - sign * h / c, eps**2) for sign in (1, -1)]
+    a, h, sigma = -1e-14, 1e-8, 1e2  # h = 10^4 |a| c, and yet h^2 = 5e-5 (2 |a| c)
     newton = steps.limits(a, h, 1.0, sigma)[0]
     return [*claims, Equal("the printed second case is what it says, for a > 0",
                            steps.flat_limit_as_printed(0.7, 1.0, length, sigma),
                            (1.4 / (sigma * length**3)) ** 0.5, 1e-14),
             Property("a < 0: no real root as printed",
                      bool(np.isnan(steps.flat_limit_as_printed(-1.0, h, 1.0, 1.0)))),
-            Printed(Equal("h ten times |a| c: the first case as printed",
-                          newton, steps.step_length(a, h, 1.0, sigma), 1e-2)),
+            Printed(Equal("h ten thousand times |a| c: the first case as printed",
+                          newton, steps.step_length(a, h, 1.0, sigma), 1e-3)),
             Case(directional_derivative=a, curvature=h, sigma=sigma)]
 
 

@@ -1,6 +1,6 @@
 """The recurrent layer, appendix B.2.2, (58)-(65): a network whose layers share their weights."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,31 +15,16 @@ from .conditions import STRAIGHT
 STEPS = 4
 
 
-class RecurrenceCase(NamedTuple):
-    """The unrolled quantities, and the output as jets in (W, x)."""
+@dataclass(frozen=True)
+class RecurrenceCase(by_layers.LayerCase):
+    """With the unrolled quantities."""
 
     sample: Quantities
-    w: np.ndarray
-    x: np.ndarray
-    v: np.ndarray  # jets
-    activation: str
+    classes = "Recurrent"
+    precision = "the weights' precision"
 
-    def of_layer(self):
-        """The same derivatives from the passes of `Recurrent`."""
+    def of_layers(self):
         return by_layers.recurrence(self.x, self.w, self.sample.n, self.activation)
-
-    def first(self, of):
-        return self._cut(reference.firsts(self.v), 1, of)
-
-    def second(self, left, right):
-        return self._cut(self._cut(reference.seconds(self.v), 2, right), 1, left)
-
-    def _cut(self, array, axis, of):
-        array = np.moveaxis(array, axis, -1)
-        if of == "x":
-            return np.moveaxis(array[..., self.w.size :], -1, axis)
-        part = array[..., : self.w.size].reshape(*array.shape[:-1], *self.w.shape)
-        return np.moveaxis(part, (-2, -1), (axis, axis + 1))
 
     def live(self):
         return Case(w=self.w, x=self.x, steps=self.sample.n, v=reference.values(self.v))
@@ -54,11 +39,11 @@ def recurrence_case(rng, activation="relu", steps=STEPS, dtype="float64", d=3):
         if activation != "relu" or (slopes.any(axis=1).all() and not slopes.all()
                                     and slopes[-1].sum() > 1):
             break
-    w_jets, v = reference.variables(w, x)
+    v, w_jets = reference.variables(x, w)
     for _ in range(steps):
         v = np.array([jet.through(*reference.ACTIVATIONS[activation])
                       for jet in reference.affine(w_jets, v)], dtype=object)
-    return RecurrenceCase(sample, w, x, v, activation)
+    return RecurrenceCase(x, w, v, activation, sample)
 
 
 def cases(rng, *activations):
@@ -70,19 +55,8 @@ def cases(rng, *activations):
 
 
 def against(rng, rule, right, activations=("relu",), what=""):
-    """Claims, case by case: the rule against ``right(case)``, by jets, and ``right(layer)``, by the
-    passes of `Recurrent`; and that it has the weights' precision.
-    """
-    claims = []
-    for name, case in cases(rng, *activations):
-        left, jets, allowed = rule(case.sample), right(case), tolerance(case.w.dtype)
-        scale = max(np.abs(case.first("x")).max(), np.abs(jets).max())
-        claims += [Equal(f"{what}against jets", left, jets, allowed, scale=scale, case=name),
-                   Equal(f"{what}against Recurrent", left, right(case.of_layer()), allowed,
-                         scale=scale, case=name),
-                   Property(f"{what}in the weights' precision", left.dtype == case.w.dtype,
-                            case=name)]
-    return claims
+    """Claims of :func:`by_layers.against` on all cases: the rule for a sample's quantities."""
+    return by_layers.against(cases(rng, *activations), lambda case: rule(case.sample), right, what)
 
 
 @equation(PAPER, "58", "59",
@@ -95,7 +69,7 @@ def equations_58_and_59(rng):
     for name, case in cases(rng, "relu", "tanh"):
         last, allowed = case.sample.v[-1], tolerance(case.w.dtype)
         claims += [Equal("against loops", last, reference.values(case.v), allowed, case=name),
-                   Equal("against Recurrent", last, case.of_layer().value, allowed, case=name),
+                   Equal("against Recurrent", last, case.of_layers().value, allowed, case=name),
                    Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15, case=name),
                    Property("all copies of the weights are one",
                             all(w is case.w for w in case.sample.w[1:]), case=name)]
@@ -127,7 +101,8 @@ def equation_60(rng):
     middle = sum(np.einsum("xmp,mpij->xij", untied[:, k], of_a_copy) for k in range(STEPS))
     repeated = left * np.einsum("ijij->", of_a_copy)  # m and p are left over
     return [Equal("sum over copies against the shared weights, by jets", left, right, TOLERANCE),
-            Equal("sum over copies against Recurrent", left, case.of_layer().first("w"), TOLERANCE),
+            Equal("sum over copies against Recurrent", left, case.of_layers().first("w"),
+                  TOLERANCE),
             Equal("middle member, corrected", middle, right, TOLERANCE),
             PrintedShape("free indices of the left side, and of the middle member", ("i", "j"),
                          ("m", "p")),

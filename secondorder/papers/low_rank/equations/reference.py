@@ -91,6 +91,13 @@ def seconds(jets):
     return result.reshape(*np.shape(jets), *result.shape[1:])
 
 
+def part(array, axis, where, shape):
+    """The entries `where`, a slice, of an axis counted from the end, in the form `shape`."""
+    axis += array.ndim
+    taken = np.take(array, range(*where.indices(array.shape[axis])), axis)
+    return taken.reshape(*array.shape[:axis], *shape, *array.shape[axis + 1 :])
+
+
 def affine(w, v):
     """sum_i w_ji v_i, by loops; a column more than v has entries is a bias, b_j."""
     result = []
@@ -149,15 +156,6 @@ def squared_error(p, y):
 
 
 # -- Jacobians as functions of all weights, for complex steps
-
-
-def unpack(theta, shapes):
-    """A flat vector as the matrices W^(1), W^(2), ..."""
-    result, start = [None], 0
-    for rows, columns in shapes:
-        result.append(theta[start : start + rows * columns].reshape(rows, columns))
-        start += rows * columns
-    return result
 
 
 def weights_and_slopes(ws, x, activation, k):

@@ -7,7 +7,8 @@ import numpy as np
 from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, equation
 from .. import PAPER, curved, quantities, relu
 from . import reference
-from .cases import ACTIVATIONS, CLEAR, all_layers, compared, kinds, network_case, pairs, stacked
+from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, kinds, network_case, pairs,
+                    scale_of_outputs, second_of_objective, stacked)
 from .conditions import ONE_SAMPLE
 from .jacobian_changes import by_complex_steps, from_the_top
 
@@ -197,12 +198,6 @@ def blocks_of(rng, rule, layers):
     """Blocks of one sample against jets; and from averages over two samples, which is not the mean
     of the blocks.
     """
-    def right(case, *at):  # what is not given is the output
-        return case.second(case.f, *[case.sample.n + 1] * (2 - len(at)), *at)
-
-    def scale(case):
-        return np.abs(case.sample.v_bar[-1]).max() ** 2 * np.abs(case.sample.p).max()
-
     def mean(samples):
         return np.mean([stacked(rule(s, *at) for at in layers(3)) for s in samples], axis=0)
 
@@ -210,8 +205,8 @@ def blocks_of(rng, rule, layers):
     samples = [quantities.quantities(two.evaluation, b) for b in range(2)]
     f_p, f_pp = (np.mean([getattr(s, name) for s in samples], axis=0) for name in ("f_p", "f_pp"))
     mixed = [replace(s, f_p=f_p, f_pp=f_pp) for s in samples]
-    return [*compared("one sample, against jets", rule, right, layers, kinds(rng, *ACTIVATIONS),
-                      scale),
+    return [*compared("one sample, against jets", rule, second_of_objective, layers,
+                      kinds(rng, *ACTIVATIONS), scale_of_outputs),
             Counterexample(Equal("derivatives of F = E[f] in front of each of two samples' "
                                  "outputs, against the mean of the blocks", mean(mixed),
                                  mean(samples), CLEAR)),
