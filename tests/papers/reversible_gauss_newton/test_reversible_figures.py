@@ -95,14 +95,14 @@ def test_figure_1():
 def test_figure_1_takes_the_largest_rate_that_does_not_diverge():
     study = STUDIES.of(PAPER)["figure-1"]
     settings, results = study.settings(), Results()
-    for one in figure_1.choosing(settings, "mnist", "sgd"):
+    for one in figure_1.TRAININGS.choosing(settings, "mnist", "sgd"):
         rate = one.arguments["rate"]
         told = run(lambda at: 2 - 0.05 * at / (1 + abs(np.log(rate / 0.01))), 20)
         if rate >= 0.3:
             told["loss"][5] = 5.0 if rate == 0.3 else float("inf")
         results.add(one.name, {"arguments": one.arguments, "result": told, "seconds": 1})
-    assert figure_1.rates(results, settings, "mnist", "sgd") == {"P": 0.1, "B": 0.01}
-    assert figure_1.rates(results, settings, "mnist", "gn") is None
+    assert figure_1.TRAININGS.rates(results, settings, "mnist", "sgd") == {"P": 0.1, "B": 0.01}
+    assert figure_1.TRAININGS.rates(results, settings, "mnist", "gn") is None
 
 
 # -- mini-batches ----------------------------------------------------------------------------------

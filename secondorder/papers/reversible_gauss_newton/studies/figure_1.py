@@ -2,50 +2,29 @@
 
 import numpy as np
 
-from secondorder.studies import Run, counted, diverged, finished, paired, study
+from secondorder.studies import counted, diverged, finished, paired, study
 
 from .. import PAPER
 from . import compared
 from .training import NAMES, train
+from .two_rules import Chosen
 
 RATES = compared.RATES | {"gn": (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)}
 LEVEL = 0.1
 
 
-def one(settings, name, seed, method, rate, epochs=None):
-    about = settings[name]
-    return Run(train, {"seed": seed, "method": method, "rate": rate, **about,
-                       "epochs": epochs or about["epochs"]})
+def boldest(curves):
+    """Rule P: the largest rate that does not diverge (finite, never above twice the start)."""
+    return max((k for k, curve in enumerate(curves) if not diverged(curve)
+                and max(curve["loss"]) <= 2 * curve["loss"][0]), default=0)
 
 
-def choosing(settings, name, method):
-    return [one(settings, name, compared.CHOOSING, method, rate, settings["choosing"])
-            for rate in RATES[method][slice(*settings["rates"])]]
+def lowest(curves):
+    """Rule B: least final loss."""
+    return int(np.argmin([np.inf if diverged(curve) else curve["loss"][-1] for curve in curves]))
 
 
-def rates(results, settings, name, method):
-    """Rule P: the largest rate that does not diverge (finite, never above twice the start). Rule B:
-    least final loss.
-    """
-    runs = choosing(settings, name, method)
-    if any(run not in results for run in runs):
-        return None
-    curves = [results.of(**run.arguments)[0] for run in runs]
-    stable = [k for k, curve in enumerate(curves) if not diverged(curve)
-              and max(curve["loss"]) <= 2 * curve["loss"][0]]
-    last = [np.inf if diverged(curve) else curve["loss"][-1] for curve in curves]
-    return {"P": runs[max(stable, default=0)].arguments["rate"],
-            "B": runs[int(np.argmin(last))].arguments["rate"]}
-
-
-def by_rule(results, settings, name):
-    told = {rule: {} for rule in compared.RULES}
-    for method in compared.METHODS:
-        choice = rates(results, settings, name, method)
-        for rule in told:
-            told[rule][method] = [results.of(**one(settings, name, seed, method, choice[rule])
-                                             .arguments)[0] for seed in settings["seeds"]]
-    return told
+TRAININGS = Chosen(train, RATES, {"P": boldest, "B": lowest})
 
 
 def faster(runs):
@@ -84,21 +63,11 @@ def law(runs):
        "d' = 1600. Rates by 15 steps on seed 100, judged over 40")
 class Figure1:
     def runs(self, settings, results):
-        wanted = []
-        for name in ("mnist", "cifar"):
-            for method in compared.METHODS:
-                wanted += choosing(settings, name, method)
-                choice = rates(results, settings, name, method)
-                if choice:
-                    wanted += [one(settings, name, seed, method, rate)
-                               for rate in dict.fromkeys(choice.values())
-                               for seed in settings["seeds"]]
-        return wanted
+        return TRAININGS.wanted(settings, results, ("mnist", "cifar"))
 
     def judge(self, results, settings):
-        return {f"{letter}-{name}": compared.agreed({
-            rule: judge(runs) for rule, runs in by_rule(results, settings, name).items()})
-            for name in ("mnist", "cifar") for letter, judge in (("a", faster), ("b", law))}
+        return {f"{letter}-{name}": TRAININGS.judged(results, settings, name, judge)
+                for name in ("mnist", "cifar") for letter, judge in (("a", faster), ("b", law))}
 
     def draw(self, results, figure):
         told = [one for one in results.arguments() if one["seed"] != compared.CHOOSING]

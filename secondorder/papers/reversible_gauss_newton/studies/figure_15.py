@@ -6,13 +6,14 @@ import numpy as np
 
 import secondorder as so
 from secondorder import datasets
-from secondorder.studies import Run, both, diverged, finished, paired, study
+from secondorder.studies import both, diverged, finished, paired, study
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
 from . import compared
 from .figure_2 import saturation_of
 from .training import METHODS, NAMES, rounded
+from .two_rules import Chosen
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 1.5, 1.9), "adam": compared.RATES["adam"],
          "sgd": (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)}
@@ -49,25 +50,7 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
     return record
 
 
-def one(settings, name, seed, method, rate, short=False):
-    about = settings[name]
-    epochs = settings["choosing"] if short else about["epochs"]
-    return Run(regress, {"seed": seed, "method": method, "rate": rate, **about, "epochs": epochs})
-
-
-def choosing(settings, name, method):
-    return [one(settings, name, compared.CHOOSING, method, rate, True)
-            for rate in RATES[method][slice(*settings["rates"])]]
-
-
-def rate_of(results, settings, name, method):
-    """Full batch: least final loss; mini-batches: by both rules."""
-    runs = choosing(settings, name, method)
-    if any(run not in results for run in runs):
-        return None
-    curves = [results.of(**run.arguments)[0] for run in runs]
-    return {rule: runs[pick(curves)].arguments["rate"]
-            for rule, pick in (("P", compared.early), ("B", compared.late))}
+TRAININGS = Chosen(regress, RATES, {"P": compared.early, "B": compared.late})
 
 
 def faster(runs):
@@ -102,28 +85,12 @@ def behind(runs):
        "that one batch breaks Assumption 4.1")
 class Figure15:
     def runs(self, settings, results):
-        wanted = []
-        for name in ("full", "mini"):
-            for method in compared.METHODS:
-                wanted += choosing(settings, name, method)
-                choice = rate_of(results, settings, name, method)
-                if choice:
-                    wanted += [one(settings, name, seed, method, rate)
-                               for rate in dict.fromkeys(choice.values())
-                               for seed in settings["seeds"]]
-        return wanted
-
-    def _told(self, results, settings, name, rule):
-        rates = {method: rate_of(results, settings, name, method)[rule]
-                 for method in compared.METHODS}
-        return {method: [results.of(**one(settings, name, seed, method, rate).arguments)[0]
-                         for seed in settings["seeds"]] for method, rate in rates.items()}
+        return TRAININGS.wanted(settings, results, ("full", "mini"))
 
     def judge(self, results, settings):
         told = {"a": ("full", faster), "c": ("mini", behind),
                 "b": ("mini", lambda runs: saturation_of(runs, ("gn",), ()))}
-        return {letter: compared.agreed({rule: judge(self._told(results, settings, name, rule))
-                                         for rule in compared.RULES})
+        return {letter: TRAININGS.judged(results, settings, name, judge)
                 for letter, (name, judge) in told.items()}
 
     def draw(self, results, figure):
