@@ -1,5 +1,6 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -129,12 +130,7 @@ def _executor(options):
         return running.processes(options.jobs)
     module, _, name = options.executor.partition(":")
     if module == "dask":
-        try:
-            from distributed import Client
-        except ImportError as error:
-            raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
-                             "'secondorder[cluster]'") from error
-        return Client(name).get_executor()
+        return _dask(name)
     import importlib
 
     try:
@@ -142,6 +138,18 @@ def _executor(options):
     except (ImportError, AttributeError) as error:
         raise ValueError(f"--executor takes MODULE:FUNCTION, given {options.executor!r}: "
                          f"{error}") from error
+
+
+@contextlib.contextmanager
+def _dask(address):
+    """The executor of a cluster; what it still holds of these runs goes with the block."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
+                         "'secondorder[cluster]'") from error
+    with Client(address) as client:
+        yield client.get_executor()
 
 
 def _list(options):

@@ -72,16 +72,25 @@ class Sweep:
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
-        except concurrent.futures.BrokenExecutor as error:
-            raise RuntimeError("a worker process ended in the middle of a run (killed, or out of "
-                               "memory?); finished runs are kept: the same command with --resume "
-                               "goes on") from error
+        except Exception as error:
+            if not _is_of_the_workers(error):
+                raise
+            raise ChildProcessError(
+                "a worker process ended in the middle of a run (killed, or out of memory?), or "
+                "what leads the workers did; finished runs are kept: the same command with "
+                "--resume goes on") from error
         finally:
             for future in pending:
                 future.cancel()
 
     def _path(self, run):
         return self.folder / f"{run.name}.json"
+
+
+def _is_of_the_workers(error):
+    """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
+    gone = concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError
+    return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
 
 
 def timed(function, arguments):

@@ -31,6 +31,20 @@ def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     assert "undecided" in capsys.readouterr().out
 
 
+def test_a_cluster_gives_the_same_results(tmp_path, capsys):
+    distributed = pytest.importorskip("distributed")
+    command, found = ["reproduce", "low-rank", "claim-batch-rank", "--quick", "--out"], []
+    assert cli.main([*command, str(tmp_path / "here")]) == 0
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, protocol="tcp://",
+                                  dashboard_address=None) as cluster:
+        assert cli.main([*command, str(tmp_path / "there"), "--executor",
+                         f"dask:{cluster.scheduler_address}"]) == 0
+    for place in ("here", "there"):
+        runs = sorted((tmp_path / place / "low-rank" / "runs").iterdir())
+        found.append({run.name: json.loads(run.read_text())["result"] for run in runs})
+    assert found[0] == found[1] and found[0]
+
+
 @pytest.mark.parametrize("words, expected", [
     (["low-rnak"], "low-rank"), (["low-rank", "figure2"], "figure-2"), (["all", "figure-2"], "KEY"),
     (["low-rank", "--data", "nowhere"], "nowhere"), (["low-rank", "--jobs", "0"], "--jobs"),

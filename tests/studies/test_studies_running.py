@@ -200,11 +200,45 @@ def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path):
             first = [Run(double, {"seed": 4})]
             return first if first[0] not in found else [*first, Run(die, {"seed": 1})]
 
-    with pytest.raises(RuntimeError, match="a worker process ended.*--resume"):
+    with pytest.raises(ChildProcessError, match="a worker process ended.*--resume"):
         with running.processes(2) as executor:
             sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
             sweep.complete(toy(implementation=Dying()), {"seeds": ()})
     assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
+
+
+class KilledWorker(Exception):
+    """As distributed names it."""
+
+
+class Leaderless(concurrent.futures.Executor):
+    """Makes one run; of the others it says what a scheduler that is gone, or one whose workers
+    die, says."""
+
+    def __init__(self, error):
+        self.error, self.made = error, 0
+
+    def submit(self, function, *arguments):
+        future, self.made = concurrent.futures.Future(), self.made + 1
+        if self.made == 1:
+            future.set_result(function(*arguments))
+        elif self.error is None:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_exception(self.error)
+        return future
+
+
+@pytest.mark.parametrize("error", [None, KilledWorker("lost"),
+                                   concurrent.futures.BrokenExecutor("lost")])
+def test_a_scheduler_that_is_gone_is_told_and_the_rest_is_kept(tmp_path, error):
+    sweep = Sweep(tmp_path / "out", Leaderless(error), say=lambda line: None)
+    with pytest.raises(ChildProcessError, match="--resume"):
+        sweep.complete(toy(), {"seeds": (1, 4, 5)})
+    assert len(list(sweep.folder.iterdir())) <= 1
+    assert len(Sweep(tmp_path / "out", say=lambda line: None).complete(
+        toy(), {"seeds": (1, 4, 5)})) == 4
 
 
 SLOW_SWEEP = """
