@@ -58,7 +58,8 @@ class Chosen:
 
     def judged(self, results, settings, name, judge):
         """The verdict of `judge`, which takes method -> runs of the judged seeds, if it is the same
-        by all rules."""
+        by all rules.
+        """
         rates = {method: self.rates(results, settings, name, method) for method in compared.METHODS}
         return compared.agreed({rule: judge({
             method: [results.of(**self.one(settings, name, seed, method, found[rule]).arguments)[0]
