@@ -49,10 +49,10 @@ class Chosen:
         for name in names:
             for method in compared.METHODS:
                 runs += self.choosing(settings, name, method)
-                found = self.rates(results, settings, name, method)
-                if found:
+                chosen = self.rates(results, settings, name, method)
+                if chosen:
                     runs += [self.one(settings, name, seed, method, rate)
-                             for rate in dict.fromkeys(found.values())
+                             for rate in dict.fromkeys(chosen.values())
                              for seed in settings["seeds"]]
         return runs
 
@@ -62,6 +62,6 @@ class Chosen:
         """
         rates = {method: self.rates(results, settings, name, method) for method in compared.METHODS}
         return compared.agreed({rule: judge({
-            method: [results.of(**self.one(settings, name, seed, method, found[rule]).arguments)[0]
-                     for seed in settings["seeds"]] for method, found in rates.items()})
+            method: [results.of(**self.one(settings, name, seed, method, chosen[rule]).arguments)[0]
+                     for seed in settings["seeds"]] for method, chosen in rates.items()})
             for rule in self.rules})
