@@ -116,7 +116,7 @@ def taylor_remainders(f, theta, direction, derivatives, steps):
     return np.array(remainders)
 
 
-def taylor_slope(remainders, steps):
+def taylor_order(remainders, steps):
     """Slope of log(remainders) against log(steps) by least squares: the remainder's order.
 
     Raises

@@ -14,7 +14,7 @@ CLEAR_MARGIN = 10.0
 #: What every `error` of this package's checks is relative to.
 RELATIVE_TO = ("An error is the largest difference of the two sides, divided by the largest entry "
                "of either unless the claim names another scale; of an inequality, by how much it "
-               "is broken; of a rate, by how much the slope is off.")
+               "is broken; of a rate, by how much the order is off.")
 
 
 class VerificationError(ValueError):
@@ -267,7 +267,7 @@ class Rate(Comparison):
 
     def requirement(self):
         """What is demanded, without any measured number."""
-        return f"{self.what}: falls as step ** {self.order:g}, slope to {self.tolerance:.2g}"
+        return f"{self.what}: falls as step ** {self.order:g}, order to {self.tolerance:.2g}"
 
     def measured(self):
         """The measured part of `outcome`."""

@@ -6,7 +6,7 @@ from .. import checks
 from ..exact.finite_differences import central
 from ..nets import ActivationFunction, activation_function
 from ..checks.randomness import generator
-from .channels import check_slopes
+from .channels import check_orders
 from .differences import column, nested, rounding
 from .findings import PROMOTES, Recorder, pure_call
 
@@ -206,7 +206,7 @@ class _ActivationChecks:
             reference = nested(lambda t: self._slope_reference(x + t))
             against = "differences of value, twice"
         computed = self.of(name, x)
-        near = self._near_found(x)
+        near = self._near_undeclared(x)
         error = np.where(near, np.inf, reference.error + noise)
         if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
                                      reference.value, error,
@@ -215,7 +215,7 @@ class _ActivationChecks:
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
 
-    def _near_found(self, x):
+    def _near_undeclared(self, x):
         """Near undeclared kinks these are told, not the wrong entries beside them."""
         near = np.zeros(x.shape, dtype=bool)
         for kink in self.undeclared:
@@ -243,7 +243,7 @@ class _ActivationChecks:
                     term * t**k for k, term in enumerate(terms[:order]))).max() for t in steps])
 
             return steps, remainders
-        check_slopes(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
+        check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
                      + 1)
 
     def _curves(self):
@@ -357,11 +357,11 @@ class _ActivationChecks:
     def _flags(self):
         """`piecewise_linear` and `monotone`, where stated, must be true of the function."""
         if getattr(self.function, "piecewise_linear", False):
-            bent = nested(lambda t: self._slope_reference(self.x + t))
+            second = nested(lambda t: self._slope_reference(self.x + t))
             self.recorder.compare("piecewise_linear",
                                   "curvature of a function declared piecewise linear",
-                                  np.zeros(self.x.shape), bent.value,
-                                  np.where(self._near_found(self.x), np.inf, bent.error),
+                                  np.zeros(self.x.shape), second.value,
+                                  np.where(self._near_undeclared(self.x), np.inf, second.error),
                                   names=("zero", "differences"), scale=1.0)
         if getattr(self.function, "monotone", False):
             lowest = float(self._slope_reference(self.x).value.min())

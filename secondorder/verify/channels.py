@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exact import gradient, hessian_vector_product, two_jet
 from ..exact.finite_differences import (central, gradient_of_objective, objective,
-                                        taylor_remainders, taylor_slope)
+                                        taylor_remainders, taylor_order)
 from ..nets import Activation, Linear, Network, Reshape, SquaredError
 from .subject import MOST_ENTRIES, none_if_empty
 
@@ -119,12 +119,12 @@ def check_rates(checks):
         return steps, lambda order: taylor_remainders(scalar, start, direction, derivatives[:order],
                                                       steps)
 
-    if not check_slopes(recorder, {"tangent": 2, "second_tangent": 3}, draw,
+    if not check_orders(recorder, {"tangent": 2, "second_tangent": 3}, draw,
                         scale=abs(scalar(start)) + 1):
         recorder.note("the Taylor rates were left out: every line that was drawn crosses a kink")
 
 
-def check_slopes(recorder, orders, draw, scale):
+def check_orders(recorder, orders, draw, scale):
     """Taylor remainders must fall at least like steps ** order on one line of a few.
 
     Where two terms of the remainder happen to cancel, it does not fall as it should on this one
@@ -172,7 +172,7 @@ def _fitted_order(remainders, steps, scale):
     is the largest; infinite if all is rounding.
     """
     usable = np.flatnonzero(remainders > 1e3 * np.finfo(float).eps * scale)[-3:]
-    return taylor_slope(remainders[usable], steps[usable]) if usable.size == 3 else np.inf
+    return taylor_order(remainders[usable], steps[usable]) if usable.size == 3 else np.inf
 
 
 def _line_off_kinks(scalar, start, rng):

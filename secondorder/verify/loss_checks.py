@@ -8,7 +8,7 @@ from ..checks import plain_array
 from ..exact.finite_differences import Difference, central
 from ..nets import DiagonalLoss, Loss
 from ..checks.randomness import generator
-from .channels import check_slopes
+from .channels import check_orders
 from .differences import nested
 from .findings import INACCURATE, PROMOTES, Recorder, pure_call
 from .loss_model import check_far, check_model
@@ -401,7 +401,7 @@ class LossChecks:
                                      - sum(term * t**k for k, term in enumerate(terms[:order])))
                                  for t in steps])
             return steps, remainders
-        check_slopes(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
+        check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
                      + 1)
 
     def _curves(self):

@@ -142,7 +142,7 @@ def test_taylor_rates(activation, name):
     bend = v @ so.exact.hessian_vector_product(net, loss, x, y, v, l2=0.1)
     for derivatives, order in (([value], 1), ([value, slope], 2), ([value, slope, bend], 3)):
         remainders = fd.taylor_remainders(f, theta, v, derivatives, steps)
-        assert fd.taylor_slope(remainders, steps) == pytest.approx(order, abs=0.15)
+        assert fd.taylor_order(remainders, steps) == pytest.approx(order, abs=0.15)
 
 
 # -- the two identities ----------------------------------------------------------------

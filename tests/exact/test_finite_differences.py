@@ -131,17 +131,17 @@ def test_taylor_remainders():
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_taylor_slope_reads_the_order(order):
+def test_taylor_order_reads_the_order(order):
     steps = np.geomspace(1e-3, 1e-1, 6)
-    assert fd.taylor_slope(7 * steps**order, steps) == pytest.approx(order, abs=1e-12)
+    assert fd.taylor_order(7 * steps**order, steps) == pytest.approx(order, abs=1e-12)
 
 
 @pytest.mark.parametrize("remainders, steps",
                          [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.nan], [1, 2]),
                           ([1.0, np.inf], [1, 2]), ([1.0, 2.0], [1, 2, 3])])
-def test_taylor_slope_refuses_what_has_no_slope(remainders, steps):
+def test_taylor_order_refuses_what_has_none(remainders, steps):
     with pytest.raises(ValueError, match="remainders"):
-        fd.taylor_slope(remainders, steps)
+        fd.taylor_order(remainders, steps)
 
 
 def test_a_wrong_gradient_has_slope_one():
@@ -149,8 +149,8 @@ def test_a_wrong_gradient_has_slope_one():
     v, value, g = np.array([1.0, -1, 2]), scalar(THETA), scalar_gradient(THETA)
     right = fd.taylor_remainders(scalar, THETA, v, [value, g @ v], steps)
     wrong = fd.taylor_remainders(scalar, THETA, v, [value, 1.01 * (g @ v)], steps)
-    assert fd.taylor_slope(right, steps) == pytest.approx(2, abs=0.05)
-    assert fd.taylor_slope(wrong, steps) == pytest.approx(1, abs=0.1)
+    assert fd.taylor_order(right, steps) == pytest.approx(2, abs=0.05)
+    assert fd.taylor_order(wrong, steps) == pytest.approx(1, abs=0.1)
 
 
 def objective_case():

@@ -59,6 +59,40 @@ def test_bugs_are_found_and_the_solution_has_none(name):
         assert not report and pass_name in {one.pass_name for one in report.findings}
 
 
+@pytest.mark.parametrize("name", HUNTS)
+def test_the_function_itself_is_compared_with_the_formula(name):
+    """A function that is wrong with derivatives that fit it, or do not, is named first."""
+    kind, cls = grading.defined(HOME / name)["GRADE"]
+    right = grading.defined(HOME / "solutions" / name)[cls]
+    method = {"layer": "forward"}.get(kind, "value")
+    assert grading.by_hand(right, HOME / name) == ""
+
+    def shifted(self, *args):
+        result = getattr(right, method)(self, *args)
+        return (result[0] + 0.25, *result[1:]) if kind == "layer" else result + 0.25
+
+    def raises(self, *args):
+        raise ZeroDivisionError
+
+    wrong = type(cls, (right,), {method: shifted})
+    hunt = grading.Hunt(getattr(so.verify, kind)(right()), grading.by_hand(wrong, HOME / name))
+    assert hunt.report and not hunt.ok and str(hunt).startswith(f"wrong: {method} differs from")
+    assert "hint: " in str(hunt) and "by the formula" in str(hunt)
+    assert grading.by_hand(type(cls, (right,), {method: raises}), HOME / name) == ""
+    short = type(cls, (right,), {method: lambda self, *args: np.zeros((1, 1))})
+    assert "differs from the formula" in grading.by_hand(short, HOME / name)
+    assert "shape (1" in grading.by_hand(short, HOME / name)
+    assert grading.by_hand(right, HOME / "of_somebody_else.py") == ""
+
+
+def test_what_the_formula_says_stands_before_the_report():
+    told = str(lessons.grade(HOME / "13_bug_hunt_loss.py"))
+    assert told.startswith("wrong: value differs") and "ratio 0.333333" in told
+    assert told.index("value differs") < told.index("hint: f is a sum") < told.index("gradient:")
+    left = grading.defined(HOME / "solutions" / "15_bug_hunt_activation.py")["WRONG"][0][0]
+    assert grading.by_hand(left, HOME / "15_bug_hunt_activation.py") == ""  # its value is right
+
+
 def test_what_is_wrong_is_shown_with_ratios():
     def doubled(W, H, g, slope, curvature):
         below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]

@@ -9,7 +9,7 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Activation, Layer, Linear
-from secondorder.verify.channels import check_slopes
+from secondorder.verify.channels import check_orders
 from secondorder.verify.findings import Recorder
 
 from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes
@@ -128,13 +128,13 @@ def test_three_lines_are_drawn_before_a_rate_is_wrong(bad, ok, drawn):
         lines.append(len(lines))
         order = 1 if len(lines) <= bad else 2
         return 2.0 ** -np.arange(6), lambda _: 0.1 * 2.0 ** (-order * np.arange(6))
-    assert check_slopes(recorder, {"tangent": 2}, draw, scale=1.0)
+    assert check_orders(recorder, {"tangent": 2}, draw, scale=1.0)
     assert recorder.report.ok == ok and len(lines) == drawn
     assert ok or "falls like step^1.00, not step^2" in str(recorder.report)
 
 
 def test_a_line_that_cannot_be_drawn_is_told():
-    assert not check_slopes(Recorder("a layer", 1e-8), {"tangent": 2}, lambda: None, scale=1.0)
+    assert not check_orders(Recorder("a layer", 1e-8), {"tangent": 2}, lambda: None, scale=1.0)
 
 
 # -- hints that must not be wrong ------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from secondorder import exact
 from secondorder.exact.finite_differences import (central, complex_step, taylor_remainders,
-                                                  taylor_slope)
+                                                  taylor_order)
 from secondorder.checks.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
@@ -177,7 +177,7 @@ def _relative(quantity, against, value, reference):
 
 
 def _rate(quantity, against, remainders, order):
-    return Check(quantity, against, abs(taylor_slope(remainders, STEPS) - order), RATE,
+    return Check(quantity, against, abs(taylor_order(remainders, STEPS) - order), RATE,
                  f"slope, from {order}")
 
 

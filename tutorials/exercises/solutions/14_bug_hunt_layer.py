@@ -85,3 +85,11 @@ class OneSideLeft(Scale):
 
 
 WRONG = [(FactorLeft, "second_tangent"), (OneSideLeft, "input_hessian")]
+
+
+def by_hand(layer):
+    """y of two samples, unit by unit."""
+    x, a = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 4.0]]), layer.parameters["a"].tolist()
+    expected = [[a_j * x_j for a_j, x_j in zip(a, row)] for row in x.tolist()]
+    return ("forward", layer.forward(x)[0], np.array(expected),
+            "y_sj is a_j times x_sj, and nothing else")

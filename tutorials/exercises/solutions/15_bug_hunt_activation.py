@@ -35,3 +35,11 @@ class SignLeft(SoftSign):
 
 
 WRONG = [(PowerLeft, "slope"), (SignLeft, "curvature")]
+
+
+def by_hand(function):
+    """The value at a few numbers on both sides of 0."""
+    x = np.array([-3.0, -0.5, 0.0, 1.0, 9.0])
+    expected = [number / (1 + (number if number > 0 else -number)) for number in x.tolist()]
+    return ("value", function.value(x), np.array(expected),
+            "s(x) is x over 1 + |x|: 1/2 at x = 1")

@@ -47,9 +47,11 @@ def extension_closed_11b(rng):
 
 @equation(PAPER, "extension-exact-11a",
           statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
-          formula=r"D = -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T + \alpha) "
-                  r"\right] V^T, \quad A = V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U "
-                  r"\operatorname{diag}(\mathbf{b}) U^T",
+          formula=r"""\begin{aligned}
+                  D &= -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T + \alpha)
+                  \right] V^T, \\
+                  A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad
+                  B = U \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
 def extension_exact_11a(rng):

@@ -71,10 +71,11 @@ def pooling_case(rng, activation, loss):
 @equation(PAPER, "extension-pooling",
           statement="An average over K entries pools total gradients like values and spreads Z "
                     "like gradients.",
-          formula=r"y_{s p}^{(\ell+1)} = \frac{1}{K} \sum_k y_{s \pi(p,k)}^{(\ell)}: \quad "
-                  r"u_{s p}^{(\ell+1)} = \frac{1}{K} \sum_k u_{s \pi(p,k)}^{(\ell)}, \quad "
-                  r"Z_{s m}^{(\ell)} = \frac{1}{K} \sum_{p, k \, : \, \pi(p,k) = m} "
-                  r"Z_{s p}^{(\ell+1)}",
+          formula=r"""\begin{aligned}
+                  y_{s p}^{(\ell+1)} &= \frac{1}{K} \sum_k y_{s \pi(p,k)}^{(\ell)}: \\
+                  u_{s p}^{(\ell+1)} &= \frac{1}{K} \sum_k u_{s \pi(p,k)}^{(\ell)}, \\
+                  Z_{s m}^{(\ell)} &= \frac{1}{K} \sum_{p, k \, : \, \pi(p,k) = m}
+                  Z_{s p}^{(\ell+1)} \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
           implements=(PoolingRule.forward, PoolingRule.backward))
 def extension_pooling(rng):
