@@ -151,7 +151,7 @@ def test_bench_of_the_gradient_alone_draws_something(run):
 
 def test_bench_without_curves_writes_no_empty_figure(run):
     words = ["bench", "step of GaussNewton, right inverse", "--blocks", "1", "--seconds", "1e-9",
-             "--pause", "1e-9", "--batch", "3"]
+             "--pause", "1e-9", "--widths", "6-4-3", "--batch", "3"]
     status, out, err = run(*words, "--out", "made")
     assert status == 0 and os.listdir("made") == ["bench.json"]
     assert "no figure" in out
