@@ -139,11 +139,9 @@ WIDE = (60, 50, 40, 30)
 
 @equation(PAPER, "table-1",
           where="Table 1",
-          statement="Operations and storage of Fisher, Gauss-Newton and PCH, of KFI and EA-CG. "
-                    "Gauss-Newton and PCH make the same two products a layer, which the entry of "
-                    "Gauss-Newton is far below (an exponent may have been lost), and Batch is "
-                    "missing in both though it stands in that of Fisher; the other entries are "
-                    "right.",
+          statement="Operations and storage. Gauss-Newton and PCH need the same two products a layer "
+                    "(the entry of the former may have lost an exponent), and the outer products "
+                    "of the slopes, Batch times, which both leave out. All else is right.",
           formula=r"""\begin{array}{llll}
                   & \text{KFAC} & \text{KFRA} & \text{Ours} \\
                   \text{Curvature Info.} & \text{Fisher} & \text{Gauss-Newton} & \text{PCH} \\
@@ -158,8 +156,8 @@ WIDE = (60, 50, 40, 30)
                   O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2]) &
                   O(\text{CG} \times \sum_{t=1}^k [n_t^2 + 2n_t n_{t-1}])
                   \end{array}""",
-          corrected=r"\text{curvature of KFRA and of EA-CG: } O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} "
-                    r"+ n_t) + \text{Batch} \times \sum_{t=1}^{k-1} n_t^2)",
+          corrected=r"O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times "
+                    r"\sum_{t=1}^{k-1} n_t^2)",
           kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation, complexity.slopes, complexity.fisher,
                       complexity.kfi, complexity.ea_cg, complexity.storage_of_kfi,

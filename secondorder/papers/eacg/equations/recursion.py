@@ -99,8 +99,10 @@ def u_backprop(rng):
     return back_propagation(rng, (1, 2, 3), claim)
 
 
-#: Supplement B (ii), case 1, up to the last member, in which the index is misprinted.
-CASE_1 = r"""\begin{aligned}
+@equation(PAPER, "b-ii",
+          where="Supplement B (ii), case 1",
+          statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
+          formula=r"""\begin{aligned}
                   \frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r}
                   &= \sum_s \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
                   \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{b}^{k-1}]_r}
@@ -131,17 +133,10 @@ CASE_1 = r"""\begin{aligned}
                   = [\mathbf{h}_i^{(k-1)'}]_r \nabla_{\mathbf{h}_i^k} \xi_i^T
                   [\mathbf{W}^k]_{.r} \\
                   &= [\mathbf{h}_i^{(k-1)'}]_r \nabla_{\mathbf{b}^k} \xi_i^T [\mathbf{W}^k]_{.r}
-                  = """
-
-
-@equation(PAPER, "b-ii",
-          where="Supplement B (ii), case 1",
-          statement="The gradient in a bias, entry by entry: a row of W^T, not a column, meets "
-                    "the gradient above.",
-          formula=CASE_1 + r"""[\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{.r}
+                  = [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{.r}
                   \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
-          corrected=CASE_1 + r"""[\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.}
-                  \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
+          corrected=r"""\frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r} =
+                  [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.} \nabla_{\mathbf{b}^k} \xi_i""",
           kind="proof-step", verdict="erratum", weight="misprint",
           implements=(Linear.input_gradient, Activation.input_gradient))
 def b_ii(rng):
