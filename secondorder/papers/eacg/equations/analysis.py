@@ -139,9 +139,9 @@ WIDE = (60, 50, 40, 30)
 
 @equation(PAPER, "table-1",
           where="Table 1",
-          statement="Operations and storage. Gauss-Newton and PCH need the same two products a layer "
-                    "(the entry of the former may have lost an exponent), and the outer products "
-                    "of the slopes, Batch times, which both leave out. All else is right.",
+          statement="Operations and storage. Gauss-Newton and PCH need the same two products a "
+                    "layer (the entry of the former may have lost an exponent), and the outer "
+                    "products of the slopes, Batch times, which both leave out. All else is right.",
           formula=r"""\begin{array}{llll}
                   & \text{KFAC} & \text{KFRA} & \text{Ours} \\
                   \text{Curvature Info.} & \text{Fisher} & \text{Gauss-Newton} & \text{PCH} \\
