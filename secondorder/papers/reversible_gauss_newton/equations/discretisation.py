@@ -233,12 +233,11 @@ def equation_32(rng):
     K = 2 * lipschitz / c
     bound = flows.total_bound(alpha, K, 1.5 * K, lipschitz, 0.5 * lipschitz, 1.0, alpha)
     left = float(abs(ends[0] - ends[1]))
-    longer = [
-        abs(flows.euler(lambda theta: theta, 1.0, a, round(1 / a))[-1] - np.e) for a in (0.1, 0.01)]
+    rates = 0.1, 0.01
+    longer = [abs(flows.euler(lambda theta: theta, 1.0, a, round(1 / a))[-1] - np.e) for a in rates]
     printed = flows.total_bound_as_printed(alpha, K, 1.5 * K, lipschitz, 0.5 * lipschitz, 1.0,
                                            alpha)
-    long_bounds = [flows.total_bound(a, 2 / np.e, 2 / np.e, 1.0, 1.0, 1.0, 1.0) for a in (0.1,
-                                                                                          0.01)]
+    long_bounds = [flows.total_bound(a, 2 / np.e, 2 / np.e, 1.0, 1.0, 1.0, 1.0) for a in rates]
     two = two_flows(rng)
     stretch = stretch_of_eps(two.at, [w for pair in two.points for w in pair] + two.ends)
     apart = [np.linalg.norm(eps_of(two.at, a) - eps_of(two.at, b)) for a, b in zip(*two.points)]

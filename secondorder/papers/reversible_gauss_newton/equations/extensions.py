@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Equal, Stated, equation
+from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
 from .. import (PAPER, diagnostics, directions, features, gram, jacobians, kernel, rules,
                 sweep)
@@ -43,18 +43,18 @@ def extension_sweep(rng):
             form = {key: value for key, value in options.items() if key in FORM}
             literal = whole_networks.update(other.net, other.x, other.eps,
                                             whole_networks.pseudo_inverse(**form))
-            step = cases.fast_direction(other, **options)
-            claims.append(Equal("the step, by complex steps", step, literal, 1e-8,
-                                case=f"{way}: {name}"))
+            case, step = f"{way}: {name}", cases.fast_direction(other, **options)
+            claims.append(Equal("the step, by complex steps", step, literal, 1e-8, case=case))
             if (j - k) % 3 == 0:  # every way on every third row
                 single = cases.fast_direction(other, True, **options)
-                claims.append(Equal("the step in float32", single, literal, 2e-3,
-                                    case=f"{way}: {name}"))
+                claims.append(Equal("the step in float32", single, literal, 2e-3, case=case))
         claims += [Equal("ranks of the features", ranks_of(other), literal_ranks(other), 1e-12,
                          case=name), two_steps(other, name),
                    AtMost("drift of the inverse network", drift_of(other), 1e-9, case=name)]
     return [*claims, Equal("with activations recomputed by inversion", recomputed,
-                           cases.fast_direction(at), 1e-9), Case(e1=e1, e2=e2)]
+                           cases.fast_direction(at), 1e-9),
+            Property("type of the step in float32", str(single.dtype), "float32"),
+            Case(e1=e1, e2=e2)]
 
 
 FORM = ("pseudo_inverse", "strength")

@@ -132,10 +132,10 @@ def equations_43_to_47(rng):
                          scale=own, case=case)]
     S = cases.small(rng).states[0].S1
     shape = right_inverse.projection_as_printed(S, 2).shape
-    return [*claims, PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
-                                  shape, (6, 6)), Property("S S+ is a projection of rank n, not I",
-                                                           cases.rank_of(S @ np.linalg.pinv(S)), 3),
-            Case(S=S, product=product)]
+    rank = cases.rank_of(S @ np.linalg.pinv(S))
+    return [*claims, Property("S S+ is a projection of rank n, not I", rank, 3),
+            PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)", shape,
+                         (6, 6)), Case(S=S, product=product)]
 
 
 @equation(PAPER, "48", "49", "50", "51", "52",

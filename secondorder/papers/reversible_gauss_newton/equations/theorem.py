@@ -86,9 +86,8 @@ def theorem_4_3(rng):
 
 
 def settled_lower_rank(rng, kinds):
-    """A case of a lower rank, and its gaps; drawn again where features become dependent on the way,
-    so that the gaps of the last two rates are not yet those of the flow, or where the gap is less
-    than a tenth of eps.
+    """A case of a lower rank, and its gaps; drawn again where they do not settle (features become
+    dependent on the way) or are less than a tenth of eps.
     """
     for _ in range(50):
         outside = cases.lower_rank(rng)
