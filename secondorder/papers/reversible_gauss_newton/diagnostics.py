@@ -22,10 +22,11 @@ def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     max_bytes : int
         Refuse a larger kernel.
     batch_size : int, optional
-        Work through the samples in chunks of so many: the kernel of every pair of chunks by itself,
-        in the memory of two. Each pair costs a kernel of both chunks.
+        The samples are cut into chunks of this size, and the kernel is computed for one pair of
+        chunks after the other, in the memory that two chunks need. Each pair costs a kernel of both
+        chunks.
     executor : concurrent.futures.Executor, optional
-        Who works the pairs out; the result is the same bit for bit.
+        Computes the pairs in parallel; the result is the same bit for bit.
 
     Raises
     ------

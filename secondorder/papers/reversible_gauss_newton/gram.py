@@ -57,8 +57,8 @@ def allowed(dtype):
 
 
 def gram_floor(data_dtype, size):
-    """The relative singular value that counts as zero in a Gram matrix of `size` rows: what the
-    rounding of the data and of the matrix leaves undecided.
+    """The relative singular value that counts as zero in a Gram matrix of `size` rows: below it
+    the rounding of the data and of the matrix hides whether it is zero.
     """
     return max(np.sqrt(2 * (size + ROOM) * EPS), 32 * np.finfo(data_dtype).eps)
 

@@ -24,12 +24,12 @@ class PrecisionWarning(UserWarning):
 
 
 class Update(NamedTuple):
-    """A Gauss-Newton step and what is worth knowing about it.
+    """A Gauss-Newton step and what was measured on the way.
 
     direction : (P,), what is added at rate 1; without any penalty.
-    rank : int, the least rank that was kept: of the features of a half-coupled layer, or of the
-    kernel.
-    full_rank : int, what it would be if all samples were independent.
+    rank : int, the least rank that the step uses: of the features of a half-coupled layer, or of
+    the kernel.
+    full_rank : int, the same if all samples were independent.
     ranks : (L, 2) integers of all half-coupled layers; None for the kernel.
     weights : (L,), c_l; None for the kernel.
     residual : |J d + eps| / |eps| with J of the outputs: 0 for an exact inverse; nan if it was not
@@ -63,7 +63,7 @@ def relative_size(rest, eps):
 
 
 def warnings_of(step, form):
-    """[(category, sentence), ...] of what an exact step should not have."""
+    """[(category, sentence), ...]: what is wrong with a step that should be exact."""
     if form == "damp" and step.undecided:
         return [(PrecisionWarning, undecided_message(step))]
     if form != "exact":
@@ -77,7 +77,7 @@ def warnings_of(step, form):
 
 
 def warn(step, form, stacklevel, given=()):
-    """Give the warnings of a step, but those of the categories `given` before.
+    """Give the warnings of a step, except those of the categories `given` before.
 
     Returns
     -------

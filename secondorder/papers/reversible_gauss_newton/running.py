@@ -37,8 +37,9 @@ class RunningEvaluation:
 
 
 def recomputed_step(evaluation, eps, options, out=None):
-    """`Update` of the right inverse; where the inverse network misses the input by more than the
-    tolerance, from a second forward pass.
+    """`Update` of the right inverse, from activations that the inverse network computes again.
+
+    Where it misses the input by more than the tolerance, they come from a second forward pass.
     """
     network = evaluation.network
     states = inverted(network.blocks, evaluation.features)

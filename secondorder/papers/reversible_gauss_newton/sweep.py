@@ -76,9 +76,7 @@ def stored(blocks, saved):
 
 
 def inverted(blocks, x_L):
-    """The same, recomputed block by block from the output: what is yielded may be forgotten at
-    once.
-    """
+    """The same, recomputed block by block from the output, so that nothing has to be stored."""
     y = x_L
     for block in blocks[::-1]:
         states = []
@@ -89,7 +87,7 @@ def inverted(blocks, x_L):
 
 
 def from_inputs(blocks, x):
-    """The same from a second forward pass, of which only the input of every block is kept."""
+    """The same from a second forward pass, which stores the input of every block only."""
     inputs = []
     for block in blocks:
         inputs.append(x)

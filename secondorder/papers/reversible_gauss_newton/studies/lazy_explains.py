@@ -18,19 +18,19 @@ def points(told, seed):
     if not runs:
         return []
     level = lowest_common(*(smoothed(run["loss"]) for _, _, run in runs))
-    points = []
+    rows = []
     for method, rule, run in runs:
         epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
         at = np.linspace(0, len(run["loss"]), len(run["looks"]))
         kernel = np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
-        points.append((method, rule, 1 - kernel, run["accuracy"][epoch]))
-    return points
+        rows.append((method, rule, 1 - kernel, run["accuracy"][epoch]))
+    return rows
 
 
-def correlation(points):
-    """Of change and accuracy; NaN where one of them is the same for all, or points are few."""
-    x, y = (np.array([one[k] for one in points]) for k in (2, 3))
-    if len(points) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+def correlation(rows):
+    """Of change and accuracy; NaN where one of them is the same for all, or rows are few."""
+    x, y = (np.array([one[k] for one in rows]) for k in (2, 3))
+    if len(rows) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
     return float(np.corrcoef(np.argsort(np.argsort(x)), np.argsort(np.argsort(y)))[0, 1])
 
