@@ -2,13 +2,22 @@
 
 import contextlib
 import importlib.resources
+import os
 import re
+import shutil
+import uuid
 from pathlib import Path
 
 from .. import files
 
+INDEX = "index.html"
 MARK = "made-by-secondorder-book"  # names the files of a book: these may be written again
 _FIRST = "Written by secondorder book, which may write these files again or remove them:"
+
+MIXED = """<!doctype html><meta charset="utf-8"><title>A book that was broken off</title>
+<p>The pages in this folder are of two books: the writing of the later one was broken off.
+Write it again: <code>secondorder book --out</code> with the name of this folder.
+"""
 
 
 @contextlib.contextmanager
@@ -49,8 +58,12 @@ def refuse_other_things(place):
 
 
 def fill(place, contents):
-    """Write a book: first the list of its files, then each of them whole; what an earlier book had
-    and this one has not is removed.
+    """Exchange the book that a folder holds for another one.
+
+    All files are written into a hidden folder first: killed until then, the earlier book is whole.
+    Then they are moved to their places, which takes an instant, and the index comes last. In its
+    place stands meanwhile that the pages are of two books: whoever opens a book whose exchange was
+    killed reads that.
 
     Parameters
     ----------
@@ -61,22 +74,48 @@ def fill(place, contents):
     Returns
     -------
     list of str
-        Names of the files that were removed.
+        Names of the files that were removed: an earlier book had them, this one has not.
     """
     earlier = listed(place)
-    _write_list(place, {*contents, *earlier})
-    for name, content in contents.items():
-        (place / name).parent.mkdir(exist_ok=True)
-        with files.atomic(place / name) as temporary:
-            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
     gone = [name for name in earlier if name not in contents]
-    for name in gone:
+    with _hidden_folder(place) as new:
+        for name, content in contents.items():
+            (new / name).parent.mkdir(exist_ok=True)
+            (new / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        _write_list(place, {*contents, *earlier, INDEX})
+        if earlier:
+            files.write_text(place / INDEX, MIXED)
+        for name in sorted(contents, key=lambda name: name == INDEX):
+            if name == INDEX:
+                _remove(place, gone)
+            (place / name).parent.mkdir(exist_ok=True)
+            os.replace(new / name, place / name)
+        _remove(place, gone if INDEX in contents else {*gone, INDEX})
+        _write_list(place, contents)
+    return gone
+
+
+@contextlib.contextmanager
+def _hidden_folder(place):
+    """A new folder in `place` for the time of the block; those that killed runs left go."""
+    for path in place.iterdir():
+        if path.is_dir() and not path.is_symlink() and files.TEMPORARY.fullmatch(path.name):
+            shutil.rmtree(path)
+    new = place / f".book.secondorder-{uuid.uuid4().hex}"
+    new.mkdir()
+    try:
+        yield new
+    finally:
+        shutil.rmtree(new)
+
+
+def _remove(place, names):
+    """Remove files of a book, and folders that hold nothing then."""
+    for name in names:
         (place / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # it is no folder of ours, or holds more
             if "/" in name:
                 (place / name).parent.rmdir()
-    _write_list(place, contents)
-    return gone
 
 
 def listed(place):

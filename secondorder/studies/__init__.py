@@ -12,7 +12,7 @@ ask for the same run share it.
 
 from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
-from .data import Images, images, pooled
+from .data import Images, images, pooled, table
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -24,4 +24,4 @@ __all__ = ["DID_NOT_HOLD", "HELD", "Images", "Results", "Run", "STUDIES", "Study
            "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
            "diverged", "exactly", "finished", "images", "lowest_common", "paired", "pooled",
            "random_boxes", "reproduce", "resized_crops", "saturation", "smoothed", "study",
-           "undecided"]
+           "table", "undecided"]

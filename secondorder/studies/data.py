@@ -15,8 +15,9 @@ PUBLIC = {"mnist": (("idx:mnist", "idx:mnist-subset"), (28, 28), 1),
           "fashion-mnist": (("idx:fashion-mnist",), (28, 28), 1),
           "cifar-10": (("cifar-10:cifar-10-batches-bin", "cifar-10:cifar-10",
                         "cifar-10:cifar-10-subset"), (32, 32), 3)}
-#: Tables that a study may need: name -> names under which a user may have it.
-TABLES = {"wine-quality": ("csv:uci-wine-red",)}
+CLASSES = 10  # of each of them
+#: Tables that a study may need: name -> names under which a user may have it, and its inputs.
+TABLES = {"wine-quality": (("csv:uci-wine-red",), 11)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,8 @@ def images(name, part="train", interval=(0.0, 1.0)):
     Raises
     ------
     ValueError
-        For an unknown name, and for a damaged file.
+        For an unknown name, for a damaged file, and for images that are not of this set's size or
+        classes.
     """
     if name == "digits":
         data = datasets.scale(datasets.load_digits(), interval)
@@ -72,15 +74,46 @@ def images(name, part="train", interval=(0.0, 1.0)):
     folder = where(name)
     if folder is not None:
         data = datasets.scale(datasets.load(folder, part), interval)
+        refuse_another_set(data, name, folder, channels * size[0] * size[1])
         return Images(data.inputs, data.targets, f"{folder.partition(':')[2]}, {len(data)} images")
     digits = images("digits", part, interval)
     return Images(enlarged(digits.inputs, size, channels), digits.labels,
                   f"digits enlarged, in the place of {name}", stand_in=True)
 
 
+def table(name):
+    """A table by name, from a folder of the user's; the diabetes where there is none.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        For a damaged file, and for a table with another number of inputs.
+    """
+    folder = where(name)
+    if folder is None:
+        return datasets.load("diabetes")
+    data = datasets.load(folder)
+    refuse_another_set(data, name, folder, TABLES[name][1])
+    return data
+
+
+def refuse_another_set(data, name, folder, inputs):
+    """A file in order may be of another set than the folder's name says."""
+    if data.inputs.shape[1] != inputs:
+        raise ValueError(f"{folder}: {data.inputs.shape[1]} values a sample; {name} has {inputs} "
+                         "inputs: this is another set")
+    if data.classes is not None and data.classes > CLASSES:
+        raise ValueError(f"{folder}: label {data.classes - 1}; {name} has {CLASSES} classes: this "
+                         "is another set")
+
+
 def where(name):
     """The name under which `datasets.load` finds a set, or None."""
-    for candidate in TABLES[name] if name in TABLES else PUBLIC[name][0]:
+    for candidate in (TABLES | PUBLIC)[name][0]:
         try:
             datasets.find_directory(candidate.partition(":")[2])
         except (FileNotFoundError, NotADirectoryError):

@@ -5,8 +5,7 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder import datasets
-from secondorder.studies import both, diverged, finished, paired, study
+from secondorder.studies import both, diverged, finished, paired, study, table
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
@@ -24,7 +23,7 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
     """Training (before the updates) and test losses by epoch, half squared errors of standardised
     targets; one batch of `samples` if ``batch == samples``.
     """
-    data = datasets.load(where("wine-quality") or "diabetes")
+    data = table("wine-quality")
     x, y = np.asarray(data.inputs), np.asarray(data.targets, dtype=float).reshape(-1, 1)
     order = np.random.default_rng([seed, 1]).permutation(len(x))
     test, rest = order[:len(x) // 10], order[len(x) // 10:][:samples]
