@@ -5,12 +5,11 @@ entry of A is one weight, sum_k E_nmk w_k with E 0 or 1. The fractions are those
 fully-connected layer, one for every (n, m).
 """
 
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from ....nets import Activation, AvgPool2d, Conv2d, Linear, Skip
+from ....nets import Activation, Skip
 from ..partitions import ratio
 
 
@@ -22,48 +21,27 @@ class Affine(NamedTuple):
     D: np.ndarray
 
 
-def affine(layer, x_shape, y_shape):
-    """The matrices of a layer for samples of these shapes, index by index."""
-    n_in, n_out = int(np.prod(x_shape)), int(np.prod(y_shape))
-    if isinstance(layer, (Conv2d, Linear)):
-        E, D = np.zeros((n_out, n_in, layer.weight.size)), np.zeros((n_out, y_shape[0]))
-        meetings = convolved if isinstance(layer, Conv2d) else connected
-        for n, m, k in meetings(layer, x_shape, y_shape):
-            E[n, m, k] = 1.0
-        for n, index in enumerate(np.ndindex(*y_shape)):
-            D[n, index[0]] = 1.0
-        return Affine(E @ layer.weight.ravel(), E, D[:, :0] if layer.bias is None else D)
-    A = pooled(layer, x_shape, y_shape) if isinstance(layer, AvgPool2d) else np.eye(n_in)
-    return Affine(A, np.zeros((n_out, n_in, 0)), np.zeros((n_out, 0)))
+def affine(layer, x_shape):
+    """The matrices of a layer, from its outputs at unit inputs, unit weights and unit biases."""
+    units, layer = np.eye(int(np.prod(x_shape))).reshape(-1, *x_shape), layer.copy()
 
+    def outputs(x):
+        return layer.forward(x)[0].reshape(len(x), -1)
 
-def connected(layer, x_shape, y_shape):
-    """(n, m, k): output, input, and which weight joins them, of a fully-connected layer."""
-    for i, j in np.ndindex(layer.weight.shape):
-        yield i, j, i * x_shape[0] + j
+    def matrix():
+        return (outputs(units) - outputs(np.zeros_like(units))).T
 
-
-def convolved(layer, x_shape, y_shape):
-    """The same of a convolution: input row = stride * place + offset - padding."""
-    (down, across), (top, left) = layer.strides, layer.paddings
-    _, height, width = x_shape
-    for o, p, q in np.ndindex(*y_shape):
-        for c, l, k in np.ndindex(*layer.weight.shape[1:]):
-            i, j = down * p + l - top, across * q + k - left
-            if 0 <= i < height and 0 <= j < width:
-                yield (np.ravel_multi_index((o, p, q), y_shape),
-                       np.ravel_multi_index((c, i, j), x_shape),
-                       np.ravel_multi_index((o, c, l, k), layer.weight.shape))
-
-
-def pooled(layer, x_shape, y_shape):
-    """A of an average over windows."""
-    A = np.zeros((int(np.prod(y_shape)), int(np.prod(x_shape))))
-    for (c, p, q), (l, k) in product(np.ndindex(*y_shape), np.ndindex(*layer.kernel)):
-        place_in_x = c, layer.strides[0] * p + l, layer.strides[1] * q + k
-        A[np.ravel_multi_index((c, p, q), y_shape), np.ravel_multi_index(place_in_x, x_shape)] = (
-            1 / (layer.kernel[0] * layer.kernel[1]))
-    return A
+    A, E, D = matrix(), [], []
+    if "weight" in layer.parameters:
+        for unit in np.eye(layer.weight.size):
+            layer.weight = unit.reshape(layer.weight.shape)
+            E.append(matrix())
+    if "bias" in layer.parameters:
+        for unit in np.eye(layer.bias.size):
+            layer.bias = unit
+            D.append(outputs(np.zeros_like(units[:1]))[0])
+    return Affine(A, np.array(E).reshape(-1, *A.shape).transpose(1, 2, 0),
+                  np.array(D).reshape(-1, len(A)).T)
 
 
 class Step(NamedTuple):
@@ -96,7 +74,7 @@ def upwards(layers, saved, u, J, start=0):
             slope = layer.function.slope(x)
             u, J = np.abs(slope) * u, slope[:, :, None] * J
         else:
-            matrices = affine(layer, own_saved.input.shape[1:], own_saved.output.shape[1:])
+            matrices = affine(layer, own_saved.input.shape[1:])
             u, J = u @ np.abs(matrices.A).T, np.einsum("nm,smp->snp", matrices.A, J)
             if layer.size:
                 own = np.concatenate([np.einsum("nmk,sm->snk", matrices.E, x),

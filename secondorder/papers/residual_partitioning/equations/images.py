@@ -55,7 +55,7 @@ def tight(rng):
           kind="inequality", verdict="holds", ours=True,
           implements=(ConvolutionRule.forward, ConvolutionRule.backward))
 def extension_convolution(rng):
-    return [*claims_of_a_bound(rng, image_case), tight(rng)]
+    return [*claims_of_a_bound(rng, image_case, crossed=("sigmoid",)), tight(rng)]
 
 
 def pooling_case(rng, activation, loss):
@@ -79,4 +79,4 @@ def pooling_case(rng, activation, loss):
           kind="inequality", verdict="holds", ours=True,
           implements=(PoolingRule.forward, PoolingRule.backward))
 def extension_pooling(rng):
-    return [*claims_of_a_bound(rng, pooling_case), tight(rng)]
+    return [*claims_of_a_bound(rng, pooling_case, crossed=("sigmoid",)), tight(rng)]
