@@ -53,15 +53,8 @@ def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, ou
             fixed=(), positive=False):
     """A chain Linear, Activation, ..., Linear; uniform, of half-width scale / sqrt(fan in).
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    activation, output : str
-        ``output="identity"`` adds no layer at the end.
-    fixed : sequence of int
-        Which of the linear layers, counted from 0, are not trained.
-    positive : bool
-        Take absolute values of weights and biases.
+    `fixed` numbers the linear layers, from 0, that are not trained; ``positive=True`` takes
+    absolute values of weights and biases; ``output="identity"`` adds no layer at the end.
     """
     layers = []
     for k, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
@@ -153,10 +146,7 @@ def curved(rng, **options):
 
 
 def tight(rng):
-    """A network in which all inequalities are equalities if all parameters change alike.
-
-    Positive relu network, positive inputs, one output, optimal fractions.
-    """
+    """A positive relu network with one output: equalities if all parameters change alike."""
     return evaluation(rng, "relu", positive=True, sizes=(3, 4, 3, 1))
 
 
@@ -173,8 +163,7 @@ def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
 def bent_unit(w2=1.0, target=-5.0):
     """One tanh unit far above its target: the coefficient below it is negative.
 
-    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0. Order of the parameters: w1, b1,
-    w2, b2.
+    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0; in order w1, b1, w2, b2.
     """
     net = Network([Linear(1, 1, init=0.0), Activation("tanh"), Linear(1, 1, init=0.0)])
     net.layers[0].weight, net.layers[2].weight = [[1.0]], [[w2]]
@@ -260,10 +249,7 @@ def affine_rows(rng, first=False):
 
 
 def in_proportion(a):
-    """One sample, one output, optimal fractions, and changes in proportion to them.
-
-    All inequalities of an affine layer are equalities there.
-    """
+    """One sample, one output, changes in proportion to optimal fractions: equalities hold."""
     y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
     signs = np.sign(np.hstack([np.ones((1, 1)), y]))
     return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only,

@@ -8,20 +8,10 @@ from . import reference
 
 
 def minimise_over_fractions(objective, occupied, rng, starts=2):
-    """Least value of a function of fractions, by L-BFGS over their logits.
+    """Least value of a function of fractions, by L-BFGS over their logits, and where it is.
 
-    Parameters
-    ----------
-    objective : callable
-        List of arrays p -> value, list of derivatives d value / d p.
-    occupied : list of bool arrays
-        Each last axis is a simplex; fractions are zero where this is False.
-    rng : numpy.random.Generator
-        For the starting points.
-
-    Returns
-    -------
-    float, list of arrays
+    `objective` takes a list of arrays p and returns the value and its derivatives, a list. In each
+    p the last axis is a simplex; fractions are zero where the mask of `occupied` is False.
     """
     ends = np.cumsum([mask.sum() for mask in occupied])
 

@@ -126,29 +126,14 @@ def constant(at, below):
 
 
 class Reading(NamedTuple):
-    """How a line of Algorithm 1 is read; the defaults are the corrected algorithm.
+    """How the lines of Algorithm 1 are read; the defaults are the corrected algorithm."""
 
-    carried : "Z" or "Y_ddot"
-        What the backward lines of affine and activation layers take the propagated quantity for.
-    root : "separate" or "nested"
-        Whether the first root of the first backward line ends before the sum over i' or spans it.
-    absolute : "all" or "square"
-        Whether |.| in the activation line spans both terms or only the first factor, then squared.
-    start : "jensen" or "diagonal"
-        The first backward line, or f_ii u where the loss's Hessian is diagonal.
-    way : "abs" or "max"
-        Whether |.| in the activation line stands, or the part above zero in its place.
-    cross : bool
-        Whether the products that (4) drops are bounded too: |Y_dot| u more for every weight, and
-        |Y_dot| more for every input.
-    """
-
-    carried: str = "Z"
-    root: str = "separate"
-    absolute: str = "all"
-    start: str = "jensen"
-    way: str = "abs"
-    cross: bool = False
+    carried: str = "Z"      # or "Y_ddot": what the backward lines hand down
+    root: str = "separate"  # or "nested": the first root spans the sum over i'
+    absolute: str = "all"   # or "square": |.| spans the first factor only, and is squared
+    start: str = "jensen"   # or "diagonal": f_ii u, where the loss's Hessian is diagonal
+    way: str = "abs"        # or "max": the part above zero in the place of |.|
+    cross: bool = False     # or True: the products that (4) drops are bounded, too
 
 
 def start_of(at, u, reading):
