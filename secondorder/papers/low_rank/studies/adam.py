@@ -77,7 +77,7 @@ class AdamClaim:
                                            half_width=half))
                 rows = [one["loss"] for one in runs]
                 plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", style, f"sigma {sigma:g}")
-            panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
+            panel.set(xlabel="iteration", title=f"weights within ±{half:g}", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         axes[0].legend(fontsize=8)
         settings = results.arguments()[0]
