@@ -208,6 +208,10 @@ def test_curvature_quality():
     assert set(judged("claim-curvature-quality", made(0.9, 0.5), seeds=2).values()) == {UNDECIDED}
     lost = judged("claim-curvature-quality", lambda **_: {"diverged": "at once"})
     assert set(lost.values()) == {UNDECIDED}
+    for ours, verdict in ((0.9, UNDECIDED), (0.1, DID_NOT_HOLD)):  # not finite on one network
+        lost = judged("claim-curvature-quality", lambda kind, **_: made(
+            None if kind == "classifier" else ours, 0.5)())
+        assert set(lost.values()) == {verdict}
 
 
 def test_loose_bound():

@@ -84,7 +84,7 @@ class Converges:
                 best = training.best_arguments(method, "pch-1", mine, results)
                 if best is not None:
                     for one in results.of(**best):
-                        axes.plot(one["seconds"], one["loss"], training.STYLES[method][1],
+                        axes.plot(one["seconds"], one["loss"], training.STYLES[method],
                                   color="C3" if method == "ea-cg" else "C0", linewidth=1)
             axes.set(xlabel="CPU seconds", yscale="log", title=f"{case}, {criterion}")
             axes.title.set_fontsize(7)

@@ -114,7 +114,8 @@ class EtaAlpha:
         axes.axline((1, 1), slope=1, color="0.6", linewidth=0.8)
         axes.set(xscale="log", yscale="log", xlabel="final training loss of SGD at eta / alpha",
                  ylabel="of EA-CG at (eta, alpha)",
-                 title=training.title_of(results.arguments()[0]["case"]))
+                 title="EA-CG beside SGD at the rate eta / alpha, a mark a seed and pair: "
+                 + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
         axes.legend(fontsize=8)
 
@@ -157,6 +158,7 @@ class Unstable:
         axes.axhline(np.log(10), color="0.6", linewidth=0.8)
         axes.set_xticks(range(len(points)), [f"{rate:g}\n{alpha:g}" for rate, alpha, _ in points])
         axes.set(xlabel="rate, alpha", ylabel="final training loss (line: log 10)",
-                 title=training.title_of(results.arguments()[0]["case"]))
+                 title="KFI by (12) and with (13), a mark a seed: "
+                 + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
         axes.legend(fontsize=8)

@@ -96,6 +96,7 @@ class Covariance:
                       markersize=4, label=f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance over that of the mean block",
-                 yscale="log", title=networks.title_of(results.arguments()[0]["case"]))
+                 yscale="log", title="What (8b) drops, while training: "
+                 + networks.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
         axes.legend(fontsize=8)

@@ -101,7 +101,8 @@ class Errors:
             axes.set_xticks(range(1, len(mean) + 1))
         panels[0].set_ylabel("Frobenius norm of the error, mean over updates")
         panels[1].legend(fontsize=7)
-        figure.suptitle(f"{self.criterion}: {networks.title_of(case)} (errors of 0 drawn at 1e-9)",
+        figure.suptitle(f"Errors of the blocks, {self.criterion}: {networks.title_of(case)} "
+                        "(errors of 0 drawn at 1e-9)",
                         fontsize=9)
 
 

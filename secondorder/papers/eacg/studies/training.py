@@ -248,8 +248,8 @@ def seconds_to(result, level):
 
 # -- pictures --------------------------------------------------------------------------------------
 
-STYLES = {"sgd": ("k", "-", ""), "ea-cg": (None, "-", "o"), "kfi": (None, "--", "s"),
-          "kfi-rank-one": (None, "--", "s")}
+STYLES = {"sgd": ":", "ea-cg": "-", "kfi": "--", "kfi-rank-one": "--"}
+MARKERS = {"none": "", "fisher": "o", "gauss-newton": "^", "pch-1": "s", "pch-2": "D"}
 COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "pch-2": "C4"}
 
 
@@ -271,18 +271,19 @@ def draw_curves(methods, criterion, results, figure, over):
         shortest = min(len(run["loss"]) for run in runs)
         x = (np.arange(shortest) if over == "epochs" else
              np.mean([run["seconds"][:shortest] for run in runs], axis=0))
-        _, style, marker = STYLES[method]
         label = "SGD, momentum" if method == "sgd" else f"{curvature}, {method}"
         for axes, name in zip(panels, ("loss", "accuracy")):
-            axes.plot(x, np.mean([run[name][:shortest] for run in runs], axis=0), style,
-                      color=COLOURS[curvature], marker=marker, markersize=3,
-                      markevery=max(1, shortest // 8), label=label)
+            axes.plot(x, np.mean([run[name][:shortest] for run in runs], axis=0),
+                      STYLES[method], color=COLOURS[curvature], marker=MARKERS[curvature],
+                      markerfacecolor=COLOURS[curvature] if method == "ea-cg" else "white",
+                      markersize=4, markevery=max(1, shortest // 8), label=label)
     unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
     panels[0].set(xlabel=unit, ylabel=f"training loss, {criterion}", yscale="log")
     panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
     panels[1].legend(fontsize=7)
-    figure.suptitle(f"{title_of(told[0]['case'])}; chosen by least loss, mean over seeds",
-                    fontsize=9)
+    seeds = len({one["seed"] for one in told})
+    figure.suptitle(f"Training over {over}: {title_of(told[0]['case'])}\nrate, alpha and batch of "
+                    f"least loss in trials; mean of {seeds} seed{'s' * (seeds > 1)}", fontsize=9)
 
 
 def best_arguments(method, curvature, told, results):

@@ -63,6 +63,12 @@ def compared(seed, kind, along, points, between):
     return records
 
 
+def broken(one):
+    """Whether a run ended early, or left the finite numbers (which a file holds as None)."""
+    return diverged(one) or any(value is None or not np.isfinite(value) for record in one.values()
+                                for column in record.values() for value in column)
+
+
 @study(PAPER, "claim-curvature-quality",
        shows="Both methods' diagonals against the exact Hessian's, and how good their directions "
              "are",
@@ -91,10 +97,13 @@ class CurvatureQuality:
 
     def higher(self, runs, name, kind, settings):
         """Whether residual partitioning is higher at three quarters of the points of a network."""
-        done = [one for one in runs if not diverged(one)]
-        if len(settings["seeds"]) < 3 or not done:
+        if len(settings["seeds"]) < 3:
             return undecided("it takes three seeds", len(settings["seeds"]))
-        higher = [ours > adam for one in done
+        lost = sum(map(broken, runs))
+        if lost:
+            return undecided(f"{lost} of {len(runs)} runs of the {kind} left the finite numbers: a "
+                             "smaller rate", len(settings["seeds"]))
+        higher = [ours > adam for one in runs
                   for ours, adam in zip(one["partitioning"][name], one["adam"][name])]
         return exactly(np.mean(higher) >= 0.75, np.mean(higher), "share of points", kind,
                        len(settings["seeds"]))
@@ -108,6 +117,8 @@ class CurvatureQuality:
             for k, kind in enumerate(KINDS):
                 for c, along in enumerate(("partitioning", "adam")):
                     for one in results.of(kind=kind, along=along):
+                        if broken(one):
+                            continue
                         axes.plot(one["adam"][name], one["partitioning"][name], "os"[k],
                                   color=f"C{k}", markerfacecolor=("white", f"C{k}")[c],
                                   markersize=4)
@@ -119,5 +130,7 @@ class CurvatureQuality:
         for k, kind in enumerate(KINDS):
             panels[0].plot([], [], "os"[k], color=f"C{k}", label=kind)
         panels[0].legend(fontsize=7)
+        lost = sum(map(broken, results.of()))
         figure.suptitle("Above the line residual partitioning is better; digits; filled: along "
-                        "Adam's run", fontsize=10)
+                        "Adam's run" + (f"; {lost} runs left the finite numbers" if lost else ""),
+                        fontsize=10)

@@ -99,15 +99,19 @@ class Figure15:
             for method in compared.METHODS:
                 mine = [told for told in judged if told["method"] == method
                         and (told.get("samples") == told["batch"]) == full]
-                for rate in sorted({told["rate"] for told in mine}):
+                for k, rate in enumerate(sorted({told["rate"] for told in mine})):
                     runs = [results.of(**told)[0] for told in mine if told["rate"] == rate]
                     colour, style = compared.STYLES[method]
+                    before = len(panel.lines)
                     compared.draw_curves(panel, [run[name] for run in finished(runs)], colour,
                                          style, f"{NAMES[method]}, {rate:g}")
+                    for line in panel.lines[before:]:
+                        line.set(linewidth=(1.8, 0.8)[k])
             panel.set(xlabel="step" if full else "epoch", yscale="log",
                       ylabel="test loss" if name == "test" else "training loss")
             panel.set_title("one batch" if full else "mini-batches", fontsize=9)
             panel.legend(fontsize=6)
         data = "wine quality (red)" if where("wine-quality") else "diabetes, in the place of wine"
-        figure.suptitle(f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules",
+        figure.suptitle(f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules, "
+                        "the smaller one thick",
                         fontsize=10)

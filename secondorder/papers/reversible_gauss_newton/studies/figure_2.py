@@ -95,7 +95,7 @@ class Figure2:
             for panel, record, label in zip(row, ("loss", "test", "accuracy"), (
                     "training loss", "test loss", "test accuracy")):
                 compared.draw_by_rule(panel, told, record, log=record != "accuracy")
-                panel.set(ylabel=label, xlabel="epoch" if row is panels[-1] else "")
+                panel.set(ylabel=label, xlabel="epoch" if name == tuple(SETS)[-1] else "")
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
         panels[0][0].legend(fontsize=7)
         figure.suptitle("Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
