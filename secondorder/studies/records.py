@@ -1,5 +1,6 @@
 """Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
 
+import importlib
 import importlib.resources
 import json
 import textwrap
@@ -115,6 +116,7 @@ def page(paper):
              "criterion of every claim was set before the runs.", "",
              "| verdict | claims |", "| --- | --- |"]
     lines += [f"| {kind} | {number} |" for kind, number in counts(paper).items()]
+    lines += in_short(paper)
     for study in STUDIES.select(paper):
         record = recorded(study.paper, study.key)
         lines += ["", f"## {study.key}", "", study.shows + ".", ""]
@@ -137,6 +139,29 @@ def page(paper):
             lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
     return "\n".join(lines) + "\n"
+
+
+def in_short(paper):
+    """What a room says of its runs (`IN_SHORT` in its studies), then what did not hold, and what is
+    undecided and why, a line a claim or, where seeds are missing, a study.
+    """
+    place = importlib.import_module(STUDIES.papers[paper].rpartition(".")[0] + ".studies")
+    lines = ["", "## In short", "", *textwrap.wrap(place.IN_SHORT, 140)]
+    told = {kind: [row for row in rows(paper) if row["verdict"] == kind]
+            for kind in (DID_NOT_HOLD, UNDECIDED)}
+    if told[DID_NOT_HOLD]:
+        lines += ["", "Did not hold:", ""]
+        lines += [f"- {row['key']} ({row['claim']}), {row['statement']}" + (
+            f": {effect_text(row)}" if effect_text(row) else "") for row in told[DID_NOT_HOLD]]
+    if told[UNDECIDED]:
+        lines += ["", "Undecided:", ""]
+        for key in dict.fromkeys(row["key"] for row in told[UNDECIDED]):
+            mine = [row for row in told[UNDECIDED] if row["key"] == key]
+            missing = lacking(recorded(paper, key))
+            lines += ([f"- {key} (" + ", ".join(row["claim"] for row in mine) + f"): {missing}"]
+                      if missing else [f"- {key} ({row['claim']}), {row['statement']}: "
+                                       f"{row['because']}" for row in mine])
+    return lines
 
 
 def shown(study):

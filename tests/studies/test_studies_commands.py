@@ -114,3 +114,23 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
     assert "**1 of 3 seeds: the rest, 4 runs, takes" in records.page("low-rank")
     assert cli.main(["reproduce"]) == 0
     assert "(784) held; 1 of 3 seeds: the rest" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verdict, rest, expected", [
+    ("did not hold", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: ratio: 2.5"),
+    ("undecided", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: noise"),
+    ("undecided", 4, "- claim-step-cost (784): 1 of 3 seeds: the rest, 4 runs, takes about 1.9 h"),
+    ("held", 4, None)])
+def test_a_page_begins_with_what_did_not_hold_and_what_is_undecided(tmp_path, monkeypatch, verdict,
+                                                                   rest, expected):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    (tmp_path / "low-rank").mkdir()
+    (tmp_path / "low-rank" / "claim-step-cost.json").write_text(json.dumps({
+        "rest": {"seeds": 3, "runs": rest, "seconds": 7000}, "deviation": "", "runs": 2,
+        "run_seconds": 20.0, "settings": {"seeds": [0]},
+        "claims": [{"letter": "784", "verdict": verdict, "effect": 2.5, "spread": None, "seeds": 1,
+                    "measure": "ratio", "because": "noise"}]}))
+    lines = records.in_short("low-rank")
+    assert lines[1] == "## In short"
+    told = [line for line in lines if line.startswith("- ")]
+    assert told == [] if expected is None else told[0].startswith(expected) and len(told) == 1

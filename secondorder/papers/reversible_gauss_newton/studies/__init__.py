@@ -10,3 +10,17 @@ from . import figure_7, figure_8, figure_9, figure_10, figure_11, figure_12  # n
 from . import figure_13, figure_14, figure_15  # noqa: F401
 from . import poor_generalisation, exactness, theorem, regularisation  # noqa: F401
 from . import batch_overfit, lazy_explains, cost  # noqa: F401
+
+#: What the recorded runs say, before the lists of CLAIMS.md.
+IN_SHORT = (
+    "The step is exact to 3e-7 with d' as large as the batch; with the experiments' "
+    "tolerance of 1 % up to 9e-3 is left at the start, and the network of the public code "
+    "has rank 301 where 1024 is needed. Right inverse and Moore-Penrose have the same "
+    "training curve, to 1 %. Poor generalisation (title): at equal training loss, on one "
+    "batch, every Gauss-Newton step tests worse than the better of Adam and SGD: test loss "
+    "higher by a log ratio of .36 to .64 with the right inverse, .23 to .27 with "
+    "Moore-Penrose, so that the right inverse adds to it and is not all of it; with new "
+    "noise in every mini-batch nothing is decided and none of them saturates. A step takes "
+    "3.3 and 2.2 times gradient descent's, at 1.35 and 1.43 times its memory, where the "
+    "paper says nearly the same; measured beside other work. The figures on "
+    "mini-batches hang on the rule by which rates are chosen, so that both are run.")
