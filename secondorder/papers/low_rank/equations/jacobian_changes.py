@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ....ledger import Case, equation
+from ....ledger import Case, Equal, equation
 from .. import PAPER, curved, quantities
 from . import reference
 from .cases import (ACTIVATIONS, CURVED, all_layers, compared, kinds, network_case, outside,
-                    pairs)
+                    pairs, stacked)
 from .conditions import INSIDE
 
 
@@ -75,6 +75,7 @@ def equation_67(rng):
 def equation_69(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, r) for k, l in pairs(3, 0) for r in range(1, 4)]
+    inside = [(k, l, r) for k, l, r in triples if l < r <= k]
     others = [(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]
 
     def product(sample, k, l, r):
@@ -85,9 +86,13 @@ def equation_69(rng):
         return reference.alpha(case.ws, case.sample.v[0], case.activation, k, l)
 
     claims = compared("l < r <= k, against plain products", product, right,
-                      lambda n: [(k, l, r) for k, l, r in triples if l < r <= k],
-                      kinds(rng, *ACTIVATIONS))
-    return [*claims, outside("k >= l but r not between", product, right, others, case),
+                      lambda n: inside, kinds(rng, *ACTIVATIONS))
+    return [*claims,
+            Equal("l < r <= k, alpha on both sides",
+                  stacked(product(case.sample, *at) for at in inside),
+                  stacked(quantities.alpha(case.sample, k, l) for k, l, _ in inside),
+                  case.tolerance),
+            outside("k >= l but r not between", product, right, others, case),
             Case(x=case.sample.v[0])]
 
 

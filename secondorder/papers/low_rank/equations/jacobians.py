@@ -103,6 +103,7 @@ def at_the_end(rng):
 def equation_22(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
+    inside = [(k, l, m) for k, l, m in triples if m <= l <= k]
     others = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
 
     def product(sample, k, l, m):
@@ -111,10 +112,14 @@ def equation_22(rng):
     def right(case, k, l, m):
         return jacobian_in_output(case, k, m)
 
-    claims = compared("m <= l <= k, against jets", product, right,
-                      lambda n: [(k, l, m) for k, l, m in triples if m <= l <= k],
+    claims = compared("m <= l <= k, against jets", product, right, lambda n: inside,
                       kinds(rng, *ACTIVATIONS))
-    return [*claims, outside("k >= m but l not between them", product, right, others, case),
+    return [*claims,
+            Equal("m <= l <= k, alpha on both sides",
+                  stacked(product(case.sample, *at) for at in inside),
+                  stacked(quantities.alpha(case.sample, k, m) for k, _, m in inside),
+                  case.tolerance),
+            outside("k >= m but l not between them", product, right, others, case),
             case.live()]
 
 
