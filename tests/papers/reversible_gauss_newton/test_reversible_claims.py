@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
-                                                                figure_15, lazy_explains)
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
+                                                                figure_15, lazy_explains, training)
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED, Results
 
 LOST = {"diverged": "epoch 3"}
 
@@ -98,6 +99,13 @@ def test_a_regression_falls(method):
     full = figure_15.regress(1, method, rate, 4, 32, 64, samples=32)
     assert np.all(np.diff(full["loss"]) < 0)
     assert "diverged" in figure_15.regress(1, "sgd", 1e9, 4, 32, 64)
+
+
+@pytest.mark.parametrize("losses, expected", [
+    ([50.0, 4e4], False), ([50.0, 6e4], True), ([0.5, 4e2, 999.0], False),
+    ([0.5, 4e2, 1001.0], True), ([2.0], False), ([np.nan], True), ([2.0, np.inf], True)])
+def test_a_loss_is_out_of_bounds_above_a_thousand_times_the_first(losses, expected):
+    assert training.out_of_bounds(losses) is expected
 
 
 def test_regularisation():
@@ -217,6 +225,19 @@ def test_cost_and_memory(key, limit):
 
     assert verdicts(judged(key, times(0.99 * limit))) == {HELD}
     assert verdicts(judged(key, times(1.01 * limit))) == {DID_NOT_HOLD}
+
+
+def test_bars_of_costs_begin_at_zero_and_show_the_limit():
+    results = Results()
+    shape = {"inputs": 4, "blocks": 2, "width": 8, "batch": 3}
+    for method, value in (("gn", 1.2), ("sgd", 1.0)):
+        results.add(method, {"arguments": {"method": method, **shape}, "result": {"seconds": value},
+                             "seconds": 1.0})
+    figure = Figure()
+    cost.bars(results, figure, "seconds", 1.5, "time")
+    panel, = figure.axes
+    low, high = panel.get_ylim()
+    assert low == 0 and high > 1.5 and panel.patches[0].get_height() == pytest.approx(1.2)
 
 
 def test_size():

@@ -11,7 +11,7 @@ from secondorder.studies.data import where
 from .. import PAPER, RankWarning, RevMLP
 from . import compared
 from .figure_2 import saturation_of
-from .training import METHODS, NAMES, rounded
+from .training import METHODS, NAMES, out_of_bounds, rounded
 from .two_rules import Chosen
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 1.5, 1.9), "adam": compared.RATES["adam"],
@@ -42,7 +42,7 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
                           (rows[k:k + batch] for k in range(0, len(rows) - batch + 1, batch))]
                 record["loss"].append(rounded(np.mean(losses)))
                 record["test"].append(rounded(SQUARED.value(network(x[test]), y[test]).mean()))
-                if not record["loss"][-1] < 1e3 * max(record["loss"][0], 1.0):
+                if out_of_bounds(record["loss"]):
                     raise FloatingPointError("the loss is out of bounds")
         except FloatingPointError as error:
             return record | {"diverged": str(error)[:200]}

@@ -155,7 +155,7 @@ def train(seed, task, method, rate, epochs, samples, width, batch, init=1e-3, op
                 if looks and epoch % looks == 0:
                     record["looks"].append(start.look(network))
                 _epoch(record, optimizer, about, x, y, x_test, y_test, batch, rng, full)
-                if not record["loss"][-1] < 1e3 * max(record["loss"][0], 1.0):
+                if out_of_bounds(record["loss"]):
                     raise FloatingPointError(f"epoch {epoch + 1}: the loss is out of bounds")
                 if record["loss"][-1] < until:
                     break
@@ -191,6 +191,11 @@ def _epoch(record, optimizer, task, x, y, x_test, y_test, batch, rng, full):
     record["test"].append(rounded(LOSS.value(outputs, np.eye(10)[y_test]).mean()))
     record["accuracy"].append(rounded((outputs.argmax(axis=1) == y_test).mean()))
     record["size"].append(rounded(np.linalg.norm(network.theta)))
+
+
+def out_of_bounds(losses):
+    """Whether the last loss is above a thousand times the first one (or 1000), or not finite."""
+    return not losses[-1] < 1e3 * max(losses[0], 1.0)
 
 
 def value(network, x, labels):
