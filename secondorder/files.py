@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one: into a neighbour first, then renamed."""
+"""Files are written whole or not at all: into a file beside them first, which is then renamed."""
 
 import contextlib
 import hashlib

@@ -6,7 +6,7 @@ timed beside
 - ``products``: the matrix products that it cannot do without, run alone, in arrays that are there
   already (the GEMM-bound);
 - ``gradient``: one gradient of the same objective;
-- ``torch``: the same work in PyTorch, where somebody asks for it and has it;
+- ``torch``: the same work in PyTorch, if asked for and installed;
 - whatever else the case names, such as a step of SGD.
 
 They take turns in short blocks with pauses between, so that what else the machine does meets all

@@ -298,7 +298,7 @@ CIFAR_10 = Setting("3072-1024-512-256-128-64-32-16-10", batch=500, dtype="float3
 SMALLEST = Setting("32-32-32-10", batch=25, activation="sigmoid")
 RATE = 1e-6  # so that the network stays the same, step after step
 ALPHA = 0.02
-LITERAL = 20  # iterations that the closed form is held against
+LITERAL = 20  # iterations with which the closed form is compared
 
 
 def _eacg_step(problem, **options):

@@ -17,13 +17,13 @@ from . import signals
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
 Start here:
-  secondorder tour                            train on digits, draw curvature, check derivatives
-  secondorder verify                            execute every equation of every paper
-  secondorder show residual-partitioning 9      one equation: formula, code, shapes, both sides
-  secondorder train --data wine --optimizer adam
-  secondorder compare                           all curvatures of one network side by side
-  secondorder reproduce low-rank figure-2 --quick   a figure again, and what became of its claims
-  secondorder bench "dense Hessian"             what curvature and steps cost, as ratios
+  secondorder tour                                  train on digits, draw and check derivatives
+  secondorder verify                                execute every equation of every paper
+  secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
+  secondorder train --data wine --optimizer adam    train a small network and record every epoch
+  secondorder compare                               all curvatures of one network side by side
+  secondorder reproduce low-rank figure-2 --quick   a figure again, and the verdicts on its claims
+  secondorder bench "dense Hessian"                 what curvature and steps cost, as ratios
 Each command explains itself: secondorder COMMAND --help
 """
 
@@ -52,7 +52,7 @@ def main(arguments=None):
                 options = parser().parse_args(arguments)
             command, traceback = f" {options.command}", options.traceback
             status = options.run(options)
-            print(end="", flush=True)  # here, where an error of writing can still be told
+            print(end="", flush=True)  # here, where an error of writing can still be reported
             return status
     except BrokenPipeError:
         _drop_output()  # the reader went away, as `head` does

@@ -12,7 +12,7 @@ EXAMPLES = """\
                                          look into folders of your own; a relative name is looked up
                                          first in the directory that SECONDORDER_DATA names
   secondorder data --download mnist        fetch a public set into the user's cache folder; every
-                                         file is held to its SHA-256
+                                         file is compared with its SHA-256
 """
 
 

@@ -18,7 +18,7 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               a range; a list as in "6, 7"; a topic as in KFAC
-  secondorder verify --load mine.py my-paper        a paper of one's own, from a file or module
+  secondorder verify --load mine.py my-paper        your own paper, from a file or module
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
@@ -40,7 +40,7 @@ SHOW_EXAMPLES = """\
 
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
-  secondorder show --load mine.py my-paper 1        a paper of one's own, from a file or module
+  secondorder show --load mine.py my-paper 1        your own paper, from a file or module
 
 Labels in any spelling: 39, (39), eq. 39, Theorem 1; several at once: "6, 7", 33 to 39, eqs. 5-7.
 Papers as people write them: EA-CG, low_rank, reversible, Deep Residual Partitioning.
@@ -50,7 +50,7 @@ Papers as people write them: EA-CG, low_rank, reversible, Deep Residual Partitio
 def add(commands):
     """Add the parsers of both commands."""
     parser = commands.add_parser(
-        "verify", help="execute the papers' equations and say how each came out",
+        "verify", help="execute the papers' equations and print the verdict of each",
         description="Execute every numbered equation on small random cases.",
         examples=VERIFY_EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
@@ -89,7 +89,7 @@ def add(commands):
 
 def _add_load(parser):
     parser.add_argument("--load", action="append", default=[], metavar="FILE",
-                        help="a Python file or module that registers a paper of one's own "
+                        help="a Python file or module that registers a paper of your own "
                              "(secondorder.ledger.paper); may be given several times")
 
 
@@ -141,7 +141,7 @@ def verify(options):
         if study is not None:
             name = f"{study.paper} {study.key}"
             raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims "
-                             f"are told by secondorder show {name}, run by secondorder reproduce "
+                             f"are shown by secondorder show {name}, run by secondorder reproduce "
                              f"{name}")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")

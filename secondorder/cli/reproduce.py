@@ -54,7 +54,7 @@ def add(commands):
     parser.set_defaults(run=run)
 
     parser = commands.add_parser(
-        "claims", help="what became of the papers' claims: the recorded verdicts",
+        "claims", help="the papers' claims and their recorded verdicts",
         description="Print what the recorded studies say of every claim: held, did not hold, "
         "undecided, or not run, with effect, spread and number of seeds.", examples=CLAIMS)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")

@@ -32,10 +32,10 @@ EXAMPLES = """\
 Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training
 part, as are the targets of a regression. --out writes history.json, parameters.npz and
 learning-curves.png, also of what was recorded before a signal (Ctrl-C, SIGTERM) or a loss that is
-no longer finite; files of an earlier `train` are replaced, and named, any others are refused.
---checkpoint FILE --resume goes on, with the same bits, where a run of the same command was ended,
-by whatever it was. The exit status is 0 only if the training loss did not end above twice what it
-began with.
+no longer finite. It replaces the files of an earlier `train`, and names them; it refuses to
+replace any other file. --checkpoint FILE --resume continues a run of the same command, bit for
+bit, whatever ended it. The exit status is 0 only if the training loss ends at no more than twice
+its first value.
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",

@@ -81,7 +81,7 @@ def _heat_maps(comparison, part):
 
 
 def _lines(comparison):
-    """Rows that are drawn as lines: not those that coincide with another by right."""
+    """Rows that are drawn as lines: not those that must coincide with another one."""
     left_out = {"low-rank factors", "Fisher, exact", "diagonal bound, cross terms", "PCH-2"}
     return [row for row in comparison.rows if row["name"] not in left_out]
 

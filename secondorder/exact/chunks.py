@@ -86,7 +86,7 @@ class Chunks:
         Parameters
         ----------
         task : callable
-            A function of a module, so that processes can be told its name.
+            A function of a module, so that other processes find it by its name.
         shape, dtype
             Of the sum; the dtype is the network's unless another is given.
         rows : sequence of (S, ...) arrays

@@ -102,7 +102,7 @@ def gradient_sum(network, loss, x, y):
 
 
 def mean_of(network, total, samples, penalised, l2, what, new=fresh):
-    """total / samples + l2 * penalised, in the array `total` (P,), which nobody else has seen."""
+    """total / samples + l2 * penalised, in the array `total` (P,) of the caller's sum."""
     with np.errstate(over="ignore", invalid="ignore"):
         total *= total.dtype.type(1) / samples
         if l2:

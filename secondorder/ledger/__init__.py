@@ -4,7 +4,7 @@ Reading order: ``comparisons`` and ``claims`` (what a check may claim), ``regist
 room says about a display), ``registry`` (all papers, and how a label is found), ``equations`` (the
 rules for each verdict, and the runner), ``report`` (tables of a run), ``page`` (one equation on one
 screen; ``latex`` reads its formula, ``terminal`` draws it from ``items``), ``document`` (the page
-of a paper), ``own`` (a paper of one's own).
+of a paper), ``own`` (your own paper).
 """
 
 from .claims import Case, Counterexample, Printed, PrintedShape, Property

@@ -219,7 +219,7 @@ def _columns(nodes):
 
 
 def _linked(value, name, folder):
-    """A name as a link to its file and line, where that can be told from the page's folder."""
+    """A name as a link to its file and line, where the page's folder leads to it."""
     place = place_of(value)
     if place is None or folder is None:
         return f"`{name}`"

@@ -54,7 +54,7 @@ class Result:
     ours : bool
         Whether the formula shown is not one of the paper's.
     unnumbered : tuple of str
-        Those of the labels that number nothing in the paper.
+        Those of the labels that no display of the paper bears.
     seconds : float
     claims : list
         The claims of the check, `Case` included.
@@ -106,7 +106,7 @@ def generator(seed, paper, label):
 
 
 def run(paper=None, label=None, seed=0):
-    """Execute equations and say how each came out.
+    """Execute equations and return the result of each.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def papers_named(name, titles):
 
 
 def topic_pattern(text):
-    """What to search for where a text is no label: its words in a row; None for what is no word."""
+    """What to search for where a text is no label: its words in a row; None without any."""
     words = re.findall(r"[a-z0-9]+", str(text).lower())
     if not words or not re.fullmatch("[a-z]{3,}", max(words, key=len)):
         return None

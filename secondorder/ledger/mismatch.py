@@ -18,7 +18,7 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     Parameters
     ----------
     left, right : array_like
-        The quantity under test and what it is held against.
+        The quantity under test and its reference.
     error : float or array_like, optional
         Absolute difference that is allowed, entry by entry.  Default 1e-9 of the largest entry.
     names : pair of str

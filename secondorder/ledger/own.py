@@ -1,4 +1,4 @@
-"""A paper of one's own: registered from anywhere, executed and shown like the others."""
+"""Your own paper: registered from anywhere, executed and shown like the others."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from .registry import PAPERS
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper that somebody registered; see :func:`paper`.
+    """A paper that a user registered; see :func:`paper`.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Paper:
 
 
 def paper(key, title="", symbols=None):
-    """Make a paper of one's own known, so that its equations can be registered, run and shown.
+    """Make your own paper known, so that its equations can be registered, run and shown.
 
     Calling it again with the same key begins anew, so that a file or a cell of a notebook can be
     run twice.

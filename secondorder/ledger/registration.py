@@ -50,7 +50,7 @@ class Equation:
 
     The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
     `stated` has, for each implementation, the names of the outputs that the label states (empty
-    where it does not say), and `unnumbered` is the tuple of those labels that number nothing.
+    where it does not say), and `unnumbered` the tuple of those labels without a display.
     """
 
     paper: str
@@ -121,7 +121,7 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         Labels of the same paper that this display builds on, where the code does not show it;
         `PAPER LABEL` is one of another paper, for what joins two.
     unnumbered : True or tuple of str
-        Labels (True: all of them) that number nothing in the paper as it was read.  They can be
+        Labels (True: all of them) that no display of the paper bears, as it was read.  They can be
         asked for and are not counted as equations.
 
     Returns

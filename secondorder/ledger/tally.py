@@ -41,13 +41,11 @@ def _weights(entries):
 
 
 def labels(entries):
-    """`12 checks of 15 labels`, and how many labels number nothing in the paper."""
+    """`12 checks of 15 labels`, and how many labels no display of the paper bears."""
     count = sum(len(entry.labels) for entry in entries)
     idle = sum(len(entry.unnumbered) for entry in entries)
     text = f"{_number(len(entries), 'check')} of {_number(count, 'label')}"
-    if not idle:
-        return text
-    return f"{text}, {idle} of which number{'s' * (idle == 1)} nothing in the paper"
+    return f"{text}, {idle} of them without a display in the paper" if idle else text
 
 
 def _number(count, noun):
@@ -68,7 +66,7 @@ def marks(entry):
 
 def errata_by_weight():
     """A table in Markdown: for every paper its labels, and its corrected displays by weight."""
-    lines = ["| paper | displays | labels | of which number nothing | errata of substance "
+    lines = ["| paper | displays | labels | without a display | errata of substance "
              "| misprints | of extraction |", "|---|" + "---:|" * 6]
     for paper in registry.REGISTRY.rooms():
         entries = registry.REGISTRY.select(paper)

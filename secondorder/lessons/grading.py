@@ -19,7 +19,7 @@ KINDS = ("loss", "layer", "activation")
 class Hunt:
     """What became of a class in which mistakes were planted.
 
-    The checker holds the derivatives against the function itself, so it cannot tell that the
+    The checker compares the derivatives with the function itself, so it cannot tell that the
     function is wrong: `by_hand` says first what the formula of the exercise says of that. It is
     empty where both agree.
     """

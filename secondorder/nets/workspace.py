@@ -2,8 +2,8 @@
 
 Allocating the arrays of a training step anew in every step can cost as much as the matrix products.
 What makes them once is a :class:`Workspace`: it holds the in-place twins of a network's passes and
-of a loss (:mod:`secondorder.nets.in_place`), and arrays by name for whoever owns it. Its arrays are
-for evaluations that nobody else sees.
+of a loss (:mod:`secondorder.nets.in_place`), and arrays by name for its owner. Its arrays are for
+evaluations that only the owner uses.
 """
 
 import contextlib

@@ -251,7 +251,7 @@ class Optimizer:
             return self._step(evaluation)
 
     def _own_evaluation(self, x, y):
-        """An evaluation that nobody else sees: its arrays are those of the step before."""
+        """An evaluation for this method alone: its arrays are those of the step before."""
         return self.network.evaluate(self.loss, x, y, self._workspace)
 
     def _step(self, evaluation):
@@ -295,7 +295,7 @@ class Optimizer:
         """The direction at an evaluation that is known to fit: what steps and wrappers ask for."""
         if type(self).direction is Optimizer.direction:
             return self._computed(evaluation)
-        return guards.own_direction(self, self.direction(evaluation))  # somebody overrode it
+        return guards.own_direction(self, self.direction(evaluation))  # a subclass overrode it
 
     def _computed(self, evaluation):
         """What the formula gives, by its compiled twin where there is one."""

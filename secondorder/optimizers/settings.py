@@ -26,7 +26,7 @@ def arguments(cls, positional, named):
     Returns
     -------
     dict
-        Name -> description, without what is told elsewhere and what cannot be described; empty if
+        Name -> description, without what stands elsewhere and what cannot be described; empty if
         the arguments do not fit (making the object then says so).
     """
     try:
@@ -45,7 +45,7 @@ def arguments(cls, positional, named):
 def settings(optimizer):
     """An optimizer's settings: what it was made with, or was given since under the same name.
 
-    Memory (`state_names`) is no setting: of a name that is both, the value as first given counts.
+    Memory (`state_names`) is no setting: of a name that is both, the first value counts.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
         largest.
     title : str, optional
     label : str, optional
-        Name of the series: it gets one colour, its signs are told by markers. Without a name the
+        Name of the series: it gets one colour, and markers show its signs. Without a name the
         signs have colours.
 
     Returns

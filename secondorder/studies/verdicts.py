@@ -125,7 +125,7 @@ def counted(met, values=None, measure="", least=5):
     met : sequence of bool
         One a seed.
     values : sequence of float, optional
-        The number behind each, of which the median and the range are told.
+        The number behind each; the text names their median and range.
     """
     met, n = list(map(bool, met)), len(met)
     finite = np.array([v for v in (values if values is not None else met)

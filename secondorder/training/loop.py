@@ -66,7 +66,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         `epochs` may be larger, and no smaller than what was done): then the run ends with the same
         bits as one that was never interrupted, on the same machine and number of threads.
         Another run is refused by what differs; of the optimizer's settings, functions are not
-        compared. What `callback` was told before is not told again.
+        compared. `callback` gets no record twice.
     recipe : dict, optional
         What the run was made from, in the caller's words: plain values by name. It stands in the
         checkpoint; where a resumed run is refused, the message names the entries in which its

@@ -1,4 +1,4 @@
-"""The checker for an activation of one's own: value, slope, curvature, and its kinks."""
+"""The checker for your own activation: value, slope, curvature, and its kinks."""
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class _ActivationChecks:
                     values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
                 if not np.isfinite(values).all():
                     return
-            except Exception:  # what value raises is told where it is called for its own sake
+            except Exception:  # what value raises is reported where value itself is checked
                 return
             yield tuple(sorted((side * near, side * far)))
             near = far
@@ -183,7 +183,7 @@ class _ActivationChecks:
         return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
 
     def _tails(self):
-        """slope and curvature beyond the core; faults of one block are not told again later."""
+        """slope and curvature beyond the core; faults of one block are not reported again later."""
         for low, high in self.tails:
             x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
             where = f" for x from {low:g} to {high:g}"
@@ -216,7 +216,7 @@ class _ActivationChecks:
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
 
     def _near_undeclared(self, x):
-        """Near undeclared kinks these are told, not the wrong entries beside them."""
+        """Near undeclared kinks the kinks are reported, not the wrong entries beside them."""
         near = np.zeros(x.shape, dtype=bool)
         for kink in self.undeclared:
             near |= np.abs(x - kink) < _DISTANCE

@@ -1,7 +1,7 @@
-"""The channels that hold a layer's passes against each other and against a whole network.
+"""The channels that compare a layer's passes with each other and with a whole network.
 
-They run on passes that differences found right: a pass that is wrong already would only be named
-again.
+They run on passes that agree with differences: a pass that is known to be wrong would only be
+named again.
 """
 
 import copy

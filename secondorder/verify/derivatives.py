@@ -1,9 +1,9 @@
-"""The checker for a layer, an activation or a loss of one's own.
+"""The checker for your own layer, activation or loss.
 
 Three channels, none of which shares code with what it checks: differences with a predicted error,
 rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
-the entries, and their ratio to what they should be; a pass is held only against passes that were
-found right before it.
+the entries, and their ratio to what they should be; a pass is compared only with passes that were
+right before it.
 """
 
 import copy
@@ -25,7 +25,7 @@ from .subject import PASSES, Subject, sublayers
 
 __all__ = ["activation", "layer", "loss"]
 
-#: Shapes of one sample that are tried where nobody says one: vectors, sequences (T, F), images (C,
+#: Shapes of one sample that are tried where none is given: vectors, sequences (T, F), images (C,
 #: H, W).
 SHAPES = ((5,), (4, 3), (2, 5, 4))
 
@@ -131,7 +131,7 @@ def _prepare(layer, recorder, shape, samples, rng, size):
                                f"{problem}")
         judged = False
     if not judged:
-        recorder.report.notes.append("the other passes were not judged: they are held against "
+        recorder.report.notes.append("the other passes were not judged: they are compared with "
                                      "forward")
         return None
     return subject

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..ledger.mismatch import describe_mismatch
 
-#: Findings are told in this order: each of these is held against differences of what stands before
-#: it.
+#: Findings are printed in this order: each of these is compared with differences of what stands
+#: before it.
 ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
          "second_tangent", "backward_tangent", "input_hessian", "value", "kinks", "slope",
          "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal", "fisher",
@@ -16,13 +16,13 @@ ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gr
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
-#: Findings told in full for the first wrong pass, the likely cause, and for each later one; and one
-#: of every kind.
+#: How many findings are printed in full for the first wrong pass, the likely cause, and for each
+#: later one; and one of every kind.
 _SHOWN_FIRST, _SHOWN_LATER = 4, 1
-#: What is wrong in single precision only, as the headline says it; told after everything else.
+#: What is wrong in single precision only, as the headline says it; printed after everything else.
 PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
 SINGLE = (PROMOTES, INACCURATE)
-#: What could not be told right from wrong.
+#: What could not be judged: right or wrong.
 UNJUDGED = "too inaccurate to judge"
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3

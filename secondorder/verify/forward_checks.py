@@ -1,6 +1,6 @@
 """Is `forward` a pure function of its input and the current parameters?
 
-Everything else is held against it.
+All other passes are compared with it.
 """
 
 import copy
@@ -69,7 +69,7 @@ def _check_saved(recorder, x, y, saved):
     for name, value in (("input", x), ("output", y)):
         field = getattr(saved, name, None)
         if name == "input" and recorder.wrong("forward"):
-            continue  # an x that was changed in place is told as such
+            continue  # an x that was changed in place is reported as such
         if recorder.fact(
             "forward", f"saved.{name}", field is not None, f"saved has no field {name}",
             f"saved is a {type(saved).__name__}; it must be a NamedTuple with input and output"):
@@ -154,7 +154,7 @@ def _check_fixed_parameters_are_live(subject, y):
 
 def _backward_disagrees(subject, y, which, where):
     """Whether `backward` says that the input (0) or the parameters (1) matter; a broken `backward`
-    does not acquit.
+    counts as yes.
     """
     try:
         bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[which]

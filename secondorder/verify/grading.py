@@ -215,7 +215,7 @@ def _given(*arguments, **named):
 
 @contextlib.contextmanager
 def replaced(target, function):
-    """Within this block whoever calls `target` calls `function`, however he came by it."""
+    """Within this block a call of `target` is a call of `function`, by whatever name."""
     with _REPLACING:
         original = target.__code__, target.__defaults__, target.__kwdefaults__
         target.__globals__["_secondorder_given"] = function

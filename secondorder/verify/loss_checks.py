@@ -1,4 +1,4 @@
-"""The checker for a loss of one's own: value, gradient, Hessian in its three forms, flags, and its
+"""The checker for your own loss: value, gradient, Hessian in its three forms, flags, and its
 model of targets.
 """
 
@@ -34,8 +34,8 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     outputs : int >= 1
         Width C of the output.
     targets : array_like, optional
-        Targets as the user gives them, one row per sample.  Default: what the loss is found to
-        take.  Real numbers (S, C) where nothing is wrong with them; else those of labels, one-hot
+        Targets as the user gives them, one row per sample.  Default: what the loss takes.
+        Real numbers (S, C) where nothing is wrong with them; else those of labels, one-hot
         rows, probabilities and positive numbers that it takes.  A loss that is right with classes
         and wrong with real numbers is right if it tells classes apart, that is, if it does not
         change when one number is added to all outputs; a note says so.
@@ -120,7 +120,7 @@ CLASSES = ("labels", "one-hot rows", "probabilities")
 
 
 def _found_targets(loss, samples, outputs, rng, tolerance):
-    """The report with the targets that the loss is found to take."""
+    """The report with the targets that the loss takes."""
     taken = _taken(loss, samples, outputs, rng)
     classes = {name: taken[name] for name in CLASSES if name in taken}
     if REAL not in taken:
@@ -209,8 +209,8 @@ class LossChecks:
                                           else ())
                        for name, shape in shapes.items()}
         if not self.usable["value"]:
-            self.recorder.note(f"{self.case}: the derivatives were not judged; they are held "
-                               "against value")
+            self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
+                               "compared with value")
             return
         point = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)
@@ -262,7 +262,7 @@ class LossChecks:
                                                    *(np.array(arg) for arg in args)))
 
     def _compare(self, name, size, reference, against):
-        """Compare a method with a Difference; faults of one block are not told again later."""
+        """Compare a method with a Difference; faults of one block are not reported again later."""
         if name in self.told:
             return
         where = "" if size == 1 else f" at outputs of size {size:g}"

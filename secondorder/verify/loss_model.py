@@ -8,7 +8,7 @@ from .findings import PROMOTES, pure_call
 from ..ledger.mismatch import describe_mismatch
 
 _FAR = 1e3
-#: A result that grows to this before it overflows is too large for float64 by right.
+#: A result that grows to this before it overflows is really too large for float64.
 _HUGE = 1e280
 _DRAWS, _MOST_NUMBERS = 10_000, 2_000_000
 #: log of how unlikely a false alarm of one entry is.
@@ -94,7 +94,7 @@ def check_model(checks):
     draws = sampler and _attempt(checks, "sample_targets", _check_targets)
     if fisher != sampler:
         has, lacks = ("fisher", "sample_targets") if fisher else ("sample_targets", "fisher")
-        checks.recorder.note(f"{has} is defined and {lacks} is not: they could not be held against "
+        checks.recorder.note(f"{has} is defined and {lacks} is not: they could not be compared "
                              "each other")
     if right and draws and checks.usable["gradient"] and not checks.recorder.wrong("gradient"):
         _attempt(checks, "fisher", _check_expectation)

@@ -1,7 +1,7 @@
-"""The checker for an optimizer of one's own: what the contract of all optimizers demands of it.
+"""The checker for your own optimizer: does it keep the contract that all optimizers share?
 
 Runs that should be the same to the last bit are compared: made twice, resumed from its state,
-stopped by a failure, on arrays that somebody writes over, wrapped by another method. What a step
+stopped by a failure, on arrays that are written over, wrapped by another method. What a step
 adds is compared with the direction, and what it reports with what was measured.
 """
 
@@ -27,7 +27,7 @@ class _Failed(FloatingPointError):
 
 
 class _Plain(Wrapper):
-    """Rate times direction, written over the direction: whoever asked for it may do so."""
+    """Rate times direction, written over the direction: the caller may use that array."""
 
     def change(self, evaluation, direction, rate):
         direction *= direction.dtype.type(rate)

@@ -273,7 +273,7 @@ def _sample(count, most):
 
 
 def none_if_empty(vector):
-    """None for a vector without entries: how a pass is told that a layer has no parameters."""
+    """None for a vector without entries: for a pass this means that a layer has no parameters."""
     return vector if vector.size else None
 
 

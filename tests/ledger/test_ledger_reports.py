@@ -63,7 +63,7 @@ def test_errata_are_counted_by_their_weight_and_labels_that_number_nothing_apart
     register("9", weight="misprint", condition="x > 0",
              **{**WEIGHED, "verdict": "conditional",
                 "check": lambda rng: [EQUAL, Printed(UNEQUAL), Counterexample(UNEQUAL)]})
-    expected = ("7 checks of 9 labels, 3 of which number nothing in the paper: 2 hold, "
+    expected = ("7 checks of 9 labels, 3 of them without a display in the paper: 2 hold, "
                 "1 conditional (corrected: 1 misprint), 4 errata (1 of substance, 2 misprints, "
                 "1 of extraction)")
     results = ledger.run("toy")

@@ -10,7 +10,7 @@ from ..parsing import directory, natural
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour
   secondorder tour --out results        into ./results (its parent has to exist)
-  secondorder tour --json | jq .bound   numbers on standard output, the story on the error stream
+  secondorder tour --json | jq .bound   numbers on standard output, progress on the error stream
   secondorder tour --seed 7             another split, other initial weights
 """
 

@@ -148,7 +148,7 @@ class Twins:
 
     The twin of a class stands for its subclasses too, but for none that overrides anything beside
     special methods, itself or by a mixin, nor for an object with a method of its own: what was
-    changed would not be heard.
+    changed would have no effect.
 
     Parameters
     ----------

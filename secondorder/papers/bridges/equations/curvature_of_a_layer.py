@@ -85,6 +85,6 @@ def _half_coupled(rng):
     return [Equal("half-coupled layer of a RevMLP: eigenvalues of EA-CG's block on its features",
                   kernels.eigenvalues(block, 30),
                   kernels.mean_spectrum(Network([coupling]), x, 30), 1e-11),
-            Equal("half-coupled layer: thrice those of the features' second moment",
+            Equal("half-coupled layer: three times those of the features' second moment",
                   np.repeat(np.linalg.eigvalsh(features.T @ features / len(x))[::-1], 3),
                   kernels.mean_spectrum(Network([coupling]), x, 12), 1e-11)]
