@@ -58,7 +58,8 @@ class Study:
     deviation : str
         How the full setting differs from the paper's.
     implementation : object
-        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure)`.
+        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
+        settings)`.
     """
 
     paper: str
@@ -87,8 +88,8 @@ class Study:
     def judge(self, results, settings):
         return self.implementation.judge(results, settings)
 
-    def draw(self, results, figure):
-        return self.implementation.draw(results, figure)
+    def draw(self, results, figure, settings):
+        return self.implementation.draw(results, figure, settings)
 
 
 class Studies:
@@ -143,7 +144,7 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
         that are chosen on seeds of their own).
     ``judge(results, settings)``
         A :class:`Verdict` a claim, letter -> Verdict.
-    ``draw(results, figure)``
+    ``draw(results, figure, settings)``
         The figure; `figure` is an empty one of matplotlib.
 
     The arguments are those of :class:`Study`.

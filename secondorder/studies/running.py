@@ -135,7 +135,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
         verdicts = {letter: undecided(f"run on a stand-in: {', '.join(absent)} not found",
                                       one.seeds, one.effect) for letter, one in verdicts.items()}
     picture = sweep.out / f"{study.key}.png"
-    draw(study, results, picture, "quick setting" if quick else "")
+    draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
               "quick": quick, "stand_ins": absent, "deviation": study.deviation,
               "runs": len(results), "run_seconds": results.seconds, "figure": picture.name,
@@ -170,12 +170,12 @@ def rest(study, results):
     return {"seeds": len(full["seeds"]), "runs": len(lacking), "seconds": round(seconds)}
 
 
-def draw(study, results, path, note=""):
+def draw(study, results, path, settings, note=""):
     """Write the figure of a study."""
     from matplotlib.figure import Figure  # here, so that listing studies does not wait for it
 
     figure = Figure(figsize=(9, 4.5), layout="constrained")
-    study.draw(results, figure)
+    study.draw(results, figure, settings)
     if note:
         figure.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=7, color="0.4")
     files.write_figure(path, figure)

@@ -49,7 +49,7 @@ class Toy:
     def judge(self, results, settings):
         return {"a": exactly(results.of(factor=10)[0]["value"] == 80, 80)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         figure.subplots().plot([one["value"] for one in studies.finished(results.of())])
 
 
@@ -160,7 +160,7 @@ class Paired:
     def judge(self, results, settings):
         return {"a": studies.paired([9 + one["value"] for one in results.of(factor=2)])}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         figure.subplots()
 
 

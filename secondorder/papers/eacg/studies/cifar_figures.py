@@ -22,7 +22,7 @@ class Curves:
     def runs(self, settings, results):
         return training.stages(self.methods(), self.criterion, settings, results)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         methods = [one for one in self.methods() if one[1] != "pch-2"]
         training.draw_curves(methods, self.criterion, results, figure, self.over)
 

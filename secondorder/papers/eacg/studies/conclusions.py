@@ -73,7 +73,7 @@ class Converges:
             verdicts[letter] = both(*selections)
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         told = [one for one in results.arguments() if not one["hold_out"]]
         cases = sorted({(one["case"], one["criterion"]) for one in told})
         panels = figure.subplots(1, len(cases))

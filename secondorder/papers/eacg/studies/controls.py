@@ -46,7 +46,7 @@ class Sgd:
                 "accuracy": against(settings, better_accuracy,
                                     "accuracy less SGD's; it may be -.02", 0.02)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         training.draw_curves([("ea-cg", "pch-1"), ("sgd", "none")], "cross-entropy", results,
                              figure, "epochs")
 
@@ -99,7 +99,7 @@ class EtaAlpha:
                 "corner": counted(corner, [final(ours[seed]) for seed in ours],
                                   "EA-CG's final loss", least=3)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         alphas = sorted({one["alpha"] for one in results.arguments(method="ea-cg")})
         for k, alpha in enumerate(alphas):
@@ -145,7 +145,7 @@ class Unstable:
         runs = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
         return any(diverged(one) or not final(one) < np.log(10) + 0.5 for one in runs)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         points = sorted({(one["rate"], one["alpha"], one["batch"]) for one in results.arguments()})
         for k, method in enumerate(("kfi", "kfi-rank-one")):

@@ -87,7 +87,7 @@ class Covariance:
                    for one in results.of()]
         return {"a": counted([value < 0.1 for value in largest], largest, "largest share")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         rows = np.mean([one["shares"] for one in results.of()], axis=0)
         every = results.arguments()[0]["every"]

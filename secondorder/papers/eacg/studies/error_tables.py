@@ -87,7 +87,7 @@ class Errors:
                              len(settings["seeds"])),
                 "d": smaller(self.printed, other, f"log of the total, {other} over {self.printed}")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         panels = figure.subplots(1, 2, sharey=True)
         case = results.arguments()[0]["case"]
         for axes, along in zip(panels, TRAJECTORIES):

@@ -52,7 +52,7 @@ class Memory:
                 "ea-cg": exactly(ours["peak"] <= 1.5 * sgd["peak"], ours["peak"] / sgd["peak"],
                                  "peak over SGD's")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         names = ("sgd", "ea-cg", "kfi")
         peaks = [results.of(method=name)[0]["peak"] / 1e9 for name in names]

@@ -32,7 +32,7 @@ class TwoOfThem:
         return {"loss": near(lower_loss, 0.1, "log of the final loss"),
                 "accuracy": near(better_accuracy, 0.02, "accuracy")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         training.draw_curves(self.methods(), self.criterion, results, figure, "epochs")
 
 

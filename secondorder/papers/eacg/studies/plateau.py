@@ -91,7 +91,7 @@ class Plateau:
                                        "updates until the start", least=3)
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for k, name in enumerate(METHODS):
             depths, updates = [], []

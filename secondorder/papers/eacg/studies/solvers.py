@@ -53,7 +53,7 @@ class CgGrid:
                                       f"{most} iterations, tolerance {tolerance:g}"))
         return {"a": both(*verdicts)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         closed = results.by_seed(solver="ea-closed")
         for k, tolerance in enumerate(TOLERANCES):

@@ -108,7 +108,7 @@ class Table1:
                              f"{counted['pch_over_gradient']:.2g} of a gradient's operations"),
                 "d": exactly(eigen["seconds"] <= 5, eigen["seconds"], "CPU seconds")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
         counted = next(one for one in results.of() if "kfi_over_ea_cg" in one)
         left.plot(ITERATIONS, [counted["kfi_over_ea_cg"][str(n)] for n in ITERATIONS], "o-")

@@ -66,7 +66,7 @@ class AdamClaim:
                        f"worse of leaving and end over Adam's, at sigma {best:g}",
                        f"rate over Adam's on the plateau at 1000: {middle:.2g}", len(seeds))
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots(1, 2, sharex=True)
         for panel, half in zip(axes, (0.1, 0.2)):
             alone = [one["loss"] for one in finished(results.of(base="adam", curvature="none",

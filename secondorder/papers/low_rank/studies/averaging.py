@@ -116,7 +116,7 @@ class Averaging:
                                        "over the better of the two others")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         left, *right = figure.subplots(1, 3)
         for place, (half, after) in enumerate(POINTS.values()):
             for k, name in enumerate((*OTHERS, "direction")):

@@ -74,7 +74,7 @@ class BatchRank:
                                  f"{np.mean(grown[-1]):.2f} at {settings['batches'][-1]} samples",
                                  seeds)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         told = [one for one in results.arguments() if "samples" in one]
         points = [(one["samples"], share(results.of(**one)[0])) for one in told]

@@ -55,7 +55,7 @@ class ConvergedOrStuck:
         return {"a": exactly(gap > 1, gap, "least rate where stuck over largest where converged",
                              "; ".join(notes), seeds)}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         groups = gathered(finished(results.of(curvature="exact")))
         low = min((values.min() for values in groups.values() if len(values)), default=1e-3)

@@ -78,7 +78,7 @@ class DepthCost:
                                         f"slope of the counted multiplications {count:.2f}"))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         for panel, by, fixed in zip(figure.subplots(1, 2, sharey=True), ("layers", "width"),
                                     ({"width": 32}, {"layers": 8})):
             for k, route in enumerate(ROUTES):

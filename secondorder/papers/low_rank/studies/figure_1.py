@@ -41,7 +41,7 @@ class Figure1:
                                             "later rate")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"No plateau: {plateau.title_of(settings)}, weights within ±.2; base "

@@ -62,7 +62,7 @@ class Figure2:
         return counted([plateau.leave(cubic[seed]) < best[seed] for seed in cubic],
                        list(best.values()), "iterations to leave at the best constant rate")
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Cubic steps leave a plateau: {plateau.title_of(settings)}, "

@@ -30,7 +30,7 @@ class Figure3:
     def judge(self, results, settings):
         return without_band(results)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"The plateau of {plateau.title_of(settings)}, weights within ±.1")

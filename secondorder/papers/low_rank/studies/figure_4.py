@@ -55,7 +55,7 @@ class Figure4:
     def judge(self, results, settings):
         return judged(results, "adagrad")
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adagrad off the plateau: {plateau.title_of(settings)}, weights "

@@ -39,7 +39,7 @@ class Figure5:
                                             "rise of the rate after leaving")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adadelta off the plateau: {plateau.title_of(settings)}, weights "

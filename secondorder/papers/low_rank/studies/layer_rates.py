@@ -56,7 +56,7 @@ class LayerRates:
                                        "loss over Adam's")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         for panel, half in zip(figure.subplots(1, 2), (0.1, 0.2)):
             kinds = [("Adam alone", {"curvature": "none"}, "k", "-")]
             kinds += [(f"a rate a layer, {name}", {"options": options}, f"C{k}", "--")

@@ -60,7 +60,7 @@ class LessTuning:
         return {"a": paired(worst["rate"] - worst["sigma"], "worst regret at one rate less that at "
                             "one sigma").with_note(", ".join(told))}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         settings = {"sets": sorted({one["data"] for one in results.arguments()}),
                     "layers": max(one["layers"] for one in results.arguments())}

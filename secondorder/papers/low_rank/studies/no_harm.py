@@ -29,7 +29,7 @@ class NoHarm:
                                                      "end over the base's")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots(1, 2, sharey=True)
         for panel, base in zip(axes, BASES):
             for curvature, (label, colour, style) in plateau.LINES.items():

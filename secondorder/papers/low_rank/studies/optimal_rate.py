@@ -64,7 +64,7 @@ class OptimalRate:
                                        f"{name} over gradient descent's").with_note(told)
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         for panel, (half, candidates, number, name) in zip(figure.subplots(1, 2), CASES.values()):
             for k, decay in enumerate((None, 1.0)):
                 points = [(one["rate"], number(run)) for one, run in zip(

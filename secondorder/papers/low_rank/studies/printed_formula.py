@@ -35,7 +35,7 @@ class PrintedFormula:
                                 "distance corrected less distance printed, decades")
                 for letter, of in told.items()}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots(1, 2)
         for panel, half in zip(axes, (0.2, 0.1)):
             for form in FORMS:

@@ -62,7 +62,7 @@ class Sigma:
                                 "variation at 100 over that at 1000")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots(1, 2)
         for panel, half, number, name in ((axes[0], 0.1, plateau.leave, "iterations to leave"),
                                           (axes[1], 0.2, plateau.end, "final loss")):

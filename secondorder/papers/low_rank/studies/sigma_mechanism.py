@@ -60,7 +60,7 @@ class SigmaMechanism:
                                        "share of the iterations")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for k, one in enumerate(finished(results.of(curvature="exact"))):
             axes.semilogy(balance(one), ".", color=f"C{k}", markersize=2, alpha=0.5)

@@ -73,7 +73,7 @@ class StartScale:
                             counted(missed, [one.get("after") for one in lost.values()],
                                     "loss after 500 cubic steps from +-1"))}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2, sharex=True)
         for k, (name, label) in enumerate(NUMBERS.items()):
             told = [(one["half_width"], run[name]) for one, run in zip(

@@ -54,7 +54,7 @@ class StepCost:
                                      else undecided("no runs"))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for k, inputs in enumerate(WIDTHS):
             (one,) = results.of(inputs=inputs)[:1]

@@ -62,7 +62,7 @@ class Storage:
                                 if ratios else undecided("no runs"))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for place, (route, samples, limit) in enumerate(CASES.values()):
             (one,) = results.of(route=route, samples=samples)[:1]

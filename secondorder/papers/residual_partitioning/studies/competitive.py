@@ -41,7 +41,7 @@ class Competitive:
     def lowest(self, settings):
         return lambda run: curves.lowest(run, "validation", settings["steps"], settings["every"])
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         lowest, labels = {method: [] for method in curves.LOOKS}, []
         for kind in ("autoencoder", "classifier"):

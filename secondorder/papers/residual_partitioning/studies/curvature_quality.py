@@ -108,7 +108,7 @@ class CurvatureQuality:
         return exactly(np.mean(higher) >= 0.75, np.mean(higher), "share of points", kind,
                        len(settings["seeds"]))
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         panels = figure.subplots(1, 3)
         titles = {"pooled": "rank correlation, all parameters",
                   "layers": "rank correlation, within layers",

@@ -47,7 +47,7 @@ class Figure1:
                                     for one in by_set))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         curves.draw("autoencoder", "loss", results, figure,
                     "Autoencoder D-64-2-64-D, tanh: each method at its best rate; mean and range "
                     "over seeds")

@@ -44,7 +44,7 @@ class Figure2:
             for other in ("sgd", "adam")))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         curves.draw("classifier", "loss", results, figure,
                     "Classifier D-400-100-36-10, softplus: each method at its best rate; mean and "
                     "range over seeds")

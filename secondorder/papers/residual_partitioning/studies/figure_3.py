@@ -29,6 +29,6 @@ class Figure3:
             verdicts[letter] = both(*sets)
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         curves.draw("classifier", "accuracy", results, figure,
                     "Classifier D-400-100-36-10: validation accuracy at the rates of Figure 2")

@@ -134,7 +134,7 @@ class LooseBound:
         return exactly(correlation > 0.5, correlation, "rank correlation",
                        f"{len(best)} networks, rates in decades", 1)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
         for k, (name, growing, factors) in enumerate((
                 ("hidden width (two layers)", [[n, n] for n in WIDTHS], WIDTHS),

@@ -71,7 +71,7 @@ class Memory:
                 "held": exactly(held <= 1, held, "vectors of P beyond Adam's, largest of 4 cases"),
                 "peak": exactly(peak <= 1, peak, "vectors of P beyond Adam's, largest of 4 cases")}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         panels = figure.subplots(1, 4, sharey=True)
         for axes, (kind, inputs) in zip(panels, CASES):
             for k, method in enumerate(("partitioning", "adam")):

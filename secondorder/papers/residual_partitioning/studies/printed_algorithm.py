@@ -86,7 +86,7 @@ class PrintedAlgorithm:
                               if np.isfinite(ratios).all() else undecided("no run reached a loss"))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         cases = list(dict.fromkeys((one["kind"], one["data"]) for one in results.arguments()))
         panels = np.atleast_1d(figure.subplots(1, len(cases)))
         for axes, (kind, data) in zip(panels, cases):

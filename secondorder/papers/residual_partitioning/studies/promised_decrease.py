@@ -69,7 +69,7 @@ class PromisedDecrease:
                 for letter, cross, name in (("bounded", False, "bounded"), ("true", False, "true"),
                                             ("true-cross", True, "true"), ("loss", False, "loss"))}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         names = {"bounded": "quadratic without\nthe products of (4)",
                  "true": "true second-order\nmodel", "loss": "loss of\nthe batch"}

@@ -160,7 +160,7 @@ class Saddle:
                                 "largest share of negative coefficients", 5 * len(autoencoders))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         cases = list(dict.fromkeys((one["start"], one["data"]) for one in results.arguments()))
         panels = np.atleast_1d(figure.subplots(1, len(cases)))
         for axes, (start, data) in zip(panels, cases):

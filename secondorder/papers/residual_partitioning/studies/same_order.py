@@ -61,7 +61,7 @@ class SameOrder:
                                          "ratios " + ", ".join(f"{one:.2f}" for one in ratios))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for k, (quantity, what) in enumerate(QUANTITIES.items()):
             axes.plot(FACTORS, ratios_of(results, quantity), "osD"[k] + "-", label=what)

@@ -69,7 +69,7 @@ class Timing:
                 for other, printed in PRINTED.items()))
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         axes = figure.subplots()
         for k, (other, printed) in enumerate(PRINTED.items()):
             values = [results.of(kind=kind, inputs=inputs)[0][other] for kind, inputs in CASES]

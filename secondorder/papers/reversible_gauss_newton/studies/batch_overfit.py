@@ -57,8 +57,7 @@ class BatchOverfit:
         return {"a": paired(gaps, "Adam's share less Gauss-Newton's").with_note(
             f"Gauss-Newton's rate {usual:g}")}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         for method in METHODS:
             colour, style = compared.STYLES[method]

@@ -187,16 +187,6 @@ def draw_by_rule(panel, told, name, log=True):
     panel.set(xlabel="epoch", yscale="log" if log else "linear")
 
 
-def settings_of(results, names=("cifar",)):
-    """What a picture needs of the settings, found again from the runs: those of the full or of the
-    quick setting, whichever the results belong to.
-    """
-    samples = {told["samples"] for told in results.arguments()}
-    base = QUICK if QUICK[names[0]]["samples"] in samples else FULL
-    seeds = sorted({told["seed"] for told in results.arguments()} - {CHOOSING})
-    return base | {"seeds": tuple(seeds)}
-
-
 def title_of(settings, names=("cifar",)):
     """Sets, sizes and network."""
     parts = []

@@ -100,7 +100,7 @@ class Cost:
     def judge(self, results, settings):
         return judged(results, settings, "seconds", 1.5)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         bars(results, figure, "seconds", 1.5, "CPU time over gradient descent's")
 
 
@@ -114,7 +114,7 @@ class Memory:
     def judge(self, results, settings):
         return judged(results, settings, "bytes", 1.1)
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         bars(results, figure, "bytes", 1.1, "peak memory over gradient descent's")
 
 
@@ -146,7 +146,7 @@ class Size:
             verdicts[name] = exactly(number == count, number, "trained weights")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         for k, (name, (d, L, width, count)) in enumerate(PRINTED.items()):
             number = results.of(inputs=d, blocks=L, width=width)[0]["weights"]

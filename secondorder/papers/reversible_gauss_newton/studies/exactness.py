@@ -78,7 +78,7 @@ class Exact:
                                        f"n = {settings['wide']}")
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         for k, kind in enumerate(KINDS):
             for one in finished(results.of(kind=kind)):

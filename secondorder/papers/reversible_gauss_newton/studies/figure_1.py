@@ -69,7 +69,7 @@ class Figure1:
         return {f"{letter}-{name}": TRAININGS.judged(results, settings, name, judge)
                 for name in ("mnist", "cifar") for letter, judge in (("a", faster), ("b", law))}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         told = [one for one in results.arguments() if one["seed"] != compared.CHOOSING]
         tasks = list(dict.fromkeys(one["task"] for one in told))
         for panel, task in zip(figure.subplots(1, len(tasks)), tasks):

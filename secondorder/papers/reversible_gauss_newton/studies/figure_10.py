@@ -31,8 +31,7 @@ class Figure10:
         return {letter: compared.under_rules(results, settings, "cifar", judge)
                 for letter, judge in told.items()}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         runs = compared.by_rule(results, settings)["P"]
         panels = figure.subplots(2, 3, sharex=True, sharey=True)
         for block, panel in enumerate(panels.flat):

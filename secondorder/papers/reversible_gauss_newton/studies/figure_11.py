@@ -35,8 +35,7 @@ class Figure11:
 
         return {"f": compared.under_rules(results, settings, "cifar", nearer)}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         runs = compared.by_rule(results, settings)["P"]
         panel = figure.subplots()
         for k, other in enumerate(("adam", "sgd")):

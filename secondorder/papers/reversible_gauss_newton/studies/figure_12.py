@@ -55,8 +55,7 @@ class Figure12:
                 "c": paired(compared.logs(constant[rate], halved), "log ratio, constant over "
                             "halved", -np.log(0.95)).with_note(note)}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         for k, (rate, runs) in enumerate(self._told(results, settings).items()):
             compared.draw_curves(panel, [run["loss"] for run in finished(runs)], f"C{k}",

@@ -46,8 +46,7 @@ class Figure13:
         note = f"decay {l2:g}" + (f"; {lost} runs diverged" if lost else "")
         return {"a": alike(logs, 0.05, "log ratio of test losses").with_note(note)}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
         runs = compared.by_rule(results, settings, methods=("gn",), rules=("P",))["P"]["gn"]
         l2 = self._best(results)

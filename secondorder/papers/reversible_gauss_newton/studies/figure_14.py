@@ -69,8 +69,7 @@ class Figure14:
         note = ", ".join(f"{form} {strength_of(results, form):g}" for form in FORMS)
         return {letter: one.with_note(note) for letter, one in verdicts.items()}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
         for k, (form, runs) in enumerate(self._told(results, settings).items()):
             for panel, name in ((left, "loss"), (right, "test")):

@@ -92,7 +92,7 @@ class Figure15:
         return {letter: TRAININGS.judged(results, settings, name, judge)
                 for letter, (name, judge) in told.items()}
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         judged = [told for told in results.arguments() if told["seed"] != compared.CHOOSING]
         for panel, name, full in zip(figure.subplots(1, 3), ("loss", "loss", "test"),
                                      (True, False, False)):

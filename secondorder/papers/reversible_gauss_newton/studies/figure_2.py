@@ -87,8 +87,7 @@ class Figure2:
             for rule, logs in behind.items()})
         return verdicts
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panels = figure.subplots(2, 3)
         for row, name in zip(panels, SETS):
             told = compared.by_rule(results, settings, name)

@@ -42,8 +42,7 @@ class Figure3:
         return {letter: compared.under_rules(results, settings, "cifar", judge)
                 for letter, judge in told.items()}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         compared.draw_by_rule(panel, compared.by_rule(results, settings), "change", log=False)
         panel.axhline(0, color="0.6", linewidth=0.8)

@@ -95,8 +95,7 @@ class Figure4:
         return {letter: compared.under_rules(results, settings, "cifar", judge)
                 for letter, judge in told.items()}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         runs = compared.by_rule(results, settings)["P"]
         panels = figure.subplots(1, 5)
         every = settings["cifar"]["looks"]

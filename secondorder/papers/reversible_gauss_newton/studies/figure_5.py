@@ -63,8 +63,7 @@ class Figure5:
                     runs, ("gn",), ("adam", "sgd")), **PLAIN),
                 "c": count}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         steps = max(one["epochs"] for one in results.arguments(samples=settings["cifar"]["batch"]))
         settings |= {"steps": steps}
         panels = figure.subplots(1, 3)

@@ -48,8 +48,7 @@ class Figure6:
                              3).with_note(note),
                 "c": paired(np.log(best) - np.log(last), "log ratio")}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         settings |= {"long": max(one["epochs"] for one in results.arguments())}
         told = {"P": self._told(results, settings)}
         for panel, name, label in zip(figure.subplots(1, 2), ("loss", "size"), (

@@ -49,8 +49,7 @@ class Figure7:
                 "b": paired(compared.logs(told["gn"], mixed), "log ratio"),
                 "c": paired(np.log(least) - np.log(last), "log ratio")}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         told = self._told(results, settings)
         panel = figure.subplots()
         looks = {"gn": ("C3", "-", "Gauss-Newton"), "adam": ("C0", "--", "Adam"),

@@ -51,8 +51,7 @@ class Figure8:
                              3).with_note(note),
                 "c": counted(every, measure="seeds in which it is so", least=3)}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
         for k, (sigma, runs) in enumerate(self._told(results, settings).items()):
             for panel, name in ((left, "loss"), (right, "test")):

@@ -62,8 +62,7 @@ class Figure9:
                                             for method in ("gn", "adam")))
         return verdicts
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panels = figure.subplots(2, 2, sharex=True)
         for column, (start, more) in zip(panels.T, STARTS.items()):
             told = self._told(results, settings, more)

@@ -52,8 +52,7 @@ class LazyExplains:
         values = [correlation(points(told, seed)) for seed in range(len(settings["seeds"]))]
         return {"a": counted([value > 0 for value in values], values, "rank correlation", 3)}
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         told = compared.by_rule(results, settings)
         panel = figure.subplots()
         for seed in range(len(settings["seeds"])):

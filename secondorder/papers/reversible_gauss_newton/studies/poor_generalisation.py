@@ -137,7 +137,7 @@ class PoorGeneralisation:
         tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
         return float(np.log(tests[0] / tests[1]))
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         told = [one for one in results.arguments() if one["task"] != "noisy digits"]
         panels = figure.subplots(1, 4)
         for panel, width in zip(panels, sorted({one["width"] for one in told})):

@@ -42,8 +42,7 @@ class Regularisation:
             verdicts[name] = counted(met, ratios, "end without over end with 1 %", 3)
         return verdicts
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results, ("cifar",))
+    def draw(self, results, figure, settings):
         for panel, name in zip(figure.subplots(1, 2), SETS):
             for method, runs in self._told(results, settings, name).items():
                 colour, style = ("C3", "-") if method == "gn" else ("k", "--")
@@ -91,8 +90,7 @@ class Tolerance:
                                 else undecided(said, seeds))
         return verdicts
 
-    def draw(self, results, figure):
-        settings = compared.settings_of(results)
+    def draw(self, results, figure, settings):
         panel = figure.subplots()
         told = self._told(results, settings)
         for k, (strength, runs) in enumerate(told.items()):

@@ -43,7 +43,7 @@ class Theorem:
                                        "largest log ratio of the losses", 3)
         return verdicts
 
-    def draw(self, results, figure):
+    def draw(self, results, figure, settings):
         for panel, rate in zip(figure.subplots(1, 2, sharey=True), RATES.values()):
             for method, style in (("exact", "-"), ("mp", "--")):
                 for k, one in enumerate(finished(results.of(method=method, rate=rate))):
