@@ -59,7 +59,7 @@ class LayerRates:
     def draw(self, results, figure, settings):
         for panel, half in zip(figure.subplots(1, 2), (0.1, 0.2)):
             kinds = [("Adam alone", {"curvature": "none"}, "k", "-")]
-            kinds += [(f"a rate a layer, {name}", {"options": options}, f"C{k}", "--")
+            kinds += [(f"a rate a layer, {name}", {"options": options}, f"C{k}", ("--", "-.")[k])
                       for k, (name, options) in enumerate(KINDS.items())]
             kinds.append(("a rate a weight", {"options": VARIABLE}, "C2", ":"))
             for label, wanted, colour, style in kinds:
