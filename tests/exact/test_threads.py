@@ -186,7 +186,7 @@ def wrong(make, calls):
 
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share(name):
-    assert wrong(CASES[name], 48) == 0
+    assert wrong(CASES[name], 24) == 0
 
 
 @pytest.mark.slow
