@@ -88,25 +88,22 @@ def tangents(at, direction, h=1e-6):
                       curvature.curvature_as_printed,
                       Stated(curvature.directional_curvature_at, "1")))
 def equation_39(rng):
-    claims = []
-    for row in rows(rng, activation="relu"):
+    def against_dense(what, value, row, allowed):
         expected, scale = row.curvature
-        claims.append(Equal("corrected, with every eta, against the dense Hessian",
-                            curvature.by_explicit_eta(row.at, row.direction), expected,
-                            row.tolerance, scale=scale, case=row.name))
-    for row in [*rows(rng, activation="relu"), *rows(rng), nested(batch(rng, "tanh"))]:
-        expected, scale = row.curvature
-        claims.append(Equal("corrected, by one tangent and A'' of curved activations, against the "
-                            "dense Hessian", directional_curvature_at(row.at, row.direction)[1],
-                            expected, row.tolerance, scale=scale, case=row.name))
-    for row in rows(rng):
-        if row.at.network.dtype == "float64":
-            expected, scale = row.curvature
-            claims.append(Equal(
-                "as printed, what it lacks, and A'' of curved activations, by differences",
-                directional_curvature_at(row.at, row.direction, "printed")[1]
-                + hidden_pairs(row) + second_order_terms(row), expected, 1e-7, scale=scale,
-                case=row.name))
+        return Equal(what, value, expected, allowed, scale=scale, case=row.name)
+
+    claims = [against_dense("corrected, with every eta, against the dense Hessian",
+                            curvature.by_explicit_eta(row.at, row.direction), row, row.tolerance)
+              for row in rows(rng, activation="relu")]
+    claims += [against_dense("corrected, by one tangent and A'' of curved activations, against "
+                             "the dense Hessian",
+                             directional_curvature_at(row.at, row.direction)[1], row, row.tolerance)
+               for row in [*rows(rng, activation="relu"), *rows(rng), nested(batch(rng, "tanh"))]]
+    claims += [against_dense("as printed, what it lacks, and A'' of curved activations, by "
+                             "differences", directional_curvature_at(
+                                 row.at, row.direction, "printed")[1]
+                             + hidden_pairs(row) + second_order_terms(row), row, 1e-7)
+               for row in rows(rng) if row.at.network.dtype == "float64"]
     row = batch(rng)
     expected, scale = row.curvature
     printed = directional_curvature_at(row.at, row.direction, "printed")[1]

@@ -128,7 +128,7 @@ def as_printed(rng, rule, right, extra):
                       < k \end{cases}""",
           kind="identity", verdict="holds", implements=curved.d2v_dw_dw_product_rule)
 def equation_76(rng):
-    return [*second_derivatives(rng, curved.d2v_dw_dw_product_rule), network_case(rng).live()]
+    return second_derivatives(rng, curved.d2v_dw_dw_product_rule)
 
 
 def second_of_outputs(case, k, q):
@@ -138,8 +138,8 @@ def second_of_outputs(case, k, q):
 
 def second_derivatives(rng, rule):
     """Claims: second derivatives of the outputs for all pairs of layers, against jets."""
-    return compared("all pairs of layers, against jets", rule, second_of_outputs, pairs,
-                    kinds(rng, *ACTIVATIONS))
+    return [*compared("all pairs of layers, against jets", rule, second_of_outputs, pairs,
+                      kinds(rng, *ACTIVATIONS)), network_case(rng).live()]
 
 
 @equation(PAPER, "77",
@@ -187,8 +187,7 @@ def equation_77(rng):
         return np.einsum("jlst,i->jlist", too_much(case, k, q), case.sample.v[k - 1])
 
     return [*second_derivatives(rng, curved.d2v_dw_dw),
-            *as_printed(rng, curved.d2v_dw_dw_as_printed, second_of_outputs, extra),
-            network_case(rng).live()]
+            *as_printed(rng, curved.d2v_dw_dw_as_printed, second_of_outputs, extra)]
 
 
 # -- the objective

@@ -45,7 +45,7 @@ def equation_2(rng):
     case = network_case(rng, "relu", sizes=(4, 3, 3, 3, 3))
     layers = range(1, case.sample.n + 1)
     right = stacked(case.first(case.f, k) for k in layers)
-    literal = stacked(f_p_on_the_same_index(case.sample, k) for k in layers)
+    literal = stacked(f_p_on_the_same_index(case, k) for k in layers)
     printed = stacked(first_derivatives.df_dw_as_printed(case.sample, k) for k in layers)
     corrected = stacked(first_derivatives.df_dw(case.sample, k) for k in layers)
     return [Equal("corrected, against jets", corrected, right, case.tolerance),
@@ -55,21 +55,14 @@ def equation_2(rng):
             case.live()]
 
 
-def f_p_on_the_same_index(sample, k):
+def f_p_on_the_same_index(case, k):
     """The printed product by loops: i on f_p and eta, l on u alone and summed."""
-    through, v = sample.u.sum(axis=0) @ eta_by_layers(sample, k), sample.v[k - 1]
+    s, v = case.sample, case.sample.v[k - 1]
+    through = s.u.sum(axis=0) @ reference.eta(case.ws, s.v[0], case.activation, s.n, k)
     result = np.zeros((len(through), len(v)))
     for i, j in np.ndindex(result.shape):
-        result[i, j] = sample.f_p[i] * through[i] * v[j]
+        result[i, j] = s.f_p[i] * through[i] * v[j]
     return result
-
-
-def eta_by_layers(sample, k):
-    """eta^(n,k) by multiplying slopes and weights from layer k upwards."""
-    product = np.diag(sample.slope[k])
-    for r in range(k + 1, sample.n + 1):
-        product = sample.slope[r][:, None] * (sample.w[r] @ product)
-    return product
 
 
 @equation(PAPER, "3", "34",
