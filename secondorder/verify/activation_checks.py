@@ -8,7 +8,8 @@ from ..nets import ActivationFunction, activation_function
 from ..checks.randomness import generator
 from .channels import check_orders
 from .differences import column, nested, rounding
-from .findings import PROMOTES, Recorder, pure_call
+from .findings import PROMOTES
+from .recorder import Recorder, pure_call
 
 METHODS = ("value", "slope", "curvature")
 _RANGE = 6.0

@@ -15,7 +15,7 @@ from ..checks import positive_number
 from ..nets import Layer
 from ..checks.randomness import generator
 from .channels import check_identities, check_in_network, check_rates, difference_curves
-from .findings import Recorder
+from .recorder import Recorder
 from .forward_checks import check_copy, check_forward
 from .activation_checks import activation
 from .layer_checks import LayerChecks

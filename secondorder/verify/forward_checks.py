@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from .findings import arrays_in
+from .recorder import arrays_in
 from ..ledger.mismatch import describe_mismatch
 from .subject import parameter_arrays, sublayers
 

@@ -5,7 +5,7 @@ import numpy as np
 from ..exact.finite_differences import Difference
 from .calls import check_alone, check_none
 from .differences import rounding
-from .findings import SAFETY
+from .recorder import SAFETY
 from .forward_checks import check_state_of_pass
 from .subject import none_if_empty
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from ..checks import NoModel
 from ..nets import Loss
-from .findings import PROMOTES, pure_call
+from .findings import PROMOTES
+from .recorder import pure_call
 from ..ledger.mismatch import describe_mismatch
 
 _FAR = 1e3

@@ -15,8 +15,9 @@ from ..checks.randomness import generator
 from ..nets import Network, SoftmaxCrossEntropy, mlp
 from ..optimizers.base import Optimizer, norm
 from ..optimizers.wrapper import Wrapper
-from .findings import PROMOTES, Recorder
-from .loss_checks import default_targets
+from .findings import PROMOTES
+from .recorder import Recorder
+from .loss_targets import default_targets
 from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, same, spoil
 
 _SAMPLES = 24

@@ -4,7 +4,9 @@ import copy
 
 import numpy as np
 
-from .findings import INACCURATE, PROMOTES, SAFETY, arrays_in
+from .findings import INACCURATE, PROMOTES
+
+from .recorder import SAFETY, arrays_in
 from .subject import none_if_empty, parameter_arrays
 
 _ERROR = 1e-5

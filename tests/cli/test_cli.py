@@ -93,7 +93,10 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(equations.importlib.util, "find_spec",
                         {"secondorder.papers.residual_partitioning": Spec}.get)
+    tables = []  # the README of this checkout is left alone
+    monkeypatch.setattr(equations, "_write_readme", tables.append)
     status, out, _ = run("verify", "residual-partitioning", "--markdown", "--write")
+    assert tables == [ROOT / "README.md"]
     assert status == 0 and (tmp_path
                             / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
     assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"

@@ -9,7 +9,7 @@ import pytest
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
 from secondorder.verify.derivatives import sample_shape
-from secondorder.verify.findings import Recorder
+from secondorder.verify.recorder import Recorder
 from secondorder.verify.subject import Subject
 
 from harness.shaped_layers import Mixing

@@ -50,7 +50,8 @@ def test_a_loss_that_only_promotes_is_right_in_float64():
 
 
 def test_one_finding_of_every_kind_is_shown():
-    from secondorder.verify.findings import PROMOTES, Recorder
+    from secondorder.verify.findings import PROMOTES
+    from secondorder.verify.recorder import Recorder
 
     recorder = Recorder("subject", 1e-8)
     recorder.find("gradient", "turns float32", kind=PROMOTES)

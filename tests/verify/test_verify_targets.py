@@ -8,7 +8,7 @@ import secondorder as so
 from secondorder import verify
 from secondorder.ledger.mismatch import describe_mismatch, entry_line
 from secondorder.nets import DiagonalLoss, Loss
-from secondorder.verify.findings import Recorder
+from secondorder.verify.recorder import Recorder
 
 from test_verify_derivatives import changed, text_of, wrong_passes
 from test_verify_losses import LogCosh

@@ -18,7 +18,7 @@ from ...nets import Activation, Linear, Network, Reshape, SoftmaxCrossEntropy
 from ...checks.randomness import generator
 from ...verify.derivatives import layer as check_passes
 from ...verify.derivatives import sample_shape
-from ...verify.findings import Recorder
+from ...verify.recorder import Recorder
 from ...verify.subject import Subject, none_if_empty, sublayers
 from .fast import bound_at
 from .hessian import bounded_hessian

@@ -1,0 +1,165 @@
+"""Collects the comparisons and findings of a checker while it runs."""
+
+import copy
+
+import numpy as np
+
+from ..ledger.mismatch import describe_mismatch
+from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+
+#: A computed quantity may differ from its reference by this many predicted errors.
+SAFETY = 3.0
+#: Differences less accurate than this, relative to the largest entry, are no reference.
+_USABLE = 1e-3
+
+
+class Recorder:
+    """Collects checks and findings for a report.
+
+    Parameters
+    ----------
+    subject : str
+    tolerance : float
+        Relative difference that is always allowed, on top of the predicted error of a reference.
+    lenient : bool
+        Whether references that are too inaccurate are a note everywhere, not a finding.
+
+    Attributes
+    ----------
+    unit : float
+        Natural size of what is compared: differences that are small beside it are accurate also
+        where they are zero.
+    broken : set of str
+        Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
+    """
+
+    def __init__(self, subject, tolerance, lenient=False):
+        if not (isinstance(tolerance, (int, float)) and np.isfinite(tolerance) and tolerance > 0):
+            raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
+        self.report = Report(subject)
+        self.tolerance, self.lenient = float(tolerance), lenient
+        self.unit = 0.0
+        self.broken = set()
+
+    def wrong(self, *pass_names):
+        """Whether any of these passes, or any at all, has a finding in float64 already."""
+        return any(finding.kind not in SINGLE
+                   and (not pass_names or finding.pass_name in pass_names)
+                   for finding in self.report.findings)
+
+    def find(self, pass_name, compared, entries="", hint="", kind="fact"):
+        """Record a finding, once for each pass and comparison."""
+        if not any((other.pass_name, other.compared) == (pass_name, compared)
+                   for other in self.report.findings):
+            self.report.findings.append(Finding(pass_name, compared, entries, hint, kind))
+
+    def note(self, text):
+        """Add a note to the report, once."""
+        self.report.note(text)
+
+    def fact(self, pass_name, what, holds, compared, entries="", hint="", kind="fact"):
+        """Record a check of a fact, and a finding if it does not hold."""
+        self.report.checks.append(Check(pass_name, what, 0.0 if holds else np.inf, bool(holds)))
+        if not holds:
+            self.find(pass_name, compared, entries, hint, kind)
+        return bool(holds)
+
+    def compare(self, pass_name, what, computed, reference, error=0.0,
+                names=("computed", "differences"), hint="",
+                scale=None, optional=False, kind="mismatch"):
+        """Compare a computed quantity with its reference and the reference's predicted error.
+
+        Parameters
+        ----------
+        computed, reference : array_like of one shape
+        error : float or array_like
+            Predicted absolute error of the reference.  Infinite entries are not compared.
+        scale : float, optional
+            Size to which the tolerance refers; default the largest entry of the reference, 1 if it
+            is zero.
+        optional : bool
+            A reference that is too inaccurate is a note, not a finding: other comparisons were made
+            of the same pass.
+
+        Returns
+        -------
+        bool
+            Whether they agree.
+        """
+        computed, reference = np.asarray(computed), np.asarray(reference)
+        if computed.shape != reference.shape:
+            self.broken.add(pass_name)
+            return self.fact(pass_name, what, False, f"{what}: wrong shape",
+                             f"{names[0]} has shape {computed.shape}, expected {reference.shape}")
+        if computed.size == 0:
+            return True
+        size = float(np.abs(reference).max()) or 1.0 if scale is None else float(scale)
+        error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
+        judged = np.isfinite(error)
+        if judged.any() and np.median(error[judged]) > _USABLE * max(size, self.unit):
+            if optional or self.lenient:
+                self.note(f"{what}: not judged, the differences are too inaccurate")
+                return True
+            return self.fact(
+                pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
+                f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
+                "is the function smooth and deterministic near random inputs?", kind=UNJUDGED)
+        allowed = SAFETY * error + self.tolerance * size
+        with np.errstate(invalid="ignore"):
+            excess = np.where(judged, np.abs(computed - reference) / allowed, 0.0)
+        excess = np.where(np.isnan(excess), np.inf, excess)
+        ok = bool((excess <= 1).all())
+        self.report.checks.append(Check(pass_name, what, float(excess.max()), ok))
+        if not ok:
+            text = describe_mismatch(computed, reference, error=allowed, names=names, limit=4)
+            self.find(pass_name, what, text, hint, kind)
+        return ok
+
+    def sorted_report(self):
+        """The report, its findings in the order of causes, single precision last."""
+        rank = {name: position for position, name in enumerate(ORDER)}
+        self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
+                                                       rank.get(finding.pass_name, len(ORDER))))
+        return self.report
+
+
+def arrays_in(value, name):
+    """All arrays inside nested tuples, lists, dicts and simple objects, with names such as
+    `saved.input`.
+    """
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from arrays_in(item, f"{name}[{key!r}]")
+    elif hasattr(value, "_fields"):
+        for key in value._fields:
+            yield from arrays_in(getattr(value, key), f"{name}.{key}")
+    elif isinstance(value, (tuple, list)):
+        for position, item in enumerate(value):
+            yield from arrays_in(item, f"{name}[{position}]")
+    elif hasattr(value, "__dict__") and not callable(value):
+        for key, item in vars(value).items():
+            yield from arrays_in(item, f"{name}.{key}")
+
+
+def pure_call(recorder, pass_name, function, names, args):
+    """Call `function` on copies of `args`; report arguments that it changes in place.
+
+    Parameters
+    ----------
+    names : sequence of str
+        How to call the arguments.
+    """
+    given = copy.deepcopy(tuple(args))
+    result = function(*given)
+    for name, before, after in zip(names, args, given):
+        for (label, old), (_, new) in zip(arrays_in(before, name), arrays_in(after, name)):
+            if old.shape != new.shape or not np.array_equal(old, new,
+                                                            equal_nan=old.dtype.kind in "fc"):
+                recorder.fact(
+                    pass_name, f"{label} left alone", False,
+                    f"changes its argument {label} in place",
+                    describe_mismatch(new, old, error=0.0, names=("after", "before"), limit=3),
+                    "passes are pure: work on a copy, or write x = x * y instead of x *= y")
+    return result
