@@ -24,11 +24,6 @@ def shown(built, k):
                 eps=eps, phi=phi, W_ddot=built.W_ddot[k], Y_ddot=built.Y_ddot[k])
 
 
-def weighted(at, built, below):
-    """sum_si Y_ddot_si u_si^2 after the first `below` layers."""
-    return float(np.sum(built.Y_ddot[below] * reference.total_gradients(at)[below] ** 2))
-
-
 def both_sides(at, rng, below, negative_curvature="none", own=False):
     """Left side of (25), its right side without the constant, each for three choices above; scale.
 
@@ -36,8 +31,8 @@ def both_sides(at, rng, below, negative_curvature="none", own=False):
     """
     drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
     left = [reference.sum_up_to(at, built, below + own) for built in drawn]
-    right = [weighted(at, built, below) + (reference.own_sum(at, built, below) if own else 0.0)
-             for built in drawn]
+    right = [reference.weighted(at, built, below)
+             + (reference.own_sum(at, built, below) if own else 0.0) for built in drawn]
     return np.array(left), np.array(right), max(np.abs(built.curvature).sum() for built in drawn)
 
 
@@ -241,7 +236,7 @@ def equations_34_to_36(rng):
         for own in (best[k], drawn[k]):
             built = explicit_bound(at, best[:k] + [own] + drawn[k + 1:], negative_curvature=way)
             totals.append(reference.sum_up_to(at, built, k + 1))
-            quantities.append(weighted(at, built, k) + reference.own_sum(at, built, k))
+            quantities.append(reference.weighted(at, built, k) + reference.own_sum(at, built, k))
         return totals[1] - totals[0], quantities[1] - quantities[0], max(totals)
 
     whole, part, scale = differences(cases.curved(rng), 2, "none")

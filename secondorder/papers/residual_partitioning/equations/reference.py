@@ -114,6 +114,11 @@ def sum_up_to(at, explicit, below):
     return float(explicit.curvature[: at.network.slices[below - 1].stop].sum())
 
 
+def weighted(at, built, below):
+    """sum_si Y_ddot_si u_si^2 after the first `below` layers."""
+    return float(np.sum(built.Y_ddot[below] * total_gradients(at)[below] ** 2))
+
+
 def constant(at, below):
     """The constant of (25): Y_dot sigma'' u^2, over activations among the first `below` layers."""
     u, total = total_gradients(at), 0.0

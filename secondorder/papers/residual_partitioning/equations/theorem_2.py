@@ -83,15 +83,14 @@ def through_an_activation(at, name, rng):
     loops = sum((Y_ddot[s, j] * f.slope(y[s, j]) ** 2
                  + Y_dot[s, j] * f.curvature(y[s, j])) * u[3][s, j] ** 2
                 for s, j in np.ndindex(y.shape))
-    left, with_slope, right, reflected = [], [], [], []
-    for _ in range(3):
-        built = cases.optimal_up_to(at, 0, rng)
-        with_abs = cases.optimal_up_to(cases.all_negative(rng), 0, rng, "abs")
-        left.append(float(np.sum(built.Y_ddot[3] * u[3] ** 2)))
-        with_slope.append(float(np.sum(built.Y_ddot[4] * (f.slope(y) * u[3]) ** 2)))
-        right.append(float(np.sum(built.Y_ddot[4] * u[4] ** 2)))
-        reflected.append(float(np.sum(with_abs.Y_ddot[3] * with_abs.u[3]**2
-                                      - with_abs.Y_ddot[4] * with_abs.u[4]**2)))
+    drawn = [cases.optimal_up_to(at, 0, rng) for _ in range(3)]
+    left, right = ([reference.weighted(at, built, k) for built in drawn] for k in (3, 4))
+    with_slope = [np.sum(built.Y_ddot[4] * (f.slope(y) * u[3]) ** 2) for built in drawn]
+    reflected = []
+    for negative in (cases.all_negative(rng) for _ in range(3)):
+        built = cases.optimal_up_to(negative, 0, rng, "abs")
+        reflected.append(reference.weighted(negative, built, 3)
+                         - reference.weighted(negative, built, 4))
     constant = reference.constant(at, 4) - reference.constant(at, 3)
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
@@ -118,8 +117,7 @@ def through_an_activation(at, name, rng):
 def total_and_outputs(at):
     """Sum of all second coefficients, that of Y_ddot u^2 at the outputs, and the bound's arrays."""
     built = explicit_bound(at, output_phi=None)
-    at_outputs = np.sum(built.Y_ddot[-1] * reference.total_gradients(at)[-1] ** 2)
-    return float(built.curvature.sum()), float(at_outputs), built
+    return float(built.curvature.sum()), reference.weighted(at, built, -1), built
 
 
 @equation(PAPER, "44",
