@@ -33,7 +33,9 @@ def is_refused(check, *arguments):
 
 def last_times(factor, fractions):
     """Fractions of which those of the last sample are multiplied."""
-    return np.concatenate([fractions[:-1], factor * fractions[-1:]])
+    fractions = fractions.copy()
+    fractions[-1] *= factor
+    return fractions
 
 
 def refused_by_5(a, eps, phi):
