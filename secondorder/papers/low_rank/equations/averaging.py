@@ -80,6 +80,6 @@ def option_3(rng):
     claims = option(rng, "direction", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
     row = batch(rng, samples=4)
     gradients, rates = sample_steps(row)
-    mine = rate(row, gradients)
-    return [*claims,
-            Property("not the mean of the rates", bool(abs(mine / rates.mean() - 1) > 1e-3))]
+    # they may cross by chance: apart is what rounding does not explain, with the clear margin of 10
+    apart = abs(rate(row, gradients) / rates.mean() - 1) > 10 * row.tolerance
+    return [*claims, Property("not the mean of the rates", bool(apart))]
