@@ -29,6 +29,8 @@ class Coupling(Layer):
 
     m is the half that moves, k the half that stays, and F(x) = W s(V x) (+ b) with V fixed and W
     (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
+    ``layer.fixed.trainable = True``, set before the network is made, trains V too; the paper's
+    right inverse refuses that.
 
     Parameters
     ----------
@@ -130,9 +132,15 @@ class Coupling(Layer):
         back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
         return self._joined(y_bar[:, self.moved], y_bar[:, self.source] + back)
 
+    def _trained_part(self, saved):
+        """The layer of W, which needs nothing of those before it; all of F if V is trained too."""
+        alone = self.size == self.trained.size
+        return (self.trained, saved.inner[-1]) if alone else (self.inner, saved.inner)
+
     def parameter_gradient(self, saved, y_bar):
-        """W_bar_mj = sum_s y_bar_sm S_js; V and the activation hold nothing that is trained."""
-        return self.trained.parameter_gradient(saved.inner[-1], y_bar[:, self.moved])
+        """W_bar_mj = sum_s y_bar_sm S_js; with V_bar before it if V was made trainable."""
+        part, own_saved = self._trained_part(saved)
+        return part.parameter_gradient(own_saved, y_bar[:, self.moved])
 
     def backward(self, saved, y_bar):
         """Both halves; named by class, so that a subclass may work its own halves out from this."""
@@ -140,8 +148,9 @@ class Coupling(Layer):
         return x_bar, Coupling.parameter_gradient(self, saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
-        """[s, mj] = y_bar_sm S_js."""
-        return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved])
+        """[s, mj] = y_bar_sm S_js; with those of V before it if V was made trainable."""
+        part, own_saved = self._trained_part(saved)
+        return part.parameter_gradients(own_saved, y_bar[:, self.moved])
 
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""

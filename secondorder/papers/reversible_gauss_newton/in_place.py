@@ -16,7 +16,9 @@ class CouplingInPlace(InPlace):
         super().__init__(layer, input_shape, dtype)
         self.moved, self.source = layer.moved, layer.source
         self.inner = in_place(layer.inner, (layer.half,), dtype)
-        self.trained = self.inner.layers[-1]
+        # as Coupling._trained_part
+        self.alone = layer.size == layer.trained.size
+        self.trained = self.inner.layers[-1] if self.alone else self.inner
 
     def resize(self, rows):
         super().resize(rows)
@@ -45,10 +47,12 @@ class CouplingInPlace(InPlace):
         return x_bar
 
     def parameter_gradient(self, saved, y_bar, out):
-        return self.trained.parameter_gradient(saved.inner[-1], y_bar[:, self.moved], out)
+        own_saved = saved.inner[-1] if self.alone else saved.inner
+        return self.trained.parameter_gradient(own_saved, y_bar[:, self.moved], out)
 
     def parameter_gradients(self, saved, y_bar, out):
-        return self.trained.parameter_gradients(saved.inner[-1], y_bar[:, self.moved], out)
+        own_saved = saved.inner[-1] if self.alone else saved.inner
+        return self.trained.parameter_gradients(own_saved, y_bar[:, self.moved], out)
 
     def tangent(self, saved, x_tangent, theta_tangent):
         y_tangent = self.y_tangent

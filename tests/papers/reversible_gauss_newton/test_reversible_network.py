@@ -25,6 +25,29 @@ def test_all_passes_of_a_half_coupled_layer(bottleneck, moves, activation):
     assert report.ok, str(report)
 
 
+@pytest.mark.parametrize("w_too", (True, False))
+def test_v_may_be_trained_inside_a_chain(w_too, rng):
+    """By every pass of the layer, and by all that asks a network with it for gradients."""
+    layer = Coupling(6, 5, "second", "tanh", bias=True, init=0.5, fixed_init=0.8, rng=0)
+    layer.fixed.trainable, layer.trained.trainable = True, w_too
+    assert layer.size == 5 * 3 + w_too * 3 * 6
+    report = so.verify.layer(layer.copy())
+    assert report.ok, str(report)
+    net = so.Network([so.nets.Chain([layer, so.Activation("tanh")]), so.Linear(6, 3, rng=1)])
+    loss, x, y = so.SoftmaxCrossEntropy(), rng.normal(size=(4, 6)), [0, 2, 1, 1]
+    J = so.exact.jacobian(net, x).reshape(4, 3, net.size)
+    wanted = np.einsum("sc,scp->p", loss.gradient(net(x), np.eye(3)[y]), J) / 4
+    np.testing.assert_allclose(so.exact.gradient(net, loss, x, y), wanted, rtol=1e-12, atol=1e-15)
+    rows = so.exact.sample_gradients(net, loss, x, y)
+    np.testing.assert_allclose(rows.mean(axis=0), wanted, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(so.reversible_gauss_newton.ntk(net, x),
+                               np.einsum("scp,tdp->sctd", J, J), rtol=1e-12, atol=1e-15)
+    for step in (so.SGD(net, loss), so.GaussNewton(net, loss, inverse="moore-penrose")):
+        before = net.evaluate(loss, x, y).loss
+        step.step(x, y)
+        assert net.evaluate(loss, x, y).loss < before
+
+
 @pytest.mark.parametrize("bottleneck", (None, 7))
 def test_forward_is_equations_14_and_15(bottleneck, rng):
     net = network(rng, d=4, blocks=2, bottleneck=bottleneck, activation="tanh",
