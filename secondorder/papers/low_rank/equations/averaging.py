@@ -78,8 +78,9 @@ def option_3(rng):
         return larger_root(gradients.mean(axis=0), row.H + L2 * np.eye(len(row.H)))
 
     claims = option(rng, "direction", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
-    row = batch(rng, samples=4)
-    gradients, rates = sample_steps(row)
-    # they may cross by chance: apart is what rounding does not explain, with the clear margin of 10
-    apart = abs(rate(row, gradients) / rates.mean() - 1) > 10 * row.tolerance
-    return [*claims, Property("not the mean of the rates", bool(apart))]
+    apart = []
+    for _ in range(3):  # of one batch alone the two may agree by chance
+        row = batch(rng, samples=4)
+        gradients, rates = sample_steps(row)
+        apart.append(abs(rate(row, gradients) / rates.mean() - 1))
+    return [*claims, Property("not the mean of the rates", max(apart) > 1e-3)]

@@ -71,10 +71,10 @@ class DepthCost:
                 "width-eta": ("eta", "width", {"layers": 8}, -np.inf, 3.2)}
         verdicts = {}
         for letter, (route, by, fixed, low, high) in told.items():
-            time_slope = slope(results, route, "seconds", by, **fixed)
+            order = slope(results, route, "seconds", by, **fixed)
             count = slope(results, route, "multiplications", by, **fixed)
-            verdicts[letter] = (undecided("it takes two sizes at least") if time_slope is None else
-                                exactly(low <= time_slope <= high, time_slope, "slope of the time",
+            verdicts[letter] = (undecided("it takes two sizes at least") if order is None else
+                                exactly(low <= order <= high, order, "slope of the time",
                                         f"slope of the counted multiplications {count:.2f}"))
         return verdicts
 
@@ -84,10 +84,10 @@ class DepthCost:
             for k, route in enumerate(ROUTES):
                 told = results.arguments(route=route, **fixed)
                 points = sorted((one[by], 1e3 * results.of(**one)[0]["seconds"]) for one in told)
-                time_slope = slope(results, route, "seconds", by, **fixed)
+                order = slope(results, route, "seconds", by, **fixed)
                 label = "every eta formed" if route == "eta" else "one tangent"
                 panel.loglog(*zip(*points), ("o-", "s--")[k],
-                             label=f"{label}: slope {time_slope:.2f}")
+                             label=f"{label}: slope {order:.2f}")
             ticks = sorted({one[by] for one in results.arguments(**fixed)})
             panel.set_xticks(ticks, map(str, ticks))
             panel.minorticks_off()

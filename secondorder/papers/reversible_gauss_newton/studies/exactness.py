@@ -38,8 +38,8 @@ def steps(seed, task, kind, samples, width, batch, rate, count):
     return {"first": told[0], "last": told[-1]}
 
 
-def defect(result):
-    """The larger of both; infinite where the run diverged."""
+def residual(result):
+    """The larger of both residuals; infinite where the run diverged."""
     return float("inf") if diverged(result) else max(result["first"][0], result["last"][0])
 
 
@@ -67,7 +67,7 @@ class Exact:
     def judge(self, results, settings):
         verdicts = {}
         for kind in ("exact", "gn"):
-            misses = [defect(one) for one in results.of(kind=kind)]
+            misses = [residual(one) for one in results.of(kind=kind)]
             verdicts[kind] = counted([value < 1e-3 for value in misses], misses,
                                      "larger defect of start and end", 3)
         runs = results.of(kind="code")
