@@ -15,6 +15,7 @@ REPRODUCE = """\
   secondorder reproduce low-rank figure-2 --quick        one of them, in seconds, to see it work
   secondorder reproduce low-rank figure-2 --jobs 2 --out runs --resume
   secondorder reproduce all --quick --out quick
+  secondorder reproduce ea-cg table-5 --recorded         judge and draw the recorded runs again
 """
 CLAIMS = """\
   secondorder claims                        every recorded verdict
@@ -43,12 +44,15 @@ def add(commands):
                         "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
     parser.add_argument("--resume", action="store_true",
                         help="take the runs that are already in --out, and make the others")
+    parser.add_argument("--recorded", action="store_true",
+                        help="begin with the runs that are recorded with the package: to judge and "
+                        "draw them again in seconds, or to add seeds")
     parser.add_argument("--data", metavar="DIR", help="where the public data sets stand "
                         "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
                         help="where results go (default: %(default)s)")
     parser.add_argument("--record", action="store_true",
-                        help="also put result and figure among the recorded ones of the package")
+                        help="also put result, figure and runs among the package's recorded ones")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
@@ -115,7 +119,8 @@ def _reproduce(study, out, executor, options):
     from secondorder.studies import records
 
     place = files.output_directory(out / study.paper)
-    sweep = studies.Sweep(place, executor, say=lambda line: print(line, file=sys.stderr))
+    known = records.runs(study.paper) if options.recorded else {}
+    sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:

@@ -7,11 +7,13 @@ import textwrap
 from pathlib import Path
 
 from .. import files
+from . import results
 from .registry import STUDIES
 from .running import duration
 from .verdicts import DID_NOT_HOLD, HELD, UNDECIDED
 
 LARGEST = 300_000  # bytes of a recorded file
+LARGEST_RUNS = 100_000  # bytes of the packed runs of a study; larger ones are not kept
 
 
 def folder():
@@ -36,8 +38,16 @@ def picture(paper, key):
     return path if path.is_file() else None
 
 
+def runs(paper):
+    """The runs of a paper's studies that are recorded, name -> run."""
+    known = {}
+    for path in sorted((folder() / paper).glob("*.runs.json.gz")):
+        known |= results.read_all(path)
+    return known
+
+
 def keep(out, record):
-    """Copy a result and its figure to the recorded ones.
+    """Copy a result and its figure to the recorded ones, and its runs if they are small.
 
     Raises
     ------
@@ -56,6 +66,13 @@ def keep(out, record):
     files.write_json(place / f"{record['key']}.json", record)
     with files.atomic(place / f"{record['key']}.png") as temporary:
         temporary.write_bytes(image)
+    packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()
+    kept = place / f"{record['key']}.runs.json.gz"
+    if len(packed) > LARGEST_RUNS:
+        kept.unlink(missing_ok=True)  # those of an earlier record
+        return
+    with files.atomic(kept) as temporary:
+        temporary.write_bytes(packed)
 
 
 def lacking(record):

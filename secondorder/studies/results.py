@@ -1,6 +1,8 @@
 """What the runs of a study brought back."""
 
+import gzip
 import json
+import zlib
 from pathlib import Path
 
 from .. import files
@@ -69,6 +71,11 @@ class Results:
         return sorted(runs, key=lambda run: run["arguments"].get("seed", 0))
 
 
+    def as_dictionary(self):
+        """Name of a run -> its file as read, by name."""
+        return dict(sorted(self._runs.items()))
+
+
 def diverged(result):
     """Whether a run ended with numbers that are not finite."""
     return DIVERGED in result
@@ -95,6 +102,28 @@ def read(path):
         raise ValueError(f"{path} is no result of a run (damaged?): remove it, and the run is made "
                          "again") from error
     return run
+
+
+def read_all(path):
+    """The runs of a file that `write_all` made, name -> run.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, naming it.
+    """
+    try:
+        return json.loads(gzip.decompress(Path(path).read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(f"{path} holds no runs (damaged?): {error}") from error
+
+
+def write_all(path, results):
+    """Write all runs of a study into one packed file, the same bytes for the same runs."""
+    text = json.dumps(results.as_dictionary(), separators=(",", ":"))
+    packed = gzip.compress(text.encode(), mtime=0)
+    with files.atomic(path) as temporary:
+        temporary.write_bytes(packed)
 
 
 def write(path, run, result, seconds, environment):

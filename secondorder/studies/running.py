@@ -28,24 +28,31 @@ class Sweep:
         Where the runs are made. Default: in this process, one after the other.
     say : callable
         Takes a line of text.
+    known : dict of str to dict
+        Runs that need not be made, name -> run: those recorded with the package, say.
     """
 
-    def __init__(self, out, executor=None, say=print):
+    def __init__(self, out, executor=None, say=print, known=()):
         self.out = files.output_directory(out)
         self.folder = files.output_directory(self.out / "runs")
-        self.executor, self.say = executor, say
+        self.executor, self.say, self.known = executor, say, dict(known)
 
     def present(self, runs):
         """Those of the runs that have a file."""
         return [run for run in runs if self._path(run).exists()]
 
     def complete(self, study, settings):
-        """Make all runs of a study that have no file yet; return their :class:`Results`."""
+        """Make all runs of a study that have no file yet and are not known; return their
+        :class:`Results`.
+        """
         results = Results()
         while True:
             wanted = [run for run in study.runs(settings, results) if run not in results]
             if not wanted:
                 return results
+            for run in wanted:
+                if run.name in self.known:
+                    results.add(run.name, self.known[run.name])
             for run in self.present(wanted):
                 results.add(run.name, files_of_runs.read(self._path(run)))
             self._make([run for run in wanted if run not in results], study, results)
@@ -119,7 +126,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
     -------
     dict
         What is written to ``KEY.json`` beside the figure ``KEY.png``: settings, one entry a claim,
-        versions, seconds.
+        versions, seconds. All runs stand in ``KEY.runs.json.gz``.
     """
     settings = study.settings(quick, seeds)
     absent = missing(study.needs)
@@ -144,6 +151,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
                          for letter, text in study.claims.items()]}
     if not quick:
         record["rest"] = rest(study, results)
+    files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results)
     files.write_json(sweep.out / f"{study.key}.json", record)
     return record
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from secondorder import cli
-from secondorder.studies import STUDIES, records
+from secondorder.studies import STUDIES, records, results, running
 
 
 def test_the_list_tells_every_study(capsys):
@@ -73,14 +73,45 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
     record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1}
     (tmp_path / "toy.png").write_bytes(b"png")
+    results.write_all(tmp_path / "toy.runs.json.gz", results.Results({"one": {"seconds": 1}}))
     records.keep(tmp_path, record)
+    assert records.runs("low-rank") == {"one": {"seconds": 1}}
     assert records.recorded("low-rank", "toy")["runs"] == 1
     assert records.picture("low-rank", "toy").read_bytes() == b"png"
     with pytest.raises(ValueError, match="quick"):
         records.keep(tmp_path, record | {"quick": True})
+    (tmp_path / "toy.runs.json.gz").write_bytes(b"r" * (records.LARGEST_RUNS + 1))
+    records.keep(tmp_path, record)
+    assert records.runs("low-rank") == {}
     (tmp_path / "toy.png").write_bytes(b"p" * (records.LARGEST + 1))
     with pytest.raises(ValueError, match="figure of toy"):
         records.keep(tmp_path, record)
+
+
+RUNS_KEPT = [path for path in sorted(records.folder().glob("*/*.runs.json.gz"))]
+
+
+@pytest.mark.parametrize("path", RUNS_KEPT, ids=[f"{path.parent.name}-{path.name.split('.')[0]}"
+                                                 for path in RUNS_KEPT])
+def test_recorded_runs_are_judged_as_recorded(path, tmp_path):
+    paper, key = path.parent.name, path.name.split(".")[0]
+    record, study = records.recorded(paper, key), STUDIES.of(paper)[key]
+    settings = study.settings(seeds=len(record["settings"]["seeds"]))
+    sweep = running.Sweep(tmp_path, say=pytest.fail, known=results.read_all(path))
+    verdicts = study.judge(sweep.complete(study, settings), settings)
+    for claim in record["claims"]:
+        verdict = verdicts[claim["letter"]]
+        assert (verdict.verdict, verdict.seeds) == (claim["verdict"], claim["seeds"]), claim
+        assert verdict.effect == pytest.approx(claim["effect"], rel=1e-9, nan_ok=True)
+
+
+def test_packed_runs_that_are_damaged_are_named(tmp_path):
+    path = tmp_path / "toy.runs.json.gz"
+    results.write_all(path, results.Results({"one": {"seconds": 1}}))
+    for content in (b"", b"{}", path.read_bytes()[:-9]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="toy.runs.json.gz holds no runs"):
+            results.read_all(path)
 
 
 @pytest.mark.parametrize("paper", STUDIES.papers)

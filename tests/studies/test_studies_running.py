@@ -84,6 +84,14 @@ def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
     assert CALLS == [1, 4, 8, 2] and len(list(sweep.folder.iterdir())) == 4
 
 
+def test_known_runs_are_not_made_again(sweep, tmp_path):
+    studies.reproduce(toy(), sweep)
+    known = results.read_all(sweep.out / "toy.runs.json.gz")
+    other = Sweep(tmp_path / "other", say=pytest.fail, known=known)
+    assert studies.reproduce(toy(), other)["claims"][0]["verdict"] == "held"
+    assert CALLS == [1, 4, 8]
+
+
 def test_names_tell_functions_and_arguments_apart():
     names = {Run(double, {"seed": 1}).name, Run(double, {"seed": 2}).name,
              Run(double, {"seed": 1, "factor": 2}).name, Run(overflow, {"seed": 1}).name}

@@ -66,7 +66,7 @@ class CgGrid:
         axes.set_xticks(np.arange(4) + 0.2, [str(most) for most in ITERATIONS])
         axes.set(xlabel="at most so many iterations",
                  ylabel="final training loss over the closed form's",
-                 title="EA-CG by conjugate gradients beside the closed form, a mark a seed: "
+                 title="EA-CG by conjugate gradients beside the closed form, a mark a seed\n"
                  + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
         axes.legend(fontsize=8)
