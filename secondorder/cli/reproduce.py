@@ -189,15 +189,15 @@ def _list(options):
 
 
 def _tell(records, out):
-    from secondorder.studies.records import effect_text
+    from secondorder.studies.records import effect_text, seeds_text
 
     for record in records:
         print(f"\n{record['paper']} {record['key']}: {record['shows']}")
         for claim in record["claims"]:
             effect = effect_text(claim)
             print(f"  ({claim['letter']}) {claim['verdict']:<13} {claim['claim']}")
-            told = [text for text in (effect, f"{claim['seeds']} seeds" if claim["seeds"] else "",
-                                      claim["because"]) if text]
+            told = [text for text in (effect, seeds_text(claim["seeds"]), claim["because"])
+                    if text]
             if told:
                 print(f"      {'; '.join(told)}")
         if record["deviation"] and not record["quick"]:
@@ -242,7 +242,7 @@ def run_claims(options):
             print(f"  {row['key']:<28} ({row['claim']}) {row['verdict']:<13} {row['statement']}")
             effect = records.effect_text(row)
             if effect:
-                print(f"  {'':<28}     {'':<13} {effect}, {row['seeds']} seeds")
+                print(f"  {'':<28}     {'':<13} {effect}, {records.seeds_text(row['seeds'])}")
     return 0
 
 

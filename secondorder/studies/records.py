@@ -67,11 +67,11 @@ def keep(out, record):
     with files.atomic(place / f"{record['key']}.png") as temporary:
         temporary.write_bytes(image)
     packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()
-    kept = place / f"{record['key']}.runs.json.gz"
+    destination = place / f"{record['key']}.runs.json.gz"
     if len(packed) > LARGEST_RUNS:
-        kept.unlink(missing_ok=True)  # those of an earlier record
+        destination.unlink(missing_ok=True)  # those of an earlier record
         return
-    with files.atomic(kept) as temporary:
+    with files.atomic(destination) as temporary:
         temporary.write_bytes(packed)
 
 
@@ -187,22 +187,28 @@ def shown(study):
     lines = [f"[{study.paper}] {study.key}: {study.shows}", ""]
     lines.append(f"figure: {image}" if image else "figure: not run yet")
     if record:
-        seeds = ", ".join(map(str, record["settings"]["seeds"]))
+        seeds = record["settings"]["seeds"]
+        told = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
         lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
-                     f"core, seeds {seeds}")
+                     f"core, {told}")
         if lacking(record):
             lines.append(lacking(record))
     for row in rows(study.paper):
         if row["key"] == study.key:
             lines += ["", *_filled(f"({row['claim']}) {row['statement']}"),
-                      f"    {row['verdict'].upper()}" + (f"; {row['seeds']} seeds" if row["seeds"]
-                                                         else "")]
+                      "    " + "; ".join(filter(None, (row["verdict"].upper(),
+                                                       seeds_text(row["seeds"]))))]
             lines += [f"    {text}" for text in (effect_text(row), row["because"]) if text]
     if study.deviation:
         lines += ["", *_filled(f"differs from the paper: {study.deviation}")]
     return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
                       f"{duration(study.seconds[0])} of one core; --quick: "
                       f"{duration(study.seconds[1])})"])
+
+
+def seeds_text(number):
+    """How many seeds, as a person says it; nothing of none."""
+    return f"{number} seed{'s' * (number > 1)}" if number else ""
 
 
 def _filled(text):

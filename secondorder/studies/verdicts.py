@@ -45,9 +45,9 @@ class Verdict:
         return Verdict(self.verdict, self.effect, self.spread, self.seeds, self.measure, because)
 
 
-def undecided(because, seeds=0, effect=None):
+def undecided(because, seeds=0, effect=None, measure=""):
     """A claim that these results cannot decide, and what would."""
-    return Verdict(UNDECIDED, effect, None, seeds, "", because)
+    return Verdict(UNDECIDED, effect, None, seeds, measure, because)
 
 
 def paired(differences, measure="", margin=0.0):
@@ -78,8 +78,8 @@ def paired(differences, measure="", margin=0.0):
     values = np.asarray(differences, dtype=float)
     if len(values) < 3:
         known = len(values) and np.isfinite(values).all()
-        return undecided(f"{len(values)} seeds; it takes three at least", len(values),
-                         float(values.mean()) if known else None)
+        return undecided("it takes three seeds at least", len(values),
+                         float(values.mean()) if known else None, measure)
     if not np.isfinite(values).all():
         return undecided(f"{np.count_nonzero(~np.isfinite(values))} of {len(values)} differences "
                          "are not finite: a run diverged", len(values))

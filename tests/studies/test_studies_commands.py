@@ -139,9 +139,9 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
         "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
                     "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
     text = records.shown(study)
-    for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seeds 0",
+    for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seed 0",
                      "1 of 3 seeds: the rest, 4 runs, takes about 1.9 h of one core",
-                     "(784) at most 2.2 with 784 inputs\n    HELD; 1 seeds\n    ratio: 1.57 (1.5 "
+                     "(784) at most 2.2 with 784 inputs\n    HELD; 1 seed\n    ratio: 1.57 (1.5 "
                      "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
         assert expected in text, expected
     assert "**1 of 3 seeds: the rest, 4 runs, takes" in records.page("low-rank")

@@ -50,7 +50,7 @@ class AdamClaim:
 
     def _interference(self, of, left, usual, seeds):
         if len(seeds) < 3:
-            return undecided(f"{len(seeds)} seeds; it takes three at least", len(seeds))
+            return undecided("it takes three seeds at least", len(seeds))
 
         def near(sigma):
             on, off = of(curvature="exact", sigma=sigma), of(0.2, curvature="exact", sigma=sigma)

@@ -64,7 +64,7 @@ class BatchRank:
         large = [share(one) for one in results.of(data=settings["data"])]
         seeds = len(settings["seeds"])
         if seeds < 3:
-            few = undecided(f"{seeds} seeds; it takes three at least", seeds)
+            few = undecided("it takes three seeds at least", seeds)
             return {"sample": few, "batch": few}
         steps = np.diff(np.array(grown), axis=0)
         largest = max(grown[0] + large)

@@ -40,7 +40,7 @@ class ConvergedOrStuck:
         groups = gathered(finished(runs))
         seeds = len(settings["seeds"])
         if seeds < 3:
-            return {"a": undecided(f"{seeds} seeds; it takes three at least", seeds)}
+            return {"a": undecided("it takes three seeds at least", seeds)}
         if not len(groups["stuck"]) or not len(groups["converged"]):
             empty = [name for name in ("stuck", "converged") if not len(groups[name])]
             return {"a": undecided(f"no run has points that are {' or '.join(empty)}; longer runs "

@@ -102,7 +102,7 @@ class CurvatureQuality:
     def higher(self, runs, name, kind, settings):
         """Whether residual partitioning is higher at three quarters of the points of a network."""
         if len(settings["seeds"]) < 3:
-            return undecided("it takes three seeds", len(settings["seeds"]))
+            return undecided("it takes three seeds at least", len(settings["seeds"]))
         lost = sum(map(broken, runs))
         if lost:
             return undecided(f"{lost} of {len(runs)} runs of the {kind} left the finite numbers: a "

@@ -128,7 +128,7 @@ class LooseBound:
         from scipy.stats import spearmanr
 
         if len(settings["seeds"]) < 3:
-            return undecided("it takes three seeds", len(settings["seeds"]))
+            return undecided("it takes three seeds at least", len(settings["seeds"]))
         ratios, best = zip(*best_rates(results))
         correlation = float(spearmanr(ratios, best).statistic)
         return exactly(correlation > 0.5, correlation, "rank correlation",
