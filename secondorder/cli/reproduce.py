@@ -168,7 +168,7 @@ def _list(options):
         if records.lacking(record):
             verdicts += f"; {records.lacking(record)}"
         rows.append({"paper": study.paper, "key": study.key, "shows": study.shows,
-                     "missing_data": absent, "seconds": study.seconds[0],
+                     "missing_data": absent, "seconds": records.seconds(study),
                      "quick_seconds": study.seconds[1], "recorded": verdicts})
     if options.json:
         print(files.to_json(rows))
@@ -183,7 +183,7 @@ def _list(options):
         print(f"  {row['key']:<28} {running.duration(row['seconds'] / options.jobs):>7}  "
               f"{row['shows']}{absent}")
         print(f"  {'':<28} {'':>7}  {row['recorded']}")
-    print("\nTimes are rough, for this many processes: "
+    print("\nTimes are those of the recorded runs or rough, for this many processes: "
           f"{options.jobs}. Run one: secondorder reproduce PAPER KEY")
     return 0
 

@@ -75,6 +75,14 @@ def keep(out, record):
         temporary.write_bytes(packed)
 
 
+def seconds(study):
+    """Of one core for the full setting: as recorded, else as estimated before any run."""
+    record = recorded(study.paper, study.key)
+    if record is None:
+        return study.seconds[0]
+    return record["run_seconds"] + record.get("rest", {}).get("seconds", 0)
+
+
 def lacking(record):
     """What a record of fewer seeds than the full setting's says of the rest, or ""."""
     rest = (record or {}).get("rest")
@@ -202,7 +210,7 @@ def shown(study):
     if study.deviation:
         lines += ["", *_filled(f"differs from the paper: {study.deviation}")]
     return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
-                      f"{duration(study.seconds[0])} of one core; --quick: "
+                      f"{duration(seconds(study))} of one core; --quick: "
                       f"{duration(study.seconds[1])})"])
 
 

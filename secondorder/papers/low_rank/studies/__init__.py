@@ -23,4 +23,7 @@ IN_SHORT = (
     "1000 gain nothing, as Section 4 says. A rate for every layer, proposed there, does "
     "not mend that: the plateau is left 26 to 49 times later than by Adam. A cubic step "
     "takes 2.3 to 2.6 times one of gradient descent; Section 5 itself calls it dearer, the "
-    "limit of 2.2 is ours.")
+    "limit of 2.2 is ours. Against gradient descent at the best of seven rates: the plateau is "
+    "left in .15 of its iterations, from a good start cubic steps end 4.7 times higher. Of the "
+    "three ways to a batch the paper's leaves the plateau first and ends lowest, as it says; but "
+    "not because the others are noisier: they are less so.")

@@ -19,6 +19,8 @@ IN_SHORT = (
     "the autoencoders and fewer with the classifiers. That the diagonal follows the exact "
     "Hessian's better than Adam's (a speculation of Section 5) does not hold over all "
     "parameters, on the digits. What the bound promises is kept at every step, by the "
-    "model and by the loss (1.13 times at the least). The abstract's \"competitive or "
+    "model and by the loss (1.13 times at the least). Algorithm 1 as printed, over all rates, "
+    "ends 1.7 times above the corrected one (autoencoder) and 41 times (classifier); one seed. "
+    "The abstract's \"competitive or "
     "better\" rests on Figures 1 to 3: three seeds of each decide it, and the lists say "
     "what is there.")
