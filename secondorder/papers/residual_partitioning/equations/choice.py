@@ -11,7 +11,7 @@ from ..rules import ActivationRule, LinearRule
 from ..explicit import explicit_bound
 from . import cases, reference
 from .conditions import NOTHING_CORRECTED
-from .minimiser import SumOfCurvatures, minimise_over_fractions
+from .minimiser import minimise_over_fractions, sum_of_curvatures
 
 
 def bent_the_wrong_way(rng):
@@ -26,8 +26,7 @@ def bent_the_wrong_way(rng):
 
 def sums(at, rng, negative_curvature="abs"):
     """Sum of all W_ddot at the fractions of (10) and (46), and the least that is found."""
-    objective = SumOfCurvatures(at, negative_curvature)
-    least, _ = minimise_over_fractions(objective, objective.occupied, rng)
+    least, _ = minimise_over_fractions(*sum_of_curvatures(at, negative_curvature), rng)
     return float(explicit_bound(at, negative_curvature=negative_curvature).curvature.sum()), least
 
 

@@ -10,20 +10,19 @@ from . import reference
 def minimise_over_fractions(objective, occupied, rng, starts=2):
     """Least value of a function of fractions, by L-BFGS over their logits, and where it is.
 
-    `objective` takes a list of arrays p and returns the value and its derivatives, a list. In each
-    p the last axis is a simplex; fractions are zero where the mask of `occupied` is False.
+    In each array p the last axis is a simplex; fractions are zero where the mask of `occupied` is
+    False. `objective` takes a list of arrays p with one axis more in front, the directions of the
+    complex step that its slope comes from, and returns a value for each.
     """
     ends = np.cumsum([mask.sum() for mask in occupied])
 
     def fractions(eta):
         return [softmax_over(mask, piece)
-                for mask, piece in zip(occupied, np.split(eta, ends[:-1]))]
+                for mask, piece in zip(occupied, np.split(eta, ends[:-1], axis=-1))]
 
     def value_and_slope(eta):
-        p = fractions(eta)
-        value, slopes = objective(p)
-        chained = [q * (d - np.sum(q * d, axis=-1, keepdims=True)) for q, d in zip(p, slopes)]
-        return value, np.concatenate([c[mask] for c, mask in zip(chained, occupied)])
+        values = objective(fractions(eta + 1e-30j * np.eye(eta.size)))
+        return values[0].real, values.imag / 1e-30
 
     runs = [optimize.minimize(value_and_slope, rng.normal(size=ends[-1]), jac=True,
                               method="L-BFGS-B",
@@ -35,9 +34,9 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
 
 def softmax_over(mask, logits):
     """Fractions with the softmax of `logits` where the mask is True, and 0 elsewhere."""
-    spread = np.full(mask.shape, -np.inf)
-    spread[mask] = logits
-    spread -= spread.max(axis=-1, keepdims=True)
+    spread = np.full((*logits.shape[:-1], *mask.shape), -np.inf, dtype=logits.dtype)
+    spread[..., mask] = logits
+    spread -= spread.real.max(axis=-1, keepdims=True)
     # a long trial step must not overflow 1 / p^2
     e = np.where(mask, np.exp(np.maximum(spread, -60.0)), 0.0)
     return e / e.sum(axis=-1, keepdims=True)
@@ -45,70 +44,44 @@ def softmax_over(mask, logits):
 
 def divided(a, p):
     """a / p, and 0 where p is 0 (only unoccupied terms have that)."""
-    return np.divide(a, p, out=np.zeros(np.broadcast_shapes(a.shape, p.shape)), where=p > 0)
+    return np.where(p == 0, 0.0, a / np.where(p == 0, 1.0, p))
 
 
 def weighted_squares(weights, x):
-    """The objective sum_si weights_si sum_j x_sij^2 / p_sij and its derivative."""
+    """The objective sum_si weights_si sum_j x_sij^2 / p_sij."""
     def objective(p):
-        shares = weights[..., None] * divided(x**2, p[0])
-        return shares.sum(), [-divided(shares, p[0])]
+        terms = weights[..., None] * divided(x**2, p[0])
+        return terms.reshape(len(terms), -1).sum(axis=1)
     return objective
 
 
-class SumOfCurvatures:
-    """Sum of all W_ddot as a function of every fraction, and its derivatives.
+def sum_of_curvatures(at, negative_curvature="abs"):
+    """The sum of all W_ddot as an objective, and where its fractions may be positive.
 
     The fractions are an array (S, out, 1 + 2 in) for every affine layer, bottom to top, then (S, C)
-    for the loss.  `occupied` says where they may be positive.
+    for the loss.
     """
+    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y) / at.samples
+    u = reference.total_gradients(at)
+    affine = [k for k, layer in enumerate(at.network.layers) if not isinstance(layer, Activation)]
 
-    def __init__(self, at, negative_curvature="abs"):
-        self.at, self.clip = at, negative_curvature == "max"
-        self.f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y) / at.samples
-        pairs = list(zip(at.network.layers, at.saved))
-        self.squares = [None if isinstance(layer, Activation)
-                        else reference.terms(layer, saved.input, np.ones_like(saved.input)) ** 2
-                        for layer, saved in pairs]
-        u = reference.total_gradients(at)
-        self.occupied = [reference.terms(layer, saved.input, below) != 0
-                         for (layer, saved), below in zip(pairs, u)
-                         if not isinstance(layer, Activation)]
-        self.occupied.append(u[-1] * self.f_ii > 0)
+    def terms(k, u):
+        return reference.terms(at.network.layers[k], at.saved[k].input, u)
 
-    def __call__(self, p):
-        passed = self.down(p)
-        return self.up(passed, p[-1])
+    squares = [terms(k, np.ones_like(u[k])) ** 2 for k in affine]
 
-    def down(self, p):
-        """From the loss to the input: each layer's fractions, terms and the Y_ddot above it."""
-        at, fractions = self.at, iter(p[-2::-1])
-        Y, passed = divided(self.f_ii, p[-1]), []
+    def objective(p):
+        Y, total, left = divided(f_ii, p[-1]), 0.0, list(zip(squares, p))
         for k in reversed(range(len(at.saved))):
             saved = at.saved[k]
-            if self.squares[k] is None:
-                a = Y * saved.slope**2 + at.deltas[k] / at.samples * saved.curvature
-                sign = (a > 0) * 1.0 if self.clip else np.sign(a)
-                passed.append((k, None, sign * saved.slope**2, None))
-                Y = sign * a
+            if k in affine:
+                parts = Y[..., None] * divided(*left.pop())
+                width = 1 + saved.input.shape[1]
+                total = total + parts[..., :width].sum(axis=(1, 2, 3))
+                Y = parts[..., width:].sum(axis=2)
             else:
-                q = next(fractions)
-                terms = divided(self.squares[k], q)
-                passed.append((k, q, terms, Y))
-                Y = np.einsum("si,sij->sj", Y, terms[:, :, 1 + saved.input.shape[1]:])
-        return passed
+                Y = Y * saved.slope**2 + at.deltas[k] / at.samples * saved.curvature
+                Y = Y * (Y.real > 0 if negative_curvature == "max" else np.sign(Y.real))
+        return total
 
-    def up(self, passed, phi):
-        """The sum and its derivatives; A is the derivative in the Y_ddot that has been reached."""
-        at = self.at
-        A, value, slopes = np.zeros_like(at.x), 0.0, []
-        for k, q, terms, Y in reversed(passed):
-            if q is None:
-                A = A * terms
-                continue
-            width = at.saved[k].input.shape[1]
-            weights = np.concatenate([np.ones((at.samples, 1 + width)), A], axis=1)[:, None, :]
-            value += np.sum(Y[:, :, None] * terms[:, :, : 1 + width])
-            slopes.append(-divided(Y[:, :, None] * terms * weights, q))
-            A = np.sum(terms * weights, axis=2)
-        return float(value), slopes + [-divided(A * self.f_ii, phi**2)]
+    return objective, [terms(k, u[k]) != 0 for k in affine] + [u[-1] * f_ii > 0]
