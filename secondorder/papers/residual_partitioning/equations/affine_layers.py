@@ -7,7 +7,7 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
 from .. import PAPER, coefficients, partitions
 from . import cases, reference
-from .claims import both_sides, is_refused, last_times
+from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import FIRST_ORDER, NOT_NEGATIVE
 
 
@@ -32,13 +32,13 @@ def equation_4(rng):
             moved = np.hstack([np.ones((len(a.y), 1)), a.y + t * a.dY])
             return np.array([[sum((w + t * dW)[i] * row) for i in range(len(w))] for row in moved])
 
-        claims += [Equal("output against a sum over inputs from j = 0", a.layer.forward(a.y)[0],
-                         output(0), 1e-14, case=name),
-                   Equal("first-order change against sums over j", first,
-                         reference.parts(a.layer, a.y, dW, a.dY).sum(axis=2), 1e-14, case=name),
-                   Equal("what is left out against the product of both changes",
-                         output(1.0) - output(0) - first,
-                         np.einsum("ij,sj->si", dW[:, 1:], a.dY), 1e-12, scale=first, case=name)]
+        claims += in_case(
+            name, Equal("output against a sum over inputs from j = 0", a.layer.forward(a.y)[0],
+                        output(0), 1e-14),
+            Equal("first-order change against sums over j", first,
+                  reference.parts(a.layer, a.y, dW, a.dY).sum(axis=2), 1e-14),
+            Equal("what is left out against the product of both changes",
+                  output(1.0) - output(0) - first, a.dY @ dW[:, 1:].T, 1e-12, scale=first))
         if name == "four samples":
             steps = 2.0 ** -np.arange(6)
             left_out = [np.abs(output(t) - output(0) - t * first).max() for t in steps]
@@ -60,28 +60,24 @@ def equation_5(rng):
         return is_refused(partitions.check, partitions.Partition(eps, phi), a.layer, a.y, a.u)
 
     claims = []
-    for name, a in (cases.affine_rows(rng) | {"first": cases.affine(rng, first=True)}).items():
-        best = partitions.optimal(a.layer, a.y, a.u)
-        for eps, phi in (best, a.partition):
-            totals = [[sum(own) + sum(below) for own, below in zip(*pair)]
-                      for pair in zip(eps, phi)]
-            claims += [Equal("sums over j against one", totals, np.ones(a.Y_dot.shape), 1e-13,
-                             case=name),
-                       AtMost("0 against eps and phi", 0.0, np.concatenate([eps, phi], axis=2),
-                              case=name),
-                       Property("accepted", not refused(a, eps, phi), case=name)]
-        gap = max(np.abs(one - other).max() for one, other in zip(best, a.partition))
-        claims += [AtMost("0.01 against the difference of arbitrary from optimal fractions", 0.01,
-                          gap, case=name),
-                   Property(f"some of it goes to the weights, {name} layer", bool(eps.any()),
+    for name, a in cases.affine_and_first(rng).items():
+        for eps, phi in (a.best, a.partition):
+            p = np.concatenate([eps, phi], axis=2)
+            claims += in_case(
+                name, Equal("sums over j against one", [[sum(row) for row in rows] for rows in p],
+                            np.ones(a.Y_dot.shape), 1e-13),
+                AtMost("0 against eps and phi", 0.0, p),
+                Property("accepted", not refused(a, eps, phi)))
+        claims += in_case(
+            name, AtMost("0.01 against the difference of arbitrary from optimal fractions", 0.01,
+                         np.abs(np.concatenate(a.best, axis=2) - p).max()),
+            Property("refused when it adds up to 1.1", refused(a, 1.1 * eps, 1.1 * phi)),
+            Property("refused when it does so for the last sample only",
+                     refused(a, last_times(1.1, eps), last_times(1.1, phi))))
+        claims += [Property(f"some of it goes to the weights, {name} layer", bool(eps.any()),
                             name != "fixed"),
                    Property(f"some of it goes further down, {name} layer", bool(phi.any()),
-                            name != "first"),
-                   Property("refused when it adds up to 1.1", refused(a, 1.1 * eps, 1.1 * phi),
-                            case=name),
-                   Property("refused when it does so for the last sample only",
-                            refused(a, *(last_times(1.1, part) for part in (eps, phi))),
-                            case=name)]
+                            name != "first")]
     shifted = eps.copy()
     shifted[..., 0], shifted[..., 1] = eps[..., 0] + eps[..., 1] + 0.1, -0.1
     return [*claims, Property("refused when an entry is negative although the sum is one",
@@ -106,34 +102,30 @@ def equation_5(rng):
                       partitions.optimal))
 def equations_6_and_7(rng):
     claims = []
-    for (row, a), name in product(cases.affine_rows(rng).items(), ("arbitrary", "optimal")):
-        partition = a.partition if name == "arbitrary" else partitions.optimal(a.layer, a.y, a.u)
-        p, name = np.concatenate(partition, axis=2), f"{name}, {row}"
-        for size in (1.0, 0.01, 100.0):
-            dW = size * rng.normal(size=a.dW.shape) * a.layer.trainable
-            dY = rng.normal(size=a.dY.shape)
-            x = reference.parts(a.layer, a.y, dW, dY)
-            change = coefficients.output_change(a.layer, a.y, dW, dY)
-            right = coefficients.squared_change_bound(a.layer, a.y, dW, dY, partition)
-            claims += [Equal("(6), before squaring: change against the sum over parts", change,
-                             (p * partitions.ratio(x, p)).sum(axis=2), 1e-12, case=name),
-                       Equal("(7), right side against a sum over parts", right,
-                             reference.squares(x, p), 1e-12, case=name),
-                       AtMost("(7), squared change against the right side", change**2, right,
-                              case=name)]
+    for (row, a), name, size in product(cases.affine_rows(rng).items(), ("arbitrary", "optimal"),
+                                        (1.0, 0.01, 100.0)):
+        partition = a.partition if name == "arbitrary" else a.best
+        p = np.concatenate(partition, axis=2)
+        dW = size * rng.normal(size=a.dW.shape) * a.layer.trainable
+        dY = rng.normal(size=a.dY.shape)
+        x = reference.parts(a.layer, a.y, dW, dY)
+        change = coefficients.output_change(a.layer, a.y, dW, dY)
+        right = coefficients.squared_change_bound(a.layer, a.y, dW, dY, partition)
+        claims += in_case(
+            f"{name}, {row}", Equal("(6), before squaring: change against the sum over parts",
+                                    change, (p * partitions.ratio(x, p)).sum(axis=2), 1e-12),
+            Equal("(7), right side against a sum over parts", right, reference.squares(x, p),
+                  1e-12),
+            AtMost("(7), squared change against the right side", change**2, right))
     a = cases.affine(rng)
+    first, right = cases.proportional_change(a)
     one = cases.in_proportion(a)
-    first = reference.parts(one.layer, one.y, one.dW, one.dY).sum(axis=2)
-    best = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
-    bias, weights = one.dW[:, :1].T, one.dW[:, 1:].T
-    moved = (one.y + one.dY) @ (one.layer.weight.T
-                                + weights) + one.layer.bias + bias - one.layer.forward(one.y)[0]
-    # or the opposite step
-    larger = moved if abs(moved[0, 0]) > abs(first[0, 0]) else 2 * first - moved
-    return [*claims, Equal("equality where every part is in proportion to its fraction", best[0, 0],
-                           first[0, 0] ** 2, 1e-12),
+    # the change of this step or of the opposite one
+    larger = abs(first) + abs(one.dY @ one.dW[:, 1:].T)[0, 0]
+    return [*claims, Equal("equality where every part is in proportion to its fraction", right,
+                           first**2, 1e-12),
             Counterexample(AtMost("the change itself, products of changes included, squared "
-                                  "against the right side", larger[0, 0] ** 2, best[0, 0], 1e-6)),
+                                  "against the right side", larger**2, right, 1e-6)),
             Case(y=a.y, dW=a.dW, dY=a.dY, eps=a.partition.eps, phi=a.partition.phi)]
 
 
@@ -146,10 +138,7 @@ def equations_6_and_7(rng):
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_8(rng):
-    rows = cases.affine_rows(rng)
-    a = rows["four samples"]
-    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+    return quadratics_bounded(rng, first=False)
 
 
 @equation(PAPER, "9",
@@ -169,11 +158,8 @@ def equation_8(rng):
 def equation_9(rng):
     claims = []
     for row, a in cases.affine_rows(rng).items():
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        both = list(zip(below._fields, below, reference.affine_coefficients(a)))
-        claims += [Equal(f"{name} against differences of the right side of (8)", array, expected,
-                         1e-12, case=row)
-                   for name, array, expected in both[0 if a.layer.trainable else 2:]]
+        below = a.below()
+        claims += by_differences(a, row, 8, *below._fields[0 if a.layer.trainable else 2:])
         if a.layer.trainable:
             claims.append(AtMost("0 against W_ddot, although Y_dot has both signs", 0.0,
                                  below.W_ddot, case=row))

@@ -1,13 +1,14 @@
 """Random small cases for the checks; what they are compared with stands in ``reference``."""
 
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 
+from .... import exact
 from ....nets import (Activation, ActivationFunction, Chain, Linear, Network, SoftmaxCrossEntropy,
                       SquaredError)
-from .. import partitions
+from .. import coefficients, partitions
 from ..explicit import explicit_bound, partitions_of
 from ..hessian import bounded_hessian
 from . import reference
@@ -54,18 +55,19 @@ def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, ou
     """A chain Linear, Activation, ..., Linear; uniform, of half-width scale / sqrt(fan in).
 
     `fixed` numbers the linear layers, from 0, that are not trained; ``positive=True`` takes
-    absolute values of weights and biases; ``output="identity"`` adds no layer at the end.
+    absolute values of all parameters; ``output="identity"`` adds no layer at the end.
     """
     layers = []
-    for k, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:])):
-        layer = Linear(n_in, n_out, bias=bias, trainable=k not in fixed, init=scale / np.sqrt(n_in),
-                       rng=rng)
-        if positive:
-            for name, value in layer.parameters.items():
-                layer.assign(name, np.abs(value))
-        name = activation if k < len(sizes) - 2 else output
-        layers += [layer] if name == "identity" else [layer, Activation(name)]
-    return Network(layers)
+    for k, (n_in, n_out) in enumerate(pairwise(sizes)):
+        layers.append(Linear(n_in, n_out, bias=bias, trainable=k not in fixed,
+                             init=scale / np.sqrt(n_in), rng=rng))
+        behind = activation if k < len(sizes) - 2 else output
+        if behind != "identity":
+            layers.append(Activation(behind))
+    net = Network(layers)
+    if positive:
+        net.theta = np.abs(net.theta)
+    return net
 
 
 def batch(rng, net, loss="squared", samples=5, positive=False, size=1.0):
@@ -89,6 +91,12 @@ def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES)
             for activation, loss in product(activations, losses)}
 
 
+def by_chance(rng, **options):
+    """An :func:`evaluation` with three samples, a curved activation and a loss by chance."""
+    return evaluation(rng, **{"activation": rng.choice(CURVED), "loss": rng.choice(list(LOSSES)),
+                              "samples": 3} | options)
+
+
 ROWS = {"one sample": {"samples": 1}, "two samples": {"samples": 2},
         "eleven samples": {"samples": 11},
         "first layer fixed": {"fixed": (0,)}, "middle layer fixed": {"fixed": (1,)},
@@ -103,14 +111,17 @@ ROWS = {"one sample": {"samples": 1}, "two samples": {"samples": 2},
 
 
 def rows(rng, leave_out=(), **options):
-    """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each with a
-    curved activation and a loss by chance, and a dead unit; `options` go before those of a row.
+    """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each
+    :func:`by_chance`, and a dead unit; `options` go before those of a row.
     """
-    drawn = {name: evaluation(rng, **{"activation": rng.choice(CURVED),
-                                      "loss": rng.choice(list(LOSSES)), "samples": 3} | row
-                              | options)
-             for name, row in ROWS.items() if name not in leave_out}
+    drawn = {name: by_chance(rng, **row | options) for name, row in ROWS.items()
+             if name not in leave_out}
     return drawn | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
+
+
+def rows_and_sin(rng):
+    """:func:`rows`, and an activation with slopes of both signs."""
+    return rows(rng) | {"sin": evaluation(rng, "sin", scale=3.0)}
 
 
 def numbers_of_samples(make, rng, **options):
@@ -122,18 +133,12 @@ def nested(at):
     """The same network as a chain in a chain in a chain, evaluated on the same batch."""
     first, *rest = [layer.copy() for layer in at.network.layers]
     net = Network([first, Chain([*rest[:1], Chain(rest[1:])])] if len(rest) > 1 else [first, *rest])
-    return net.evaluate(at.loss_function, at.x, targets(at))
+    return net.evaluate(at.loss_function, at.x, at.y)
 
 
 def single_precision(at):
     """The same network and batch in float32."""
-    return at.network.astype("float32").evaluate(at.loss_function, at.x, targets(at))
-
-
-def targets(at):
-    """The targets of a batch as the loss takes them."""
-    softmax = isinstance(at.loss_function, SoftmaxCrossEntropy)
-    return at.y.argmax(axis=1) if softmax else at.y
+    return at.network.astype("float32").evaluate(at.loss_function, at.x, at.y)
 
 
 def curved(rng, **options):
@@ -141,8 +146,7 @@ def curved(rng, **options):
 
     With two outputs both second derivatives of the softmax would be the same.
     """
-    return evaluation(rng, rng.choice(CURVED), rng.choice(list(LOSSES)), scale=1.5,
-                      **{"samples": 3, "sizes": (3, 3, 2, 3), **options})
+    return by_chance(rng, **{"scale": 1.5, "sizes": (3, 3, 2, 3)} | options)
 
 
 def tight(rng):
@@ -150,24 +154,22 @@ def tight(rng):
     return evaluation(rng, "relu", positive=True, sizes=(3, 4, 3, 1))
 
 
-def product_of_weights(w1=0.0, w2=0.0, target=1.0, bias=True):
-    """The smallest case in which dropped products matter: y = w2 w1 x, biases zero, x = 1.
-
-    Order of the parameters: w1, b1, w2, b2.
-    """
-    net = Network([Linear(1, 1, bias=bias, init=0.0), Linear(1, 1, bias=bias, init=0.0)])
-    net.layers[0].weight, net.layers[1].weight = [[w1]], [[w2]]
-    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), target))
+def one_unit(theta, target, activation="identity", x=1.0, bias=True):
+    """One unit a layer, one sample: y = w2 s(w1 x + b1) + b2, theta = w1, b1, w2, b2."""
+    hidden = [] if activation == "identity" else [Activation(activation)]
+    net = Network([Linear(1, 1, bias=bias), *hidden, Linear(1, 1, bias=bias)])
+    net.theta = np.array(theta)
+    return net.evaluate(SquaredError(), np.full((1, 1), x), np.full((1, 1), target))
 
 
-def bent_unit(w2=1.0, target=-5.0):
-    """One tanh unit far above its target: the coefficient below it is negative.
+def product_of_weights():
+    """The smallest case in which dropped products matter: y = w2 w1 x, all zero but x = 1."""
+    return one_unit((0.0, 0.0, 0.0, 0.0), 1.0)
 
-    y = w2 tanh(w1 x + b1) + b2 with w1 = x = 1 and both biases 0; in order w1, b1, w2, b2.
-    """
-    net = Network([Linear(1, 1, init=0.0), Activation("tanh"), Linear(1, 1, init=0.0)])
-    net.layers[0].weight, net.layers[2].weight = [[1.0]], [[w2]]
-    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), target))
+
+def bent_unit():
+    """One tanh unit far above its target: the coefficient below it is negative."""
+    return one_unit((1.0, 0.0, 1.0, 0.0), -5.0, "tanh")
 
 
 def with_dead_unit(rng, loss="squared"):
@@ -207,6 +209,11 @@ def bounded(at):
     return bounded_hessian(at.network, at.loss_function, at.x, at.y)
 
 
+def true_hessian(at):
+    """The Hessian of the objective at an evaluation, (P, P)."""
+    return exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
+
+
 class AffineCase(NamedTuple):
     """One affine layer with everything that its equations mention, all entries non-zero."""
 
@@ -218,6 +225,21 @@ class AffineCase(NamedTuple):
     dW: np.ndarray      # (out, 1 + in)
     dY: np.ndarray      # (S, in)
     partition: partitions.Partition
+
+    @property
+    def best(self):
+        """The fractions of (10)."""
+        return partitions.optimal(self.layer, self.y, self.u)
+
+    def below(self, partition=None):
+        """The coefficients (9) of the layer's weights and inputs."""
+        return coefficients.affine(self.layer, self.y, self.Y_dot, self.Y_ddot,
+                                   self.partition if partition is None else partition)
+
+    @property
+    def terms(self):
+        """The numbers that share a simplex, (S, out, 1 + 2 in)."""
+        return reference.terms(self.layer, self.y, self.u)
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, size=1.0, **options):
@@ -248,6 +270,11 @@ def affine_rows(rng, first=False):
             if not (first and name == "fixed")}
 
 
+def affine_and_first(rng):
+    """:func:`affine_rows`, and a first layer."""
+    return affine_rows(rng) | {"first": affine(rng, first=True)}
+
+
 def in_proportion(a):
     """One sample, one output, changes in proportion to optimal fractions: equalities hold."""
     y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
@@ -255,6 +282,14 @@ def in_proportion(a):
     return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only,
                       0.7 * signs * np.ones_like(a.dW),
                       0.7 * u * np.sign(a.layer.weight[:1]), partitions.optimal(a.layer, y, u))
+
+
+def proportional_change(a):
+    """The change of the only output of :func:`in_proportion`, and the right side of (7)."""
+    one = in_proportion(a)
+    return (reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum(),
+            coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY,
+                                              one.partition)[0, 0])
 
 
 def steps(rng, size, count=40):

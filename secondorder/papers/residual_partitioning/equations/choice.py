@@ -4,7 +4,6 @@ import numpy as np
 
 from .... import exact
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
-from ....nets import Activation, Linear, Network, SquaredError
 from .. import PAPER, partitions, total_gradient
 from ..fast import bound_at
 from ..rules import ActivationRule, LinearRule
@@ -15,13 +14,9 @@ from .minimiser import minimise_over_fractions, sum_of_curvatures
 
 
 def bent_the_wrong_way(rng):
-    """One unit a layer, softplus, output far below its target: a negative coefficient.
-
-    With this target other fractions save a third of the sum or more.
-    """
-    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
-    net.theta = np.array([0.5, 0.25, 1.0, 0.0]) * (1 + 0.05 * rng.uniform(-1, 1, 4))
-    return net.evaluate(SquaredError(), np.ones((1, 1)), np.full((1, 1), 40.0))
+    """An output far below its target: other fractions save a third of the sum or more."""
+    theta = np.array([0.5, 0.25, 1.0, 0.0]) * (1 + 0.05 * rng.uniform(-1, 1, 4))
+    return cases.one_unit(theta, 40.0, "softplus")
 
 
 def sums(at, rng, negative_curvature="abs"):
@@ -44,10 +39,9 @@ def sums(at, rng, negative_curvature="abs"):
           implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
 def equation_10(rng):
     claims = []
-    for name, a in (cases.affine_rows(rng) | {"first": cases.affine(rng, first=True)}).items():
-        p = np.concatenate(partitions.optimal(a.layer, a.y, a.u), axis=2)
-        claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops", p,
-                            reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13,
+    for name, a in cases.affine_and_first(rng).items():
+        claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops",
+                            np.concatenate(a.best, axis=2), reference.shares(a.terms), 1e-13,
                             case=name))
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
@@ -62,9 +56,8 @@ def equation_10(rng):
                                          "fractions' least",
                                          *sums(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
     built = explicit_bound(at)
-    eps, phi = built.partitions[2]
-    return [*claims, Case(y=built.y[2], u=built.u[2], u_above=built.u[3], eps=eps, phi=phi,
-                          W_ddot=built.curvature)]
+    return [*claims, Case(y=built.y[2], u=built.u[2], u_above=built.u[3],
+                          **built.partitions[2]._asdict(), W_ddot=built.curvature)]
 
 
 # -- the total gradient ----------------------------------------------------------------------------
@@ -81,11 +74,11 @@ def sums_over_paths(at):
             M.append(np.abs(saved.slope)[:, :, None] * M[-1])
             continue
         below = np.einsum("ij,sjp->sip", np.abs(layer.weight), M[-1])
-        for s, i in np.ndindex(below.shape[:2] if layer.trainable else (0, 0)):
-            weights, rest = np.zeros_like(layer.weight), np.zeros(layer.size - layer.weight.size)
-            weights[i] = np.abs(saved.input[s])
-            rest[i:i + 1] = 1.0
-            below[s, i, where] += np.concatenate([weights.ravel(), rest])
+        if layer.trainable:
+            units = np.eye(layer.out_features)
+            below[:, :, where] += [np.hstack([np.kron(units, np.abs(x)),
+                                              units[:, :layer.size - layer.weight.size]])
+                                   for x in saved.input]
         M.append(below)
     return np.concatenate([J.sum(axis=2) for J in M], axis=1)
 
@@ -106,18 +99,17 @@ def sums_over_paths(at):
                       ActivationRule.forward))
 def equation_11(rng):
     claims = []
-    for name, at in (cases.rows(rng)
-                     | {"sin": cases.evaluation(rng, "sin", scale=3.0)}).items():
+    for name, at in cases.rows_and_sin(rng).items():
         us = bound_at(at).total_gradients  # None stands for zero: nothing below is trained
         fast = [np.zeros_like(saved.input) if u is None else u
                 for saved, u in zip(at.saved, us)] + us[-1:]
         literal = total_gradient.total_gradients(at.network.layers, at.saved)
         single = cases.single_precision(at)
         rounded = total_gradient.total_gradients(single.network.layers, single.saved)
-        for which, us_found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
-                                           ("float32", rounded, 1e-5)):
+        for form, found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
+                                       ("float32", rounded, 1e-5)):
             claims.append(Equal("u at all layers against sums over all paths of absolute "
-                                f"products, {which}", np.concatenate(us_found, axis=1),
+                                f"products, {form}", np.concatenate(found, axis=1),
                                 sums_over_paths(at), tolerance, case=name))
         claims.append(Property("float32: u stays float32",
                                {u.dtype.name for u in rounded}, {"float32"}))

@@ -4,7 +4,7 @@ import numpy as np
 
 from .... import exact
 from ....ledger import AtMost, Case, Counterexample, Equal
-from .. import coefficients, partitions
+from .. import coefficients
 from ..fast import bound_at
 from . import cases, dense_reference, reference
 
@@ -38,33 +38,36 @@ def last_times(factor, fractions):
     return fractions
 
 
-def refused_by_5(a, eps, phi):
-    """Whether the room refuses these partitioning variables."""
-    try:
-        partitions.check(partitions.Partition(eps, phi), a.layer, a.y, a.u)
-    except ValueError:
-        return True
-    return False
+def by_differences(a, row, number, *names):
+    """(9) and (18): coefficients against differences of the right side of an equation."""
+    below, expected = a.below(), coefficients.AffineBound(*reference.affine_coefficients(a))
+    return [Equal(f"{name} against differences of the right side of ({number})",
+                  getattr(below, name), getattr(expected, name), 1e-12, case=row)
+            for name in names]
+
+
+def quadratics_bounded(rng, first):
+    """(8) and (17): the claims of :func:`both_sides` for all rows."""
+    rows = cases.affine_rows(rng, first=first)
+    a = rows["four samples"]
+    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
 
 
 def both_sides(a, rng, row):
-    """(8) and (17): linear parts agree, the quadratic part is bounded, tightly for changes in
-    proportion.
-    """
+    """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
     def sides(a):
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        return np.array([reference.quadratics(a, *step, *below) for step in changes])
+        return np.array([reference.quadratics(a, *step, *a.below()) for step in changes])
 
     changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
                        rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
     claims = []
-    for name, partition in (("arbitrary", a.partition),
-                            ("optimal", partitions.optimal(a.layer, a.y, a.u))):
+    for name, partition in (("arbitrary", a.partition), ("optimal", a.best)):
         left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
-        claims += [Equal("linear parts of both sides", left[0], right[0], 1e-12,
-                         case=f"{row}, {name} fractions"),
-                   AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0),
-                          case=f"{row}, {name} fractions")]
+        claims += in_case(
+            f"{row}, {name} fractions",
+            Equal("linear parts of both sides", left[0], right[0], 1e-12),
+            AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)))
     left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
     claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
     if row == "fixed":

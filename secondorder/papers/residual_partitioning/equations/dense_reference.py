@@ -1,8 +1,8 @@
 """What checks of other layers compare with: every layer as a matrix with shared entries.
 
-An affine layer is y_n = sum_m A_nm x_m + sum_o D_no b_o for flat x and y, and every
-entry of A is one weight, sum_k E_nmk w_k with E 0 or 1. The fractions are those of a
-fully-connected layer, one for every (n, m).
+An affine layer is y_n = sum_m A_nm x_m for flat x and y, with x_0 = 1 for the bias, and every
+entry of A that can change is one parameter, sum_k E_nmk w_k with E 0 or 1. The fractions are those
+of a fully-connected layer, one for every (n, m).
 """
 
 from typing import NamedTuple
@@ -13,41 +13,34 @@ from ....nets import Activation, Skip
 from ..partitions import ratio
 
 
-class Affine(NamedTuple):
-    """A (out, in), which weight stands where E (out, in, weights), which bias D (out, biases)."""
-
-    A: np.ndarray
-    E: np.ndarray
-    D: np.ndarray
-
-
 def affine(layer, x_shape):
-    """The matrices of a layer, from its outputs at unit inputs, unit weights and unit biases."""
+    """A (out, 1 + in) and E (out, 1 + in, parameters) of a layer, from its outputs at unit inputs
+    and unit parameters.
+    """
     units, layer = np.eye(int(np.prod(x_shape))).reshape(-1, *x_shape), layer.copy()
 
-    def outputs(x):
-        return layer.forward(x)[0].reshape(len(x), -1)
-
     def matrix():
-        return (outputs(units) - outputs(np.zeros_like(units))).T
+        constant, *columns = layer.forward(np.concatenate([0 * units[:1], units]))[0]
+        return np.stack([constant, *(column - constant for column in columns)]).reshape(
+            1 + len(units), -1).T
 
-    A, E, D = matrix(), [], []
-    if "weight" in layer.parameters:
-        for unit in np.eye(layer.weight.size):
-            layer.weight = unit.reshape(layer.weight.shape)
-            E.append(matrix())
-    if "bias" in layer.parameters:
-        for unit in np.eye(layer.bias.size):
-            layer.bias = unit
-            D.append(outputs(np.zeros_like(units[:1]))[0])
-    return Affine(A, np.array(E).reshape(-1, *A.shape).transpose(1, 2, 0),
-                  np.array(D).reshape(-1, len(A)).T)
+    A, E = matrix(), []
+    for unit in np.eye(layer.size):
+        for name, piece in zip(layer.parameters, layer.split(unit)):
+            layer.assign(name, piece)
+        E.append(matrix())
+    return A, np.array(E).reshape(-1, *A.shape).transpose(1, 2, 0)
+
+
+def with_one(x):
+    """Flat inputs with x_0 = 1 in front, (S, 1 + in)."""
+    return np.hstack([np.ones_like(x[:, :1]), x])
 
 
 class Step(NamedTuple):
     """One layer on the way up: flat input x, u before and after, the Jacobian of x in theta
     (S, m, P), where the layer's parameters stand; `inner` are the steps inside a skip connection,
-    `matrices` those of an affine layer.
+    A and E those of an affine layer.
     """
 
     layer: object
@@ -57,15 +50,15 @@ class Step(NamedTuple):
     J: np.ndarray
     where: slice
     inner: list
-    matrices: Affine
+    A: np.ndarray
+    E: np.ndarray
 
 
 def upwards(layers, saved, u, J, start=0):
     """The steps through `layers`, then u and J at the end and the next place in theta."""
     steps = []
     for layer, own_saved in zip(layers, saved):
-        x, samples = own_saved.input.reshape(len(u), -1), len(u)
-        here, inner, matrices = (u, J), [], None
+        x, here, inner, A, E = own_saved.input.reshape(len(u), -1), (u, J), [], None, None
         where = slice(start, start + layer.size)
         if isinstance(layer, Skip):
             inner, u, J, _ = upwards(layer.layers, own_saved.inner, u, J, start)
@@ -74,15 +67,11 @@ def upwards(layers, saved, u, J, start=0):
             slope = layer.function.slope(x)
             u, J = np.abs(slope) * u, slope[:, :, None] * J
         else:
-            matrices = affine(layer, own_saved.input.shape[1:])
-            u, J = u @ np.abs(matrices.A).T, np.einsum("nm,smp->snp", matrices.A, J)
-            if layer.size:
-                own = np.concatenate([np.einsum("nmk,sm->snk", matrices.E, x),
-                                      np.broadcast_to(matrices.D, (samples, *matrices.D.shape))],
-                                     axis=2)
-                J[:, :, where] += own
-                u = u + np.abs(x) @ (matrices.E.sum(axis=2) > 0).T + matrices.D.sum(axis=1)
-        steps.append(Step(layer, x, here[0], u, here[1], where, inner, matrices))
+            A, E = affine(layer, own_saved.input.shape[1:])
+            u = u @ np.abs(A[:, 1:]).T + np.abs(with_one(x)) @ (E.sum(axis=2) > 0).T
+            J = np.einsum("nm,smp->snp", A[:, 1:], J)
+            J[:, :, where] += np.einsum("nmk,sm->snk", E, with_one(x))
+        steps.append(Step(layer, x, here[0], u, here[1], where, inner, A, E))
         start += layer.size
     return steps, u, J, start
 
@@ -119,15 +108,12 @@ def through_affine(step, Y_dot, Y_ddot, curvature):
     """W_ddot = sum Y_ddot y^2 / eps and Y_ddot_in = sum Y_ddot w^2 / phi, with eps = |y| / u_out
     and phi = |w| u / u_out for every (s, n, m).
     """
-    A, E, D = step.matrices
-    x, u, u_out = step.x[:, None, :], step.u[:, None, :], step.u_out[:, :, None]
-    if step.layer.size:
-        eps = ratio(np.abs(x), u_out)
-        of_weights = np.einsum("snm,nmk->k", ratio(Y_ddot[:, :, None] * x**2, eps), E)
-        of_biases = np.einsum("sn,no->o", ratio(Y_ddot, ratio(1, step.u_out)), D)
-        curvature[step.where] += np.concatenate([of_weights, of_biases])
-    phi = ratio(np.abs(A) * u, u_out)
-    return Y_dot @ A, ratio(Y_ddot[:, :, None] * A**2, phi).sum(axis=1)
+    x, u, u_out = with_one(step.x)[:, None], step.u[:, None], step.u_out[:, :, None]
+    eps = ratio(np.abs(x), u_out)
+    curvature[step.where] += np.einsum("snm,nmk->k", ratio(Y_ddot[:, :, None] * x**2, eps), step.E)
+    w = step.A[:, 1:]
+    phi = ratio(np.abs(w) * u, u_out)
+    return Y_dot @ w, ratio(Y_ddot[:, :, None] * w**2, phi).sum(axis=1)
 
 
 class Reference(NamedTuple):

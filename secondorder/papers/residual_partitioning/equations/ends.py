@@ -9,7 +9,7 @@ from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER, coefficients, partitions
 from . import cases, reference
-from .claims import both_sides, is_refused, last_times
+from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import NOT_NEGATIVE
 
 F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
@@ -70,33 +70,33 @@ def equations_12_to_15(rng):
         moved.theta = at.network.theta + delta
         by_hand = reference.losses(name, p + dY, at.y)
         average = sum(phi[:, i:i + 1] * (p + dY * e / phi[:, i:i + 1]) for i, e in enumerate(units))
-        # one output changes and has all of the fraction
-        one = dY * units[0], np.tile(units[0], (samples, 1))
+        first, all_of_it = dY * units[0], np.tile(units[0], (samples, 1))
         f_ii, ones = loss.hessian_diagonal(p, at.y), np.ones_like(phi)
         Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), f_ii, phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += [
-            Equal("(12): f at the outputs of the changed network against f at the outputs plus "
-                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12, case=case),
-            Equal("(13): f at the sum of components against f at the changed outputs",
-                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12, case=case),
-            Equal("(14): average of the points against the changed outputs", average,
-                  reference.outputs(at.network, at.x, delta), 1e-13, case=case),
-            Property("(14): these fractions are accepted",
-                     not is_refused(partitions.check_output, phi, f_ii, ones), case=case),
-            Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
-                     is_refused(partitions.check_output, last_times(1.1, phi), f_ii, ones),
-                     case=case),
+            *in_case(
+                case, Equal("(12): f at the outputs of the changed network against f at the "
+                            "outputs plus their change", loss.value(moved(at.x), at.y), by_hand,
+                            1e-12),
+                Equal("(13): f at the sum of components against f at the changed outputs",
+                      loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12),
+                Equal("(14): average of the points against the changed outputs", average,
+                      reference.outputs(at.network, at.x, delta), 1e-13),
+                Property("(14): these fractions are accepted",
+                         not is_refused(partitions.check_output, phi, f_ii, ones)),
+                Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
+                         is_refused(partitions.check_output, last_times(1.1, phi), f_ii, ones)),
+                Equal("(15): equality where one output changes and has all of the fraction",
+                      loss.value(p + first, at.y), split_losses(name, at, all_of_it, first),
+                      1e-12),
+                Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12),
+                Equal("diagonal matrix of Y_ddot against the right side's Hessian",
+                      np.diag(Y_ddot.ravel()), hessian, 1e-6)),
             *(AtMost("(15): f at the changed outputs against the right side",
                      loss.value(p + size * dY, at.y),
                      split_losses(name, at, phi, size * dY), case=f"{case}, change times {size:g}")
-              for size in (0.1, 1.0, 10.0)),
-            Equal("(15): equality where one output changes and has all of the fraction",
-                  loss.value(p + one[0], at.y), split_losses(name, at, one[1], one[0]), 1e-12,
-                  case=case),
-            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12, case=case),
-            Equal("diagonal matrix of Y_ddot against the right side's Hessian",
-                  np.diag(Y_ddot.ravel()), hessian, 1e-6, case=case)]
+              for size in (0.1, 1.0, 10.0))]
     return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 
@@ -116,25 +116,23 @@ def equations_12_to_15(rng):
 def equation_16(rng):
     claims = []
     for (name, a), size in product(cases.affine_rows(rng, first=True).items(), (1.0, 0.01, 100.0)):
-        case, dW = f"{name}, size {size:g}", size * a.dW
+        dW = size * a.dW
         x = reference.parts(a.layer, a.y, dW, a.dY)
         change = coefficients.output_change(a.layer, a.y, dW, a.dY)
         bias = 0 if a.layer.bias is None else a.layer.bias + dW[:, 0]
         moved = a.y @ (a.layer.weight + dW[:, 1:]).T + bias
         right = coefficients.squared_change_bound(a.layer, a.y, dW, a.dY, a.partition)
-        claims += [Equal("first-order change against the change itself", change,
-                         moved - a.layer.forward(a.y)[0], 1e-12, scale=np.abs(moved).max(),
-                         case=case),
-                   Equal("right side against a sum over parts", right,
-                         reference.squares(x, np.concatenate(a.partition, axis=2)), 1e-12,
-                         case=case),
-                   AtMost("squared change against the right side", change**2, right, case=case)]
+        claims += in_case(
+            f"{name}, size {size:g}",
+            Equal("first-order change against the change itself", change,
+                  moved - a.layer.forward(a.y)[0], 1e-12, scale=moved),
+            Equal("right side against a sum over parts", right,
+                  reference.squares(x, np.concatenate(a.partition, axis=2)), 1e-12),
+            AtMost("squared change against the right side", change**2, right))
     a = cases.affine(rng, first=True)
-    one = cases.in_proportion(a)
-    tight = coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY, one.partition)
-    return [*claims,
-            Equal("equality where every part is in proportion to its fraction", tight[0, 0],
-                  reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum() ** 2, 1e-12),
+    first, right = cases.proportional_change(a)
+    return [*claims, Equal("equality where every part is in proportion to its fraction", right,
+                           first**2, 1e-12),
             Case(y=a.y, dW=a.dW, eps=a.partition.eps)]
 
 
@@ -146,10 +144,7 @@ def equation_16(rng):
           uses=("16",), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
-    rows = cases.affine_rows(rng, first=True)
-    a = rows["four samples"]
-    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+    return quadratics_bounded(rng, first=True)
 
 
 @equation(PAPER, "18",
@@ -164,14 +159,10 @@ def equation_17(rng):
 def equation_18(rng):
     claims = []
     for name, a in cases.affine_rows(rng, first=True).items():
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-        W_dot, W_ddot, _, _ = reference.affine_coefficients(a)
-        claims += [Equal("W_dot against differences of the right side of (16)", below.W_dot, W_dot,
-                         1e-12, case=name),
-                   Equal("W_ddot against differences of the right side of (16)", below.W_ddot,
-                         W_ddot, 1e-12, case=name),
+        below = a.below()
+        claims += [*by_differences(a, name, 16, "W_dot", "W_ddot"),
                    Property("Y_ddot, void at the first layer, is zero", not below.Y_ddot.any(),
                             case=name)]
     return [*claims,
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=W_dot,
-                 W_ddot=W_ddot)]
+            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps, W_dot=below.W_dot,
+                 W_ddot=below.W_ddot)]

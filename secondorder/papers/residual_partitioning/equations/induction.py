@@ -18,10 +18,9 @@ from .minimiser import minimise_over_fractions, weighted_squares
 
 def shown(built, k):
     """A live case for the reader: the arrays around the affine layer at place k."""
-    eps, phi = built.partitions[k]
     return Case(y=built.y[k], u=built.u[k], u_above=built.u[k + 1],
-                Y_ddot_above=built.Y_ddot[k + 1],
-                eps=eps, phi=phi, W_ddot=built.W_ddot[k], Y_ddot=built.Y_ddot[k])
+                Y_ddot_above=built.Y_ddot[k + 1], **built.partitions[k]._asdict(),
+                W_ddot=built.W_ddot[k], Y_ddot=built.Y_ddot[k])
 
 
 def both_sides(at, rng, below, negative_curvature="none", own=False):
@@ -93,11 +92,11 @@ def equations_26_and_27(rng):
     for k in (2, 4):
         before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
         left, right, scale = both_sides(at, rng, k, own=True)
-        claims += [Equal("(26): sum up to this layer", reference.sum_up_to(at, built, k + 1),
-                         before + own, 1e-12, case=f"layer {k + 1}"),
-                   Equal("(27): left and right with its constant, for three choices", left,
-                         right + reference.constant(at, k), 1e-11, scale=scale,
-                         case=f"layer {k + 1}")]
+        claims += in_case(
+            f"layer {k + 1}", Equal("(26): sum up to this layer",
+                                    reference.sum_up_to(at, built, k + 1), before + own, 1e-12),
+            Equal("(27): left and right with its constant, for three choices", left,
+                  right + reference.constant(at, k), 1e-11, scale=scale))
     left, right, scale = both_sides(cases.all_negative(rng), rng, 4, "abs", own=True)
     return [*claims, Counterexample(Equal("absolute value of negative numbers: one constant for "
                                           "three choices", left[1:], right[1:] + (left - right)[0],
@@ -133,19 +132,21 @@ def equations_28_to_30(rng):
     return [*claims, shown(built, 0)]
 
 
-def against_the_minimum(a, optimum, rng):
+def quantity(a, partition):
+    """sum_ij W_ddot_ij + sum_sj Y_ddot_sj u_sj^2: the left side of (34)."""
+    below = a.below(partition)
+    return float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2))
+
+
+def against_the_minimum(a, rng):
     """Fractions and value against a numerical minimiser; and with Y_ddot < 0, no minimum."""
-    x, eps_and_phi = reference.terms(a.layer, a.y, a.u), np.concatenate(optimum, axis=2)
-
-    def quantity(partition, sign=1):
-        below = coefficients.affine(a.layer, a.y, a.Y_dot, sign * a.Y_ddot, partition)
-        return float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2))
-
-    least, nearest = minimise_over_fractions(weighted_squares(a.Y_ddot, x), [x != 0], rng)
-    return [Equal("fractions against the numerical minimiser", eps_and_phi, nearest[0], 1e-4),
-            Equal("least value", quantity(optimum), least, 1e-8),
+    turned, terms = a._replace(Y_ddot=-a.Y_ddot), weighted_squares(a.Y_ddot, a.terms)
+    least, (nearest,) = minimise_over_fractions(terms, [a.terms != 0], rng)
+    return [Equal("fractions against the numerical minimiser", np.concatenate(a.best, axis=2),
+                  nearest, 1e-4),
+            Equal("least value", quantity(a, a.best), least, 1e-8),
             Counterexample(AtMost("with Y_ddot < 0: their value against that of other fractions",
-                                  quantity(optimum, -1), quantity(a.partition, -1), 1e-3))]
+                                  quantity(turned, a.best), quantity(turned, a.partition), 1e-3))]
 
 
 @equation(PAPER, "31",
@@ -158,37 +159,31 @@ def against_the_minimum(a, optimum, rng):
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps"),))
 def equation_31(rng):
-    claims = [Equal("they sum to one", partitions.optimal(a.layer, a.y, a.u).eps.sum(axis=2),
-                    np.ones(a.Y_dot.shape), 1e-12, case=name)
+    claims = [Equal("they sum to one", a.best.eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12,
+                    case=name)
               for name, a in cases.affine_rows(rng, first=True).items()]
     # small inputs: what is missing in the denominator, the 1 of the bias, is the larger part of it
     a = cases.affine(rng, first=True, size=0.3)
-    best = partitions.optimal(a.layer, a.y, a.u)
-    printed = np.abs(reference.terms(a.layer, a.y,
-                                     a.u)[:, :, :4]) / np.abs(a.y).sum(axis=1)[:, None, None]
-    ones = np.ones(a.Y_dot.shape)
-    return [*claims, *against_the_minimum(a, best, rng),
+    printed = np.abs(a.terms[:, :, :4]) / np.abs(a.y).sum(axis=1)[:, None, None]
+    return [*claims, *against_the_minimum(a, rng),
             Printed(Equal("with a denominator that starts at j' = 1 they sum to one",
-                          printed.sum(axis=2), ones, 1e-3)),
-            Case(y=a.y, eps=best.eps, printed=printed)]
+                          printed.sum(axis=2), np.ones(a.Y_dot.shape), 1e-3)),
+            Case(y=a.y, eps=a.best.eps, printed=printed)]
 
 
 def at_the_optimum(rng, first):
     """Claims on the optimal fractions, and that the quantity is sum Y_ddot u^2 there."""
     claims = []
     for name, a in cases.affine_rows(rng, first=first).items():
-        best, x = partitions.optimal(a.layer, a.y, a.u), reference.terms(a.layer, a.y, a.u)
-        below, u = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, best), np.abs(x).sum(axis=2)
+        u = np.abs(a.terms).sum(axis=2)
         claims += in_case(
             name, Equal("fractions against |y| and |w| u over the total gradient",
-                        np.concatenate(best, axis=2), np.abs(x) / u[:, :, None], 1e-13),
+                        np.concatenate(a.best, axis=2), np.abs(a.terms) / u[:, :, None], 1e-13),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13),
-            Equal("the quantity against the sum of Y_ddot u^2",
-                  float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2)),
+            Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),
                   float(np.sum(a.Y_ddot * u**2)), 1e-12))
-    return [*claims,
-            Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, eps=best.eps, phi=best.phi)]
+    return [*claims, Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, **a.best._asdict())]
 
 
 @equation(PAPER, "32", "33",
@@ -242,16 +237,10 @@ def equations_34_to_36(rng):
     whole, part, scale = differences(cases.curved(rng), 2, "none")
     broken, but, large = differences(cases.all_negative(rng), 4, "abs")
     a = cases.affine(rng)
-    below = coefficients.affine(a.layer, a.y, a.Y_dot, a.Y_ddot, a.partition)
-    x, p = reference.terms(a.layer, a.y, a.u), np.concatenate(a.partition, axis=2)
-    passed_on, own = np.zeros_like(a.u), np.zeros_like(below.W_ddot)
-    for s, i, j in np.ndindex(p.shape):
-        term = a.Y_ddot[s, i] * x[s, i, j] ** 2 / p[s, i, j]
-        if j < 4:
-            own[i, j] += term
-        else:
-            passed_on[s, j - 4] += term
-    bracket = reference.squares(x, p)
+    below, p = a.below(), np.concatenate(a.partition, axis=2)
+    parts = a.Y_ddot[:, :, None] * a.terms**2 / p
+    own, passed_on = parts[:, :, :4].sum(axis=0), parts[:, :, 4:].sum(axis=1)
+    bracket = reference.squares(a.terms, p)
     largest = coefficients.squared_change_bound(a.layer, a.y, np.ones_like(a.dW), a.u, a.partition)
     return [Equal("(34): the layer's fractions change the whole sum by what they change the "
                   "quantity", whole, part, 1e-10, scale=scale),
@@ -260,8 +249,7 @@ def equations_34_to_36(rng):
             Equal("(35): part that goes below, sample by sample and unit by unit",
                   below.Y_ddot * a.u**2, passed_on, 1e-12),
             Equal("(35): part of every parameter", below.W_ddot, own, 1e-12),
-            Equal("(36): both parts together",
-                  float(np.sum(below.Y_ddot * a.u**2) + below.W_ddot.sum()),
+            Equal("(36): both parts together", quantity(a, a.partition),
                   float(np.sum(a.Y_ddot * bracket)), 1e-12),
             Equal("(36): the bracket is (7) for changes of 1 above and u below", largest, bracket,
                   1e-12),
@@ -282,16 +270,11 @@ def equations_34_to_36(rng):
           kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(partitions.optimal, "eps", "phi"),))
 def equation_37(rng):
-    claims = []
-    for name, a in cases.affine_rows(rng).items():
-        best = partitions.optimal(a.layer, a.y, a.u)
-        claims.append(Equal("closed form against loops", np.concatenate(best, axis=2),
-                            reference.shares(reference.terms(a.layer, a.y, a.u)), 1e-13,
-                            case=name))
+    claims = [Equal("closed form against loops", np.concatenate(a.best, axis=2),
+                    reference.shares(a.terms), 1e-13, case=name)
+              for name, a in cases.affine_rows(rng).items()]
     a = cases.affine(rng, samples=3)
-    best = partitions.optimal(a.layer, a.y, a.u)
-    return [*claims, *against_the_minimum(a, best, rng),
-            Case(y=a.y, u=a.u, eps=best.eps, phi=best.phi)]
+    return [*claims, *against_the_minimum(a, rng), Case(y=a.y, u=a.u, **a.best._asdict())]
 
 
 @equation(PAPER, "38", "39",

@@ -123,7 +123,7 @@ def claim_decrease(rng):
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
     step = ResidualPartitioning(line.network, line.loss_function, 3.0)._direction(line)
-    at = cases.product_of_weights(0.1, 0.1, bias=False)
+    at = cases.one_unit((0.1, 0.1), 1.0, bias=False)
     delta = ResidualPartitioning(at.network, at.loss_function, 1.0)._direction(at)
     after = reference.losses("squared", reference.outputs(at.network, at.x, delta), at.y)[0]
     return [*claims,
