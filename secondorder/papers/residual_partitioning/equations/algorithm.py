@@ -12,7 +12,7 @@ from ..explicit import explicit_bound
 from ..algorithm_1 import algorithm_1 as corrected_algorithm
 from ..algorithm_1 import algorithm_1_as_printed
 from . import cases, reference
-from .claims import is_bound
+from .claims import in_case, is_bound
 from .reference import Reading
 
 
@@ -59,7 +59,7 @@ def algorithm_1(rng):
     claims = []
     for name, scale in ((activation, 1.5), ("sin", 3.0)):
         at = cases.evaluation(rng, name, loss, samples=3, sizes=(2, 3, 2, 3), scale=scale)
-        claims += corrected_lines(at, name) + printed_lines(at, name)
+        claims += in_case(name, *corrected_lines(at), *printed_lines(at))
     return [*claims, *every_row(rng), *printed_bound(rng), *diagonal_start(rng),
             *indices(at)]
 
@@ -92,36 +92,32 @@ def every_row(rng):
     return claims
 
 
-def corrected_lines(at, name):
+def corrected_lines(at):
     """The corrected algorithm, line by line and fast, against loops."""
     W_dot, W_ddot = reference.algorithm(at)
     fast, by_loops = bound_at(at, "jensen"), (W_dot, W_ddot, -0.5 * W_dot / W_ddot)
     return [Equal("algorithm_1, line by line, against loops",
-                  corrected_algorithm(at, learning_rate=0.5), by_loops, 1e-12, case=name),
+                  corrected_algorithm(at, learning_rate=0.5), by_loops, 1e-12),
             Equal("W_dot and W_ddot against loops", [fast.gradient, fast.curvature],
-                  [W_dot, W_ddot], 1e-12, case=name),
+                  [W_dot, W_ddot], 1e-12),
             Equal("W_dot by loops against back-propagation", W_dot,
-                  exact.gradient(at.network, at.loss_function, at.x, at.y), 1e-12, case=name),
+                  exact.gradient(at.network, at.loss_function, at.x, at.y), 1e-12),
             Case(y_1=at.x, u_L=fast.total_gradients[-1], W_dot=W_dot, W_ddot=W_ddot)]
 
 
-def printed_lines(at, name):
+def printed_lines(at):
     """The printed algorithm as the package keeps it, and each misprint by itself."""
     right, printed = bound_at(at, "jensen").curvature, algorithm_1_as_printed(at, learning_rate=0.5)
     W_dot, W_ddot = reference.algorithm(at, Reading("Y_ddot"))
-    last = at.network.slices[-1]
-    by_loops = W_dot, W_ddot, -0.5 * W_dot / W_ddot
-    claims = [Equal(f"algorithm_1_as_printed against loops, {what}", array, expected, 1e-12,
-                    case=name)
-              for what, array, expected in zip(("W_dot", "W_ddot", "update"), printed, by_loops)]
-    for what, reading in (("Y_ddot in place of Z", Reading("Y_ddot")),
-                          ("other reading: one root over f_ii and the sum", Reading(root="nested")),
-                          ("other reading: |.| squared around the first term",
-                           Reading(absolute="square"))):
-        claims.append(Printed(Equal(f"W_ddot, {what}", reference.algorithm(at, reading)[1], right,
-                                    1e-6, case=name)))
-    return [*claims, Equal("in it, the last layer is right", printed.W_ddot[last], right[last],
-                           1e-12, case=name)]
+    last, by_loops = at.network.slices[-1], (W_dot, W_ddot, -0.5 * W_dot / W_ddot)
+    readings = {"Y_ddot in place of Z": Reading("Y_ddot"),
+                "other reading: one root over f_ii and the sum": Reading(root="nested"),
+                "other reading: |.| squared around the first term": Reading(absolute="square")}
+    return [*(Equal(f"algorithm_1_as_printed against loops, {what}", array, expected, 1e-12)
+              for what, array, expected in zip(("W_dot", "W_ddot", "update"), printed, by_loops)),
+            *(Printed(Equal(f"W_ddot, {what}", reference.algorithm(at, reading)[1], right, 1e-6))
+              for what, reading in readings.items()),
+            Equal("in it, the last layer is right", printed.W_ddot[last], right[last], 1e-12)]
 
 
 def printed_bound(rng):

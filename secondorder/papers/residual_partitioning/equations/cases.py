@@ -70,19 +70,19 @@ def network(rng, activation="tanh", sizes=(3, 4, 3, 3), scale=1.0, bias=True, ou
     return net
 
 
-def batch(rng, net, loss="squared", samples=5, positive=False, size=1.0):
-    """Inputs and targets: normal numbers times `size`, or labels for the softmax."""
+def evaluated(rng, net, loss="squared", samples=5, positive=False, size=1.0):
+    """A network on a random batch: normal numbers times `size`, or labels for the softmax."""
     x = size * rng.normal(size=(samples, *net.input_shape))
     shape = (samples, *net.output_shape)
     y = rng.integers(0, shape[1], samples) if loss == "softmax" else size * rng.normal(size=shape)
-    return np.abs(x) if positive else x, y
+    return net.evaluate(ALL_LOSSES[loss](), np.abs(x) if positive else x, y)
 
 
 def evaluation(rng, activation="tanh", loss="squared", samples=5, positive=False, size=1.0,
                **options):
-    """A random network (``options`` as for :func:`network`), evaluated on a random batch."""
+    """A random network (``options`` as for :func:`network`), :func:`evaluated`."""
     net = network(rng, activation, positive=positive, **options)
-    return net.evaluate(ALL_LOSSES[loss](), *batch(rng, net, loss, samples, positive, size))
+    return evaluated(rng, net, loss, samples, positive, size)
 
 
 def variety(rng, activations=(*CURVED, "relu", "identity"), losses=tuple(LOSSES), **options):
@@ -116,7 +116,10 @@ def rows(rng, leave_out=(), **options):
     """
     drawn = {name: by_chance(rng, **row | options) for name, row in ROWS.items()
              if name not in leave_out}
-    return drawn | {"a dead unit": with_dead_unit(rng, rng.choice(list(LOSSES)))}
+    loss, net = rng.choice(list(LOSSES)), network(rng, "relu")
+    # its first hidden unit is 0 in the whole batch, and with it its slope
+    net.layers[0].bias[0] = -100.0
+    return drawn | {"a dead unit": evaluated(rng, net, loss)}
 
 
 def rows_and_sin(rng):
@@ -170,13 +173,6 @@ def product_of_weights():
 def bent_unit():
     """One tanh unit far above its target: the coefficient below it is negative."""
     return one_unit((1.0, 0.0, 1.0, 0.0), -5.0, "tanh")
-
-
-def with_dead_unit(rng, loss="squared"):
-    """A relu network whose first hidden unit is 0 in the whole batch, and with it its slope."""
-    net = network(rng, "relu")
-    net.layers[0].bias[0] = -100.0
-    return net.evaluate(LOSSES[loss](), *batch(rng, net, loss))
 
 
 def with_residual(at, residual):

@@ -19,7 +19,7 @@ def bent_the_wrong_way(rng):
     return cases.one_unit(theta, 40.0, "softplus")
 
 
-def sums(at, rng, negative_curvature="abs"):
+def sum_and_least(at, rng, negative_curvature="abs"):
     """Sum of all W_ddot at the fractions of (10) and (46), and the least that is found."""
     least, _ = minimise_over_fractions(*sum_of_curvatures(at, negative_curvature), rng)
     return float(explicit_bound(at, negative_curvature=negative_curvature).curvature.sum()), least
@@ -46,15 +46,16 @@ def equation_10(rng):
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
-        claims.append(Equal("sum of all W_ddot against its numerical minimum", *sums(at, rng), 1e-7,
-                            case=f"{activation}, {loss}"))
+        claims.append(Equal("sum of all W_ddot against its numerical minimum",
+                            *sum_and_least(at, rng), 1e-7, case=f"{activation}, {loss}"))
     for way in ("abs", "max"):
+        positive = cases.all_positive(rng, sizes)
         claims += [Equal("sum of all W_ddot against its numerical minimum",
-                         *sums(cases.all_positive(rng, sizes), rng, way), 1e-7,
+                         *sum_and_least(positive, rng, way), 1e-7,
                          case=f"softplus, none negative, {way}"),
-                   Counterexample(AtMost("softplus, negative ones corrected: the sum against other "
-                                         "fractions' least",
-                                         *sums(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
+                   Counterexample(AtMost(
+                       "softplus, negative ones corrected: the sum against other fractions' least",
+                       *sum_and_least(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
     built = explicit_bound(at)
     return [*claims, Case(y=built.y[2], u=built.u[2], u_above=built.u[3],
                           **built.partitions[2]._asdict(), W_ddot=built.curvature)]
@@ -106,10 +107,10 @@ def equation_11(rng):
         literal = total_gradient.total_gradients(at.network.layers, at.saved)
         single = cases.single_precision(at)
         rounded = total_gradient.total_gradients(single.network.layers, single.saved)
-        for form, found, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
-                                       ("float32", rounded, 1e-5)):
+        for form, sums, tolerance in (("literal", literal, 1e-13), ("fast", fast, 1e-13),
+                                      ("float32", rounded, 1e-5)):
             claims.append(Equal("u at all layers against sums over all paths of absolute "
-                                f"products, {form}", np.concatenate(found, axis=1),
+                                f"products, {form}", np.concatenate(sums, axis=1),
                                 sums_over_paths(at), tolerance, case=name))
         claims.append(Property("float32: u stays float32",
                                {u.dtype.name for u in rounded}, {"float32"}))

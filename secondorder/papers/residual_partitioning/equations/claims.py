@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from .... import exact
 from ....ledger import AtMost, Case, Counterexample, Equal
 from .. import coefficients
-from ..fast import bound_at
-from . import cases, dense_reference, reference
+from . import cases, reference
 
 
 def in_case(name, *claims):
@@ -77,34 +75,3 @@ def both_sides(a, rng, row):
     left, right = sides(one)[0]
     return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
                            "parts of both sides", left[1], right[1], 1e-12, case=row)]
-
-
-ACTIVATIONS = ("tanh", "softplus", "sigmoid", "relu")
-
-
-def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
-    """Against explicit fractions and the dense Hessians, for both ways and with cross terms.
-
-    `crossed` are the activations with which the true Hessian is compared; it takes time.
-    """
-    claims = []
-    for activation, loss in zip(ACTIVATIONS, ("squared", "softmax", "softmax", "squared")):
-        at, name = make(rng, activation, loss), f"{activation}, {loss}"
-        for way in ("abs", "max"):
-            fast, explicit = bound_at(at, "jensen", way), dense_reference.bound(at, way)
-            claims += in_case(
-                f"{name}, {way}",
-                Equal("total gradients of the outputs, with one matrix a layer",
-                      fast.total_gradients[-1], explicit.u, 1e-12),
-                Equal("curvature from explicit fractions", fast.curvature, explicit.curvature,
-                      1e-12),
-                Equal("sum rule", fast.curvature.sum(), explicit.total, 1e-12),
-                is_bound("0 against the least eigenvalue of bound minus model", fast.curvature,
-                         explicit.H))
-        if activation in crossed:
-            true = exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
-            claims += in_case(name, is_bound(
-                "with cross terms: 0 against that of bound minus true Hessian",
-                bound_at(at, "pairwise", cross=True).curvature, true))
-    return [*claims, Case(x=at.x, u_L=fast.total_gradients[-1], Z_L=fast.carried[-1],
-                          curvature=fast.curvature)]

@@ -5,6 +5,7 @@ import numpy as np
 from ....exact.finite_differences import complex_step
 from ....ledger import AtMost, Case, Equal, Printed, Property, equation
 from .. import PAPER, partitions
+from .claims import in_case
 from .minimiser import minimise_over_fractions, weighted_squares
 
 
@@ -24,6 +25,11 @@ def softmax_by_hand(eta):
     return np.exp(eta) / sum(np.exp(e) for e in eta)
 
 
+def slope(x, p):
+    """Gradient of the objective in eta = log p, by a complex step."""
+    return complex_step(lambda eta: objective(x, softmax_by_hand(eta)), np.log(p))
+
+
 @equation(PAPER, "19", "lemma-3",
           statement="On the simplex a sum of x^2 / p is least where p is proportional to |x|; "
                     "where x is zero so is p, with 0/0 = 0.",
@@ -38,14 +44,13 @@ def lemma_3(rng):
         near = [best * np.exp(scale * rng.normal(size=n)) for scale in np.geomspace(1e-3, 1, 100)]
         others = [objective(x, p / p.sum()) for p in [*near, *rng.dirichlet(np.ones(n), 100)]]
         _, (nearest,) = minimise_over_fractions(weighted_squares(np.ones(()), x), [x != 0], rng)
-        claims += [Equal("optimum against |x| over the sum of |x|", best,
-                         [abs(v) / sum(map(abs, x)) for v in x], 1e-14, case=f"n = {n}"),
-                   Equal("optimum against a numerical minimiser", best, nearest, 1e-5,
-                         case=f"n = {n}"),
-                   AtMost("value there against values at other points", objective(x, best), others,
-                          case=f"n = {n}"),
-                   Equal("value there against (sum |x|)^2", objective(x, best),
-                         sum(map(abs, x)) ** 2, 1e-13, case=f"n = {n}")]
+        claims += in_case(
+            f"n = {n}", Equal("optimum against |x| over the sum of |x|", best,
+                              [abs(v) / sum(map(abs, x)) for v in x], 1e-14),
+            Equal("optimum against a numerical minimiser", best, nearest, 1e-5),
+            AtMost("value there against values at other points", objective(x, best), others),
+            Equal("value there against (sum |x|)^2", objective(x, best), sum(map(abs, x)) ** 2,
+                  1e-13))
     x[::2] = 0
     best, p = partitions.simplex_optimum(x), rng.dirichlet(np.ones(n))
     return [*claims, Property("with zeros: where x = 0, p = 0", not best[::2].any()),
@@ -106,8 +111,7 @@ def equations_20_and_21(rng):
           implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed))
 def equation_22(rng):
     x, p = simplex_case(rng)
-    expected = complex_step(lambda eta: objective(x, softmax_by_hand(eta)), np.log(p))
-    derivative = partitions.softmax_derivative(p)
+    expected, derivative = slope(x, p), partitions.softmax_derivative(p)
     middle = [sum(-x[k] ** 2 / p[k] ** 2 * derivative[k, i] for k in range(x.size))
               for i in range(x.size)]
     printed = partitions.simplex_gradient_as_printed(x, p)
@@ -133,18 +137,14 @@ def equation_22(rng):
 def equations_23_and_24(rng):
     x, elsewhere = simplex_case(rng)
     best, c = partitions.simplex_optimum(x), sum(map(abs, x)) ** 2
-
-    def slope(p):
-        return complex_step(lambda eta: objective(x, softmax_by_hand(eta)), np.log(p))
-
     return [Equal("(24): x^2 / p^2 against (sum |x|)^2", x**2 / best**2, np.full(x.size, c), 1e-13),
             Equal("(24): the same point by eta = log |x|", best, softmax_by_hand(np.log(np.abs(x))),
                   1e-13),
             Equal("(23): gradient at p proportional to |x|, on the scale of c",
                   partitions.simplex_gradient(x, best), np.zeros(x.size), 1e-13, scale=c),
-            Equal("(23): the same by a complex step", slope(best), np.zeros(x.size), 1e-13,
+            Equal("(23): the same by a complex step", slope(x, best), np.zeros(x.size), 1e-13,
                   scale=c),
             Equal("control: elsewhere the gradient is that of a complex step",
-                  partitions.simplex_gradient(x, elsewhere), slope(elsewhere), 1e-12),
-            AtMost("control: and it is not zero", 1e-3 * c, np.abs(slope(elsewhere)).max()),
+                  partitions.simplex_gradient(x, elsewhere), slope(x, elsewhere), 1e-12),
+            AtMost("control: and it is not zero", 1e-3 * c, np.abs(slope(x, elsewhere)).max()),
             Case(x=x, p=best, c=c)]

@@ -10,6 +10,7 @@ from ..explicit import explicit_bound, partitions_of
 from . import cases, reference
 from .claims import in_case, is_bound
 from .conditions import CORRECTED, WITHOUT_PRODUCTS
+from .reference import Reading
 
 
 @equation(PAPER, "1",
@@ -25,14 +26,13 @@ def equation_1(rng):
     claims = []
     for name in cases.LOSSES:
         at = cases.evaluation(rng, loss=name)
-        claims.append(Equal("S times the package's objective against the sum of f over samples",
-                            at.samples * at.loss, sum(reference.losses(name, at.outputs, at.y)),
-                            1e-13, case=name))
         p, q = rng.normal(size=(2, *at.outputs.shape)) * 3
         ends = [reference.losses(name, end, at.y) for end in (p, q)]
-        claims.append(AtMost("f halfway between two outputs against the mean of f at both",
-                             at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2,
-                             case=name))
+        claims += in_case(
+            name, Equal("S times the package's objective against the sum of f over samples",
+                        at.samples * at.loss, sum(reference.losses(name, at.outputs, at.y)), 1e-13),
+            AtMost("f halfway between two outputs against the mean of f at both",
+                   at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2))
     return [*claims, Case(x=at.x, y=at.y, outputs=at.outputs, objective=at.loss)]
 
 
@@ -180,13 +180,12 @@ def theorem_1(rng):
         for way in ("abs", "max"):
             built = explicit_bound(at, partitions_of(at, rng), negative_curvature=way)
             best = explicit_bound(at, negative_curvature=way).curvature
-            claims.append(Equal("W_ddot at the fractions of (10) against loops", best,
-                                reference.algorithm(at, reference.Reading(way=way))[1], 1e-12,
-                                case=f"{name}, {way}"))
             convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot
                                      if W is not None])
             claims += in_case(
-                f"{name}, {way}", AtMost("0 against all W_ddot and Y_ddot", 0.0, convex),
+                f"{name}, {way}", Equal("W_ddot at the fractions of (10) against loops", best,
+                                        reference.algorithm(at, Reading(way=way))[1], 1e-12),
+                AtMost("0 against all W_ddot and Y_ddot", 0.0, convex),
                 is_bound("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
                          built.curvature, H))
     tight, bent = cases.tight(rng), cases.bent_unit()
@@ -211,8 +210,7 @@ def activation_step(rng):
     for way in ("abs", "max"):
         first, second = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)
         below = first * d + second * d**2 / 2
-        claims += [AtMost("a quadratic above an activation against the one below it", above, below,
-                          case=way),
-                   Equal("the same where nothing is corrected", above[upwards], below[upwards],
-                         1e-12, case=way)]
+        claims += in_case(
+            way, AtMost("a quadratic above an activation against the one below it", above, below),
+            Equal("the same where nothing is corrected", above[upwards], below[upwards], 1e-12))
     return claims

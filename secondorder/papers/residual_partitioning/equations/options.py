@@ -9,14 +9,12 @@ from itertools import product
 import numpy as np
 from scipy import optimize
 
-from .... import exact
 from ....ledger import AtMost, Case, Equal, Property, equation
 from ....nets import BoundedCriterion, SoftmaxCrossEntropy, TukeyBiweight
-from .. import PAPER
-from ..fast import Bound, bound_at
+from .. import PAPER, Bound, ResidualPartitioning
+from ..fast import bound_at
 from ..rules import OUTPUTS, LinearRule
 from ..explicit import explicit_bound
-from ..optimizer import ResidualPartitioning
 from . import cases, reference
 from .claims import in_case, is_bound
 
@@ -40,19 +38,20 @@ def extension_pairwise(rng):
         loops = [[sum(abs(F[s, i, k]) * u[s, k] for k in range(5)) for i in range(5)]
                  for s in range(len(u))]
         least = [np.linalg.eigvalsh(np.diag(Z[s] / u[s]) - F[s])[0] for s in range(len(Z))]
-        claims += [Equal("Z against row sums by loops", Z, loops, 1e-13, case=name),
-                   AtMost("0 against the least eigenvalue of Z / u minus the Hessian", 0.0, least,
-                          scale=np.abs(F), case=name)]
+        claims += in_case(
+            name, Equal("Z against row sums by loops", Z, loops, 1e-13),
+            AtMost("0 against the least eigenvalue of Z / u minus the Hessian", 0.0, least,
+                   scale=F))
         if loss.convex:
             p = np.exp(at.outputs) / np.exp(at.outputs).sum(axis=1, keepdims=True)
             closed = p * ((1 - 2 * p) * u + np.sum(p * u, axis=1, keepdims=True))
             jensen = bound_at(at, "jensen").carried[-1]
-            claims += [Equal("closed form for the softmax", Z, closed, 1e-12, case=name),
-                       Equal("Jensen's start against loops", jensen,
-                             reference.start_of(at, reference.total_gradients(at)[-1],
-                                                reference.Reading()), 1e-12, case=name),
-                       AtMost("sum of u Z, sample by sample, against Jensen's",
-                              np.sum(u * Z, axis=1), np.sum(u * jensen, axis=1), case=name)]
+            claims += in_case(
+                name, Equal("closed form for the softmax", Z, closed, 1e-12),
+                Equal("Jensen's start against loops", jensen,
+                      reference.start_of(at, u, reference.Reading()), 1e-12),
+                AtMost("sum of u Z, sample by sample, against Jensen's", np.sum(u * Z, axis=1),
+                       np.sum(u * jensen, axis=1)))
     return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
 
 
@@ -62,19 +61,17 @@ def diagonal_losses(rng):
     for loss, samples in product((cases.Steep(), TukeyBiweight(1.0)), (11, 5)):
         start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
         at = start.network.evaluate(loss, start.x, start.y)
-        name = f"{type(loss).__name__}, {samples} samples"
         u, diagonal = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
         loops = reference.start_of(at, u, reference.Reading(start="diagonal"))
-        claims += [Equal("diagonal loss: Z against |f_ii| u by loops", diagonal.carried[-1], loops,
-                         1e-13, case=name),
-                   Equal("diagonal loss: pairwise and diagonal are the same",
-                         bound_at(at, "pairwise").curvature, diagonal.curvature, 1e-13, case=name),
-                   Equal("diagonal loss: curvature of explicit arrays, no partition",
-                         diagonal.curvature,
-                         explicit_bound(at, output_phi=None).curvature, 1e-12, case=name),
-                   *in_case(name, is_bound(
-                       "diagonal loss: 0 against the least eigenvalue of bound minus model",
-                       diagonal.curvature, cases.bounded(at)))]
+        claims += in_case(
+            f"{type(loss).__name__}, {samples} samples",
+            Equal("diagonal loss: Z against |f_ii| u by loops", diagonal.carried[-1], loops, 1e-13),
+            Equal("diagonal loss: pairwise and diagonal are the same",
+                  bound_at(at, "pairwise").curvature, diagonal.curvature, 1e-13),
+            Equal("diagonal loss: curvature of explicit arrays, no partition", diagonal.curvature,
+                  explicit_bound(at, output_phi=None).curvature, 1e-12),
+            is_bound("diagonal loss: 0 against the least eigenvalue of bound minus model",
+                     diagonal.curvature, cases.bounded(at)))
     return claims
 
 
@@ -91,7 +88,7 @@ def extension_cross_terms(rng):
         f"{name}, last layer fixed": at for name, at in
         cases.variety(rng, cases.CURVED, samples=3, fixed=(2,)).items()} | cases.rows(rng)
     for name, at in ats.items():
-        H = exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
+        H = cases.true_hessian(at)
         for output in ("auto", "pairwise"):
             claims += in_case(f"{name}, {output}", is_bound(
                 "0 against the least eigenvalue of bound minus true Hessian",
@@ -107,7 +104,7 @@ def extension_cross_terms(rng):
             claims.append(Equal(f"{form}with what the products add, by loops",
                                 bound_at(one, cross=True).curvature, right, tolerance, case=name))
     at, small = cases.evaluation(rng, "tanh", fixed=(1, 2)), cases.product_of_weights()
-    H = exact.hessian(small.network, small.loss_function, small.x, small.y)
+    H = cases.true_hessian(small)
     without, crossed = (bound_at(small, cross=cross).curvature for cross in (False, True))
     return [*claims,
             Equal("only the first layer trained: the products add nothing",
@@ -132,7 +129,7 @@ def extension_cross_terms(rng):
           kind="identity", verdict="holds", ours=True,
           implements=(Bound.value, ResidualPartitioning._direction))
 def extension_penalty(rng):
-    at = cases.evaluation(rng, rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES)), samples=3)
+    at = cases.by_chance(rng)
     net, l2, rate = at.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)
     plain, with_penalty = bound_at(at, "jensen"), bound_at(at, "jensen", l2=l2)
     steps = cases.steps(rng, net.size, 6)

@@ -66,23 +66,19 @@ def affine_coefficients(a):
     """
     p = np.concatenate(a.partition, axis=2)
 
-    def right_side(dW, dY):
+    def pieces(step):
+        return step[:a.dW.size].reshape(a.dW.shape), step[a.dW.size:].reshape(a.dY.shape)
+
+    def right_side(step):
+        dW, dY = pieces(step)
         # what cannot move does not
         x = parts(a.layer, a.y, dW * a.layer.trainable, dY * (a.u > 0))
         return np.sum(a.Y_dot * x.sum(axis=2) + a.Y_ddot * squares(x, p) / 2)
 
-    def differences(shape, value):
-        both = np.zeros((2, *shape))
-        for where in np.ndindex(shape):
-            step = np.zeros(shape)
-            step[where] = 1.0
-            both[(0, *where)] = (value(step) - value(-step)) / 2
-            both[(1, *where)] = value(step) + value(-step)
-        return both
-
-    no_dW, no_dY = np.zeros_like(a.dW), np.zeros_like(a.dY)
-    return (*differences(no_dW.shape, lambda dW: right_side(dW, no_dY)),
-            *differences(no_dY.shape, lambda dY: right_side(no_dW, dY)))
+    units = np.eye(a.dW.size + a.dY.size)
+    up, down = (np.array([right_side(sign * e) for e in units]) for sign in (1, -1))
+    (W_dot, Y_dot), (W_ddot, Y_ddot) = pieces((up - down) / 2), pieces(up + down)
+    return W_dot, W_ddot, Y_dot, Y_ddot
 
 
 # -- a chain of layers -----------------------------------------------------------------------------
@@ -91,14 +87,10 @@ def total_gradients(at):
     """u of Eq. (11) at the inputs of all layers and, last, at the outputs."""
     u = [np.zeros_like(at.x)]
     for layer, saved in zip(at.network.layers, at.saved):
-        above = np.zeros_like(saved.output)
-        x = None if isinstance(layer, Activation) else terms(layer, saved.input, u[-1])
-        for s, i in np.ndindex(above.shape):
-            if x is None:
-                above[s, i] = abs(layer.function.slope(saved.input[s, i])) * u[-1][s, i]
-            else:
-                above[s, i] = sum(abs(t) for t in x[s, i])
-        u.append(above)
+        if isinstance(layer, Activation):
+            u.append(np.abs(layer.function.slope(saved.input)) * u[-1])
+        else:
+            u.append(np.abs(terms(layer, saved.input, u[-1])).sum(axis=2))
     return u
 
 
@@ -124,9 +116,8 @@ def constant(at, below):
     u, total = total_gradients(at), 0.0
     for k, layer in enumerate(at.network.layers[:below]):
         if isinstance(layer, Activation):
-            y, Y_dot = at.saved[k].input, at.deltas[k] / at.samples
-            for s, j in np.ndindex(y.shape):
-                total += Y_dot[s, j] * layer.function.curvature(y[s, j]) * u[k][s, j] ** 2
+            curvature, Y_dot = layer.function.curvature(at.saved[k].input), at.deltas[k]
+            total += np.sum(Y_dot * curvature * u[k] ** 2) / at.samples
     return total
 
 
@@ -271,15 +262,11 @@ def slope_along_ones(at):
 
 
 def losses(name, p, y):
-    """Losses (S,) from their formulas, sample by sample; complex p are allowed."""
-    values = []
-    for s in range(len(p)):
-        if name == "squared":
-            values.append(sum((p[s, i] - y[s, i]) ** 2 for i in range(p.shape[1])) / 2)
-        else:
-            values.append(np.log(sum(np.exp(p[s, i] - p[s, np.argmax(y[s])])
-                                     for i in range(p.shape[1]))))
-    return np.array(values)
+    """Losses (S,) from their formulas, a sum over outputs; complex p are allowed."""
+    if name == "squared":
+        return sum((p[:, i] - y[:, i]) ** 2 for i in range(p.shape[1])) / 2
+    right = p[np.arange(len(p)), np.argmax(y, axis=1)]
+    return np.log(sum(np.exp(p[:, i] - right) for i in range(p.shape[1])))
 
 
 def least_eigenvalue(curvature, H):

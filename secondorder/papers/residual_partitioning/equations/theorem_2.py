@@ -7,10 +7,11 @@ import numpy as np
 from ....nets import Activation
 from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property,
                        Stated, equation)
-from .. import PAPER, coefficients, partitions, total_gradient
-from ..fast import Bound, bound_at
+from .. import PAPER, Bound, coefficients, partitions, total_gradient
+from ..fast import bound_at
 from ..explicit import explicit_bound
 from . import cases, reference
+from .claims import in_case
 from .conditions import NOTHING_CORRECTED
 from .minimiser import minimise_over_fractions, weighted_squares
 
@@ -34,14 +35,14 @@ def equation_40(rng):
         own = [reference.own_sum(at, built, k) for k in places]
         after = [reference.sum_up_to(at, built, min(k + 2, len(layers))) for k in places]
         trained = [k for k in places if layers[k].trainable]
-        claims += [Equal("sums up to the activation layers, from the affine layers' own parts",
-                         after, np.cumsum(own), 1e-12, case=name),
-                   Equal("the affine layers' arrays against their own parts",
-                         [built.W_ddot[k].sum() for k in trained],
-                         [own[places.index(k)] for k in trained], 1e-12, case=name),
-                   Property("only trained affine layers have second coefficients",
-                            [k for k, W in enumerate(built.W_ddot) if W is not None], trained,
-                            case=name)]
+        claims += in_case(
+            name, Equal("sums up to the activation layers, from the affine layers' own parts",
+                        after, np.cumsum(own), 1e-12),
+            Equal("the affine layers' arrays against their own parts",
+                  [built.W_ddot[k].sum() for k in trained],
+                  [own[places.index(k)] for k in trained], 1e-12),
+            Property("only trained affine layers have second coefficients",
+                     [k for k, W in enumerate(built.W_ddot) if W is not None], trained))
     return [*claims, Case(own_parts=own, sums_after=after, W_ddot=built.W_ddot[0])]
 
 
@@ -63,13 +64,11 @@ def equation_40(rng):
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.activation, "1"), total_gradient.activation))
 def equations_41_to_43(rng):
-    claims = []
-    for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items():
-        claims += through_an_activation(at, name, rng)
-    return claims
+    return [claim for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items()
+            for claim in in_case(name, *through_an_activation(at, rng))]
 
 
-def through_an_activation(at, name, rng):
+def through_an_activation(at, rng):
     """(41) to (43) at the second activation layer of a chain."""
     f, y, u = at.network.layers[3].function, at.saved[3].input, reference.total_gradients(at)
     Y_dot, Y_ddot = 3 * rng.normal(size=y.shape), rng.uniform(0.1, 2, y.shape)
@@ -94,20 +93,17 @@ def through_an_activation(at, name, rng):
     constant = reference.constant(at, 4) - reference.constant(at, 3)
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
-                  below, second, 1e-5, case=name),
+                  below, second, 1e-5),
             Equal("(41): both sides, by loops", float(np.sum(below * u[3] ** 2)), float(loops),
-                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2)), case=name),
+                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2))),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale,
-                  case=name),
+                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(right) + constant, 1e-11, scale=scale,
-                  case=name),
+                  "constant", left, np.array(right) + constant, 1e-11, scale=scale),
             Equal("(43): total gradient after the activation",
-                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13, case=name),
+                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13),
             Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
-                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6,
-                                 case=name)),
+                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
             Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
                  right=right, constant=constant)]
 
@@ -149,10 +145,10 @@ def equation_44(rng):
         first = reference.changes(at, step)[-1].first
         slope = float(np.mean(np.sum(at.loss_function.gradient(at.outputs, at.y) * first, axis=1)))
         value = bound_at(at).value(step)
-        claims += [Equal("bound at a step with all changes +c or -c", value,
-                         at.loss + slope + c**2 / 2 * total, 1e-12, case=name),
-                   Equal("sum of all second coefficients, with the constant", summed, total, 1e-12,
-                         case=name)]
+        claims += in_case(
+            name, Equal("bound at a step with all changes +c or -c", value,
+                        at.loss + slope + c**2 / 2 * total, 1e-12),
+            Equal("sum of all second coefficients, with the constant", summed, total, 1e-12))
     negative = cases.all_negative(rng)
     broken, right, _ = total_and_outputs(negative)
     right += reference.constant(negative, L - 1)
@@ -187,15 +183,14 @@ def equation_45(rng):
         Y_ddot = explicit_bound(at, output_phi=phi).Y_ddot[-1]
         second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8
                            for e in 1e-4 * np.eye(3)], axis=1) / samples
-        case = f"{loss}, {samples} samples"
-        claims += [Equal("coefficients at the outputs against second differences of the loss",
-                         Y_ddot, second / phi, 1e-5, case=case),
-                   Equal("both sides", float(np.sum(Y_ddot * u**2)),
-                         float(np.sum(second * u**2 / phi)), 1e-5, case=case),
-                   AtMost("0.01 against the largest difference of these fractions from those "
-                          "proportional to u", 0.01, gap, case=case)]
-    return [*claims,
-            Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
+        claims += in_case(
+            f"{loss}, {samples} samples",
+            Equal("coefficients at the outputs against second differences of the loss", Y_ddot,
+                  second / phi, 1e-5),
+            Equal("both sides", np.sum(Y_ddot * u**2), np.sum(second * u**2 / phi), 1e-5),
+            AtMost("0.01 against the largest difference of these fractions from those "
+                   "proportional to u", 0.01, gap))
+    return [*claims, Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
 
 
 @equation(PAPER, "46",
@@ -206,22 +201,21 @@ def equation_45(rng):
           kind="optimality", verdict="holds",
           implements=(partitions.optimal_output, Stated(coefficients.output, "1")))
 def equation_46(rng):
-    return [claim for samples in (1, 11, 5) for claim in best_at_the_loss(cases.evaluation(
-        rng, "softplus", "softmax", samples, sizes=(3, 3, 4)), rng, f"{samples} samples")]
-
-
-def best_at_the_loss(at, rng, case):
-    """The fractions of (46) against the numerical minimum of (45) and its closed form."""
-    u, f_ii = reference.total_gradients(at)[-1], at.loss_function.hessian_diagonal(at.outputs, at.y)
-    phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
-    sum_of_squares = weighted_squares(np.ones_like(u[:, 0]), x)
-    least, nearest = minimise_over_fractions(sum_of_squares, [u > 0], rng)
-    value = float(np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2))
-    closed = sum(sum(row) ** 2 for row in x)
-    return [Equal("fractions against the numerical minimiser of (45)", phi, nearest[0], 1e-4,
-                  case=case),
+    claims = []
+    for samples in (1, 11, 5):
+        at = cases.evaluation(rng, "softplus", "softmax", samples, sizes=(3, 3, 4))
+        u = reference.total_gradients(at)[-1]
+        f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+        phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
+        sum_of_squares = weighted_squares(np.ones(samples), x)
+        least, (nearest,) = minimise_over_fractions(sum_of_squares, [u > 0], rng)
+        value = np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2)
+        claims += in_case(
+            f"{samples} samples",
+            Equal("fractions against the numerical minimiser of (45)", phi, nearest, 1e-4),
             Equal("fractions against their closed form", phi,
-                  [[t / sum(row) for t in row] for row in x], 1e-13, case=case),
-            Equal("least value", value, least, 1e-8, case=case),
-            Equal("least value in closed form", value, float(closed), 1e-12, case=case),
-            Case(u_L=u, f_ii=f_ii, phi=phi)]
+                  [[t / sum(row) for t in row] for row in x], 1e-13),
+            Equal("least value", value, least, 1e-8),
+            Equal("least value in closed form", value, sum(sum(row) ** 2 for row in x), 1e-12),
+            Case(u_L=u, f_ii=f_ii, phi=phi))
+    return claims
