@@ -91,14 +91,13 @@ def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
             below_dot, below, more = downwards(step.inner, Y_dot, around, way, curvature, H)
             Y_dot, Y_ddot, added = Y_dot + below_dot, straight + below, added + more
         elif isinstance(step.layer, Activation):
-            function = step.layer.function
-            slope, second_derivative = function.slope(step.x), function.curvature(step.x)
-            H += np.einsum("smp,sm,smq->pq", step.J, Y_dot * second_derivative, step.J)
-            before = np.sum(Y_ddot * step.u_out**2)
-            Y_ddot = Y_ddot * slope**2 + Y_dot * second_derivative
+            slope = step.layer.function.slope(step.x)
+            bent = Y_dot * step.layer.function.curvature(step.x)
+            H += np.einsum("smp,sm,smq->pq", step.J, bent, step.J)
+            added -= np.sum(Y_ddot * step.u_out**2)
+            Y_dot, Y_ddot = Y_dot * slope, Y_ddot * slope**2 + bent
             Y_ddot = np.abs(Y_ddot) if way == "abs" else np.maximum(Y_ddot, 0)
-            Y_dot = Y_dot * slope
-            added += np.sum(Y_ddot * step.u**2) - before
+            added += np.sum(Y_ddot * step.u**2)
         else:
             Y_dot, Y_ddot = through_affine(step, Y_dot, Y_ddot, curvature)
     return Y_dot, Y_ddot, added

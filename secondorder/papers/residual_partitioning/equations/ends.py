@@ -62,7 +62,6 @@ def equations_12_to_15(rng):
     claims = []
     for name, samples in product(cases.LOSSES, (3, 1, 11)):
         at = cases.evaluation(rng, loss=name, samples=samples)
-        case = f"{name}, {samples} samples"
         loss, p, units = at.loss_function, at.outputs, np.eye(3)
         delta, moved = rng.normal(size=at.network.size), at.network.copy()
         dY = reference.outputs(at.network, at.x, delta) - p
@@ -74,29 +73,27 @@ def equations_12_to_15(rng):
         f_ii, ones = loss.hessian_diagonal(p, at.y), np.ones_like(phi)
         Y_dot, Y_ddot = coefficients.output(loss.gradient(p, at.y), f_ii, phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
-        claims += [
-            *in_case(
-                case, Equal("(12): f at the outputs of the changed network against f at the "
-                            "outputs plus their change", loss.value(moved(at.x), at.y), by_hand,
-                            1e-12),
-                Equal("(13): f at the sum of components against f at the changed outputs",
-                      loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12),
-                Equal("(14): average of the points against the changed outputs", average,
-                      reference.outputs(at.network, at.x, delta), 1e-13),
-                Property("(14): these fractions are accepted",
-                         not is_refused(partitions.check_output, phi, f_ii, ones)),
-                Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
-                         is_refused(partitions.check_output, last_times(1.1, phi), f_ii, ones)),
-                Equal("(15): equality where one output changes and has all of the fraction",
-                      loss.value(p + first, at.y), split_losses(name, at, all_of_it, first),
-                      1e-12),
-                Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12),
-                Equal("diagonal matrix of Y_ddot against the right side's Hessian",
-                      np.diag(Y_ddot.ravel()), hessian, 1e-6)),
-            *(AtMost("(15): f at the changed outputs against the right side",
-                     loss.value(p + size * dY, at.y),
-                     split_losses(name, at, phi, size * dY), case=f"{case}, change times {size:g}")
-              for size in (0.1, 1.0, 10.0))]
+        claims += in_case(
+            f"{name}, {samples} samples",
+            Equal("(12): f at the outputs of the changed network against f at the outputs plus "
+                  "their change", loss.value(moved(at.x), at.y), by_hand, 1e-12),
+            Equal("(13): f at the sum of components against f at the changed outputs",
+                  loss.value(p + sum(dY * e for e in units), at.y), by_hand, 1e-12),
+            Equal("(14): average of the points against the changed outputs", average,
+                  reference.outputs(at.network, at.x, delta), 1e-13),
+            Property("(14): these fractions are accepted",
+                     not is_refused(partitions.check_output, phi, f_ii, ones)),
+            Property("(14): fractions that add up to 1.1 are refused, for the last sample only",
+                     is_refused(partitions.check_output, last_times(1.1, phi), f_ii, ones)),
+            Equal("(15): equality where one output changes and has all of the fraction",
+                  loss.value(p + first, at.y), split_losses(name, at, all_of_it, first), 1e-12),
+            Equal("Y_dot against the right side's gradient", Y_dot, gradient, 1e-12),
+            Equal("diagonal matrix of Y_ddot against the right side's Hessian",
+                  np.diag(Y_ddot.ravel()), hessian, 1e-6))
+        claims += [AtMost("(15): f at the changed outputs against the right side",
+                          loss.value(p + size * dY, at.y), split_losses(name, at, phi, size * dY),
+                          case=f"{name}, {samples} samples, change times {size:g}")
+                   for size in (0.1, 1.0, 10.0)]
     return [*claims, Case(outputs=p, dY=dY, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 

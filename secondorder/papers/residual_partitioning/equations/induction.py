@@ -182,7 +182,7 @@ def at_the_optimum(rng, first):
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13),
             Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),
-                  float(np.sum(a.Y_ddot * u**2)), 1e-12))
+                  np.sum(a.Y_ddot * u**2), 1e-12))
     return [*claims, Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, **a.best._asdict())]
 
 
@@ -250,7 +250,7 @@ def equations_34_to_36(rng):
                   below.Y_ddot * a.u**2, passed_on, 1e-12),
             Equal("(35): part of every parameter", below.W_ddot, own, 1e-12),
             Equal("(36): both parts together", quantity(a, a.partition),
-                  float(np.sum(a.Y_ddot * bracket)), 1e-12),
+                  np.sum(a.Y_ddot * bracket), 1e-12),
             Equal("(36): the bracket is (7) for changes of 1 above and u below", largest, bracket,
                   1e-12),
             Case(Y_ddot_above=a.Y_ddot, y=a.y, u=a.u, bracket=bracket, passed_on=passed_on,

@@ -17,6 +17,7 @@ from ..rules import OUTPUTS, LinearRule
 from ..explicit import explicit_bound
 from . import cases, reference
 from .claims import in_case, is_bound
+from .reference import Reading
 
 
 @equation(PAPER, "extension-pairwise",
@@ -49,7 +50,7 @@ def extension_pairwise(rng):
             claims += in_case(
                 name, Equal("closed form for the softmax", Z, closed, 1e-12),
                 Equal("Jensen's start against loops", jensen,
-                      reference.start_of(at, u, reference.Reading()), 1e-12),
+                      reference.start_of(at, u, Reading()), 1e-12),
                 AtMost("sum of u Z, sample by sample, against Jensen's", np.sum(u * Z, axis=1),
                        np.sum(u * jensen, axis=1)))
     return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
@@ -62,7 +63,7 @@ def diagonal_losses(rng):
         start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
         at = start.network.evaluate(loss, start.x, start.y)
         u, diagonal = reference.total_gradients(at)[-1], bound_at(at, "diagonal")
-        loops = reference.start_of(at, u, reference.Reading(start="diagonal"))
+        loops = reference.start_of(at, u, Reading(start="diagonal"))
         claims += in_case(
             f"{type(loss).__name__}, {samples} samples",
             Equal("diagonal loss: Z against |f_ii| u by loops", diagonal.carried[-1], loops, 1e-13),
@@ -93,7 +94,7 @@ def extension_cross_terms(rng):
             claims += in_case(f"{name}, {output}", is_bound(
                 "0 against the least eigenvalue of bound minus true Hessian",
                 bound_at(at, output, cross=True).curvature, H))
-    crossed = reference.Reading(start="diagonal", cross=True)
+    crossed = Reading(start="diagonal", cross=True)
     for name, at in cases.rows(rng, leave_out=("no activation",), activation="leaky_relu",
                                output="identity", loss="steep").items():
         if isinstance(at.loss_function, SoftmaxCrossEntropy):

@@ -94,8 +94,8 @@ def through_an_activation(at, rng):
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
                   below, second, 1e-5),
-            Equal("(41): both sides, by loops", float(np.sum(below * u[3] ** 2)), float(loops),
-                  1e-12, scale=float(np.sum(np.abs(below) * u[3] ** 2))),
+            Equal("(41): both sides, by loops", np.sum(below * u[3] ** 2), loops, 1e-12,
+                  scale=np.sum(np.abs(below) * u[3] ** 2)),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
@@ -143,7 +143,7 @@ def equation_44(rng):
         c = rng.uniform(0.5, 1.5)
         step = c * rng.choice([-1.0, 1.0], size=net.size)
         first = reference.changes(at, step)[-1].first
-        slope = float(np.mean(np.sum(at.loss_function.gradient(at.outputs, at.y) * first, axis=1)))
+        slope = np.sum(at.loss_function.gradient(at.outputs, at.y) * first) / at.samples
         value = bound_at(at).value(step)
         claims += in_case(
             name, Equal("bound at a step with all changes +c or -c", value,
