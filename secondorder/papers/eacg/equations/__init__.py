@@ -9,15 +9,6 @@ Tables 2-5; ``extensions`` what follows beyond the paper. ``cases`` holds random
 """
 
 from . import (  # noqa: F401, in the paper's order, which is the order of the tables
-    newton,
-    recursion,
-    expectation,
-    pch,
-    systems,
-    analysis,
-    kfac,
-    kfra,
-    criterion,
-    tables,
+    newton, recursion, expectation, pch, systems, analysis, kfac, kfra, criterion, tables,
     extensions,
 )

@@ -59,21 +59,19 @@ def u_space(rng):
     drawn = [tuple(rng.integers(1, 40, 5)) for _ in range(50)] + [complexity.CIFAR_10]
     counts, printed = (np.array([count(widths) for widths in drawn], float)
                        for count in (complexity.parameters, complexity.parameters_as_printed))
-    return [
-        *same_numbers(
-            ("parameters of a network", complexity.parameters(WIDTHS), network.size),
-            ("of the paper's network for Cifar-10", complexity.parameters(complexity.CIFAR_10),
-             3846810),
-            ("entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks),
-            ("the sum as printed, by loops", complexity.parameters_as_printed(WIDTHS),
-             sum(m * n + m for m, n in complexity.pairs(WIDTHS)))),
-        Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
-                 complexity.CIFAR_10[1:]),
-        Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
-        AtMost("parameters against twice the sum as printed, 51 networks", counts, 2 * printed),
-        AtMost("the sum as printed against twice the parameters", printed, 2 * counts),
-        Case(widths=WIDTHS),
-    ]
+    return [*same_numbers(
+                ("parameters of a network", complexity.parameters(WIDTHS), network.size),
+                ("of the paper's network for Cifar-10", complexity.parameters(complexity.CIFAR_10),
+                 3846810),
+                ("entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks),
+                ("the sum as printed, by loops", complexity.parameters_as_printed(WIDTHS),
+                 sum(m * n + m for m, n in complexity.pairs(WIDTHS)))),
+            Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
+                     complexity.CIFAR_10[1:]),
+            Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
+            AtMost("parameters against twice the sum as printed, 51 networks", counts, 2 * printed),
+            AtMost("the sum as printed against twice the parameters", printed, 2 * counts),
+            Case(widths=WIDTHS)]
 
 
 @equation(PAPER, "u-space-11a",
@@ -89,15 +87,13 @@ def u_space_11a(rng):
     biases = sum(case.linear(t).layer.bias.size ** 2 for t in (1, 2, 3))
     means = [case.inputs(t).shape[1] for t in (1, 2, 3)]
     with_moments = complexity.storage_of_kfi(WIDTHS)
-    return [
-        *same_numbers(
-            ("blocks of the biases", complexity.storage_of_bias_curvature(WIDTHS), biases),
-            ("with the mean inputs", complexity.storage_of_ea_cg(WIDTHS), biases + sum(means)),
-            ("with the second moments", with_moments, biases + sum(n**2 for n in means))),
-        Counterexample(AtMost("what (11a) holds with E[h h^T] against the blocks of the biases",
-                              with_moments, biases)),
-        Case(widths=WIDTHS),
-    ]
+    return [*same_numbers(
+                ("blocks of the biases", complexity.storage_of_bias_curvature(WIDTHS), biases),
+                ("with the mean inputs", complexity.storage_of_ea_cg(WIDTHS), biases + sum(means)),
+                ("with the second moments", with_moments, biases + sum(n**2 for n in means))),
+            Counterexample(AtMost("what (11a) holds with E[h h^T] against the blocks of the biases",
+                                  with_moments, biases)),
+            Case(widths=WIDTHS)]
 
 
 @equation(PAPER, "u-time",
@@ -119,19 +115,17 @@ def u_time(rng):
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
     corrected = [float(products + complexity.slopes(WIDTHS, S)) for S in batches]
     text = complexity.propagation_in_text(WIDTHS)
-    return [
-        *same_numbers(
-            ("products with W, counted in the layers' rules", products, without),
-            ("with the outer products of the slopes, three batches", corrected, counted),
-            ("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
-             4 * counted_products(WIDTHS)),
-            ("the text's sum has the inputs too: nothing is carried there, an order allows it",
-             text - products, WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]))),
-        AtMost("products with W against the text's sum", without, text),
-        Printed(AtMost("1000 instances: what is counted against ten times the text's sum",
-                       counted[-1], 10.0 * text)),
-        Case(widths=np.array(WIDTHS), counted=counted),
-    ]
+    return [*same_numbers(
+                ("products with W, counted in the layers' rules", products, without),
+                ("with the outer products of the slopes, three batches", corrected, counted),
+                ("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
+                 4 * counted_products(WIDTHS)),
+                ("the text's sum has the inputs too: nothing is carried there, an order allows it",
+                 text - products, WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]))),
+            AtMost("products with W against the text's sum", without, text),
+            Printed(AtMost("1000 instances: what is counted against ten times the text's sum",
+                           counted[-1], 10.0 * text)),
+            Case(widths=np.array(WIDTHS), counted=counted)]
 
 
 WIDE = (60, 50, 40, 30)
@@ -171,31 +165,29 @@ def table_1(rng):
     stored = [(case.inputs(t).shape[1], case.deltas(t).shape[1]) for t in (1, 2, 3)]
     of_pch = complexity.propagation_in_table(WIDE)
     of_gauss_newton = complexity.propagation_in_table_of_gauss_newton(WIDE)
-    return [
-        *same_numbers(
-            ("carrying a curvature down, 9 instances, counted in the layers' rules",
-             complexity.propagation(WIDE) + complexity.slopes(WIDE, 9),
-             counted_propagation(WIDE, 9)),
-            ("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher),
-            ("KFI: the products of its direction, counted, and two inverses at n^3",
-             complexity.kfi(WIDE), both_sides + sum(m**3 + n**3 for m, n in pairs)),
-            ("EA-CG: 10 products (11b), counted", complexity.ea_cg(WIDE, 10),
-             10 * counted_products(WIDE)),
-            ("numbers stored by KFI", complexity.storage_of_kfi(WIDTHS),
-             sum(m**2 + n**2 for m, n in stored)),
-            ("numbers stored by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
-             sum(m + n**2 for m, n in stored)),
-            ("the entry of PCH, by loops", of_pch, sum(m * m * n for m, n in pairs[1:])),
-            ("the entry of Gauss-Newton, by loops", of_gauss_newton,
-             sum(m * n for m, n in pairs[1:]))),
-        AtMost("the products with W against twice the entry of PCH, layers that become narrower",
-               complexity.propagation(WIDE), 2.0 * of_pch),
-        Printed(AtMost("a batch of 5000: PCH, counted, against ten times its entry",
-                       float(counted_propagation(WIDE, 5000)), 10.0 * of_pch)),
-        Printed(AtMost("one instance: Gauss-Newton, counted, against ten times its entry",
-                       float(counted_propagation(WIDE, 1)), 10.0 * of_gauss_newton)),
-        Case(widths=np.array(WIDE)),
-    ]
+    return [*same_numbers(
+                ("carrying a curvature down, 9 instances, counted in the layers' rules",
+                 complexity.propagation(WIDE) + complexity.slopes(WIDE, 9),
+                 counted_propagation(WIDE, 9)),
+                ("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher),
+                ("KFI: the products of its direction, counted, and two inverses at n^3",
+                 complexity.kfi(WIDE), both_sides + sum(m**3 + n**3 for m, n in pairs)),
+                ("EA-CG: 10 products (11b), counted", complexity.ea_cg(WIDE, 10),
+                 10 * counted_products(WIDE)),
+                ("numbers stored by KFI", complexity.storage_of_kfi(WIDTHS),
+                 sum(m**2 + n**2 for m, n in stored)),
+                ("numbers stored by EA-CG", complexity.storage_of_ea_cg(WIDTHS),
+                 sum(m + n**2 for m, n in stored)),
+                ("the entry of PCH, by loops", of_pch, sum(m * m * n for m, n in pairs[1:])),
+                ("the entry of Gauss-Newton, by loops", of_gauss_newton,
+                 sum(m * n for m, n in pairs[1:]))),
+            AtMost("the products with W against twice the entry of PCH, layers that become "
+                   "narrower", complexity.propagation(WIDE), 2.0 * of_pch),
+            Printed(AtMost("a batch of 5000: PCH, counted, against ten times its entry",
+                           float(counted_propagation(WIDE, 5000)), 10.0 * of_pch)),
+            Printed(AtMost("one instance: Gauss-Newton, counted, against ten times its entry",
+                           float(counted_propagation(WIDE, 1)), 10.0 * of_gauss_newton)),
+            Case(widths=np.array(WIDE))]
 
 
 @equation(PAPER, "table-1-criterion",
@@ -212,20 +204,18 @@ def table_1_criterion(rng):
     for activation in ("sigmoid", "tanh"):
         case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2,
                           name=activation)
-        fisher, pch = (curvatures.fisher(case.evaluation, case.units),
-                       curvatures.pch(case.evaluation, case.units, -1.0))
-        top = curvatures.gauss_newton(case.evaluation, case.units, top_gamma=1.0)[-1]
+        fisher, pch = curvatures.fisher(*case.passes), curvatures.pch(*case.passes, -1.0)
+        top = curvatures.gauss_newton(*case.passes, top_gamma=1.0)[-1]
+        H = reference.bias_hessians(case, 2).mean(axis=0)
         for t, (F, B) in enumerate(zip(fisher, pch), start=1):
             given = reference.second_moment(reference.bias_gradients(case, t))
             claims += [case.equal("Fisher against the given labels' gradients", F, given, 1e-12, t),
                        case.positive("the least eigenvalue of Fisher", F, t),
                        case.positive("the least eigenvalue of PCH", B, t)]
-        claims += [
-            AtMost("Gauss-Newton: least eigenvalue of the top block against -1 % of its largest "
-                   "entry", reference.least(top), -0.01, case=activation),
-            case.equal("PCH's top block against absolute eigenvalues of the mean Hessian", pch[-1],
-                       reference.absolute(reference.bias_hessians(case, 2).mean(axis=0)), 1e-6),
-        ]
+        claims += [AtMost("Gauss-Newton: least eigenvalue of the top block against -1 % of its "
+                          "largest entry", reference.least(top), -0.01, case=activation),
+                   case.equal("PCH's top block against absolute eigenvalues of the mean Hessian",
+                              pch[-1], reference.absolute(H), 1e-6)]
     return [*claims, Case(fisher=fisher[-1], pch=pch[-1])]
 
 
@@ -240,13 +230,11 @@ def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))
     square, cifar = (n,) * 4, complexity.CIFAR_10
     kfi, ea_cg = float(complexity.kfi(cifar)), float(complexity.ea_cg(cifar, 50))
-    return [
-        Equal("layers of one width n, n iterations: KFI over EA-CG",
-              complexity.kfi(square) / complexity.ea_cg(square, n), 4 / 3, 1e-14),
-        *same_numbers(
-            ("EA-CG there, counted", complexity.ea_cg(square, n), n * counted_products(square)),
-            ("KFI there: four cubes a layer", complexity.kfi(square), 12 * n**3)),
-        Counterexample(AtMost("the network for Cifar-10, 50 iterations: KFI against twice EA-CG",
-                              kfi, 2 * ea_cg)),
-        Case(n=n, cifar=kfi / ea_cg),
-    ]
+    return [Equal("layers of one width n, n iterations: KFI over EA-CG",
+                  complexity.kfi(square) / complexity.ea_cg(square, n), 4 / 3, 1e-14),
+            *same_numbers(
+                ("EA-CG there, counted", complexity.ea_cg(square, n), n * counted_products(square)),
+                ("KFI there: four cubes a layer", complexity.kfi(square), 12 * n**3)),
+            Counterexample(AtMost("the network for Cifar-10, 50 iterations: KFI against twice "
+                                  "EA-CG", kfi, 2 * ea_cg)),
+            Case(n=n, cifar=kfi / ea_cg)]

@@ -74,6 +74,15 @@ class Case(NamedTuple):
         """H_i^t of all layers."""
         return hessians.bias_hessians(self.units, self.top())
 
+    def exact_means(self):
+        """E_i[H_i^t] of all layers."""
+        return [H.mean(axis=0) for H in self.exact()]
+
+    @property
+    def passes(self):
+        """Evaluation and units, as the curvatures take them."""
+        return self.evaluation, self.units
+
     @property
     def model(self):
         """Network, loss, x and y, as the package's functions take them."""
@@ -128,11 +137,9 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
         described.append(Described(layer, follows, weight, places))
     if nested:
         sequence = [Chain(sequence[:1]), Chain([Chain(sequence[1:3]), *sequence[3:]])]
-    net = Network(sequence)
-    if dtype != "float64":
-        net = net.astype(dtype)
-        linear = (layer for layer in net.chain.sublayers() if isinstance(layer, Linear))
-        described = [one._replace(layer=layer) for one, layer in zip(described, linear)]
+    net = Network(sequence).astype(dtype)
+    linear = (layer for layer in net.chain.sublayers() if isinstance(layer, Linear))
+    described = [one._replace(layer=layer) for one, layer in zip(described, linear)]
     x = (inputs * rng.normal(size=(samples, sizes[0]))).astype(dtype).astype(float)
     y = rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)

@@ -31,19 +31,17 @@ def equation_14(rng):
     s = np.linspace(0.01, 0.99, 99)
     along = loss.value(np.log(np.c_[s, 1 - s]), np.zeros(99, dtype=int))
     second_order = along[2:] - 2 * along[1:-1] + along[:-2]
-    return [
-        Equal("C of probabilities and unit vectors",
-              objective.bounded_criterion(probabilities, np.eye(4)[y]), values, 1e-13),
-        Equal("value", loss.value(p, y), values, 1e-13),
-        Equal("gradient", loss.gradient(p, y), gradients, 1e-12),
-        Equal("Hessian, by differences", loss.hessian(p, y), second, 1e-8),
-        Equal("Hessian times a vector", loss.hessian_product(p, y, w),
-              np.einsum("sij,sj->si", second, w), 1e-8),
-        Equal("its diagonal", loss.hessian_diagonal(p, y), np.einsum("sii->si", second), 1e-8),
-        Equal("largest and smallest value", extremes,
-              [1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(4.0))], 1e-13),
-        AtMost("second differences in s below 0.19 against 0", second_order[:17], 0.0),
-        AtMost("0 against second differences in s above 0.21", 0.0, second_order[20:]),
-        Property("settings", repr(loss), "BoundedCriterion(delta=5.0, epsilon=0.2)"),
-        Case(p=p, y=y),
-    ]
+    return [Equal("C of probabilities and unit vectors",
+                  objective.bounded_criterion(probabilities, np.eye(4)[y]), values, 1e-13),
+            Equal("value", loss.value(p, y), values, 1e-13),
+            Equal("gradient", loss.gradient(p, y), gradients, 1e-12),
+            Equal("Hessian, by differences", loss.hessian(p, y), second, 1e-8),
+            Equal("Hessian times a vector", loss.hessian_product(p, y, w),
+                  np.einsum("sij,sj->si", second, w), 1e-8),
+            Equal("its diagonal", loss.hessian_diagonal(p, y), np.einsum("sii->si", second), 1e-8),
+            Equal("largest and smallest value", extremes,
+                  [1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(4.0))], 1e-13),
+            AtMost("second differences in s below 0.19 against 0", second_order[:17], 0.0),
+            AtMost("0 against second differences in s above 0.21", 0.0, second_order[20:]),
+            Property("settings", repr(loss), "BoundedCriterion(delta=5.0, epsilon=0.2)"),
+            Case(p=p, y=y)]

@@ -35,14 +35,12 @@ def extension_closed_11b(rng):
     D = reference.dense(np.outer(m, m), B, G, ALPHA)
     s, w = closed_forms.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA)
     alone, across = closed_forms.rank_one_coefficients(B, G, 0 * m, 1 - ALPHA, ALPHA)
-    return [
-        Equal("second form", closed_forms.rank_one_form_2(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
-        Equal("its two coefficients", systems.combined(s, G, w, m), D, 1e-11),
-        Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
-        Equal("mean input 0: the gradient over alpha", systems.combined(alone, G, across, 0 * m),
-              -G / ALPHA, 1e-14),
-        Case(B=B, G=G, m=m),
-    ]
+    return [Equal("second form", closed_forms.rank_one_form_2(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
+            Equal("its two coefficients", systems.combined(s, G, w, m), D, 1e-11),
+            Equal("first form", closed_forms.rank_one_form_1(B, G, m, 1 - ALPHA, ALPHA), D, 1e-11),
+            Equal("mean input 0: the gradient over alpha",
+                  systems.combined(alone, G, across, 0 * m), -G / ALPHA, 1e-14),
+            Case(B=B, G=G, m=m)]
 
 
 @equation(PAPER, "extension-exact-11a",
@@ -57,13 +55,12 @@ def extension_closed_11b(rng):
 def extension_exact_11a(rng):
     B, X, _, G = layer(rng)
     A, a = reference.second_moment(X), rng.uniform(0, 2, 5)
-    return [
-        Equal("against a dense solve", closed_forms.eigenvector_solution(B, G, A, 1 - ALPHA, ALPHA),
-              reference.dense(A, B, G, ALPHA), 1e-11),
-        Equal("a diagonal factor", closed_forms.spectral_solution(B, G, a, 1 - ALPHA, ALPHA),
-              reference.dense(np.diag(a), B, G, ALPHA), 1e-11),
-        Case(A=A, B=B, G=G),
-    ]
+    return [Equal("against a dense solve",
+                  closed_forms.eigenvector_solution(B, G, A, 1 - ALPHA, ALPHA),
+                  reference.dense(A, B, G, ALPHA), 1e-11),
+            Equal("a diagonal factor", closed_forms.spectral_solution(B, G, a, 1 - ALPHA, ALPHA),
+                  reference.dense(np.diag(a), B, G, ALPHA), 1e-11),
+            Case(A=A, B=B, G=G)]
 
 
 @equation(PAPER, "extension-gram-11a",
@@ -80,15 +77,13 @@ def extension_gram_11a(rng):
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
     C = closed_forms.gram_coefficients(B, deltas, X, 1 - ALPHA, ALPHA)
     system = systems.System(B, X, deltas, W, G + l2 * W, ALPHA, l2)
-    return [
-        Equal("C X against a dense solve", C @ X, reference.dense(A, B, G, ALPHA), 1e-11),
-        Equal("a right side outside the inputs' span",
-              closed_forms.gram_remainder(B, W, X, 1 - ALPHA, ALPHA),
-              reference.dense(A, B, W, ALPHA), 1e-10),
-        Equal("with a penalty", closed_forms.exact_solution(system),
-              reference.dense(A, B, G + l2 * W, ALPHA, l2), 1e-10),
-        Case(X=X, deltas=deltas, B=B),
-    ]
+    return [Equal("C X against a dense solve", C @ X, reference.dense(A, B, G, ALPHA), 1e-11),
+            Equal("a right side outside the inputs' span",
+                  closed_forms.gram_remainder(B, W, X, 1 - ALPHA, ALPHA),
+                  reference.dense(A, B, W, ALPHA), 1e-10),
+            Equal("with a penalty", closed_forms.exact_solution(system),
+                  reference.dense(A, B, G + l2 * W, ALPHA, l2), 1e-10),
+            Case(X=X, deltas=deltas, B=B)]
 
 
 @equation(PAPER, "extension-loewner",
@@ -104,32 +99,25 @@ def extension_gram_11a(rng):
 def extension_loewner(rng):
     claims = []
     for case in cases.variety(rng):
-        arguments = case.evaluation, case.units
-        one, two = (curvatures.pch(*arguments, gamma) for gamma in (-1.0, 0.0))
-        six, newton = curvatures.expectation(*arguments), curvatures.gauss_newton(*arguments)
-        clipped = hessians.clipped_bias_hessians(*arguments)
-        for what, large, small in (
-            ("PCH-1 - PCH-2", one, two),
-            ("PCH-2 - (6)", two, six),
-            ("PCH-2 - GN", two, newton),
-            ("clipped - exact mean", clipped, [H.mean(axis=0) for H in case.exact()]),
-        ):
+        one, two = (curvatures.pch(*case.passes, gamma) for gamma in (-1.0, 0.0))
+        six, newton = curvatures.expectation(*case.passes), curvatures.gauss_newton(*case.passes)
+        clipped = hessians.clipped_bias_hessians(*case.passes)
+        for what, large, small in (("PCH-1 - PCH-2", one, two), ("PCH-2 - (6)", two, six),
+                                   ("PCH-2 - GN", two, newton),
+                                   ("clipped - exact mean", clipped, case.exact_means())):
             claims.append(AtMost("0 against the least eigenvalue of any layer", 0.0,
                                  [np.linalg.eigvalsh(a - b)[0] / np.abs(a).max()
                                   for a, b in zip(large, small)],
                                  scale=1.0, case=f"{case.name}, {what}"))
         c = np.mean(case.hidden(2).curvature * (case.deltas(3) @ case.weights(3)), axis=0)
-        options = {"scale": np.abs(c).max()}
-        claims += [
-            case.equal("PCH-1 - PCH-2 below the top: the negative second-order terms",
-                       np.diag(one[1] - two[1]), np.maximum(-c, 0), 1e-11, **options),
-            case.equal("PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
-                       np.maximum(c, 0), 1e-11, **options),
-            case.equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
-                       twice_negative(case), 1e-11, scale=np.abs(one[2]).max()),
-        ]
+        claims += [case.equal("PCH-1 - PCH-2 below the top: the negative second-order terms",
+                              np.diag(one[1] - two[1]), np.maximum(-c, 0), 1e-11, scale=c),
+                   case.equal("PCH-2 - GN there: the positive ones", np.diag(two[1] - newton[1]),
+                              np.maximum(c, 0), 1e-11, scale=c),
+                   case.equal("PCH-1 - (6) in the top: twice the negative part", one[2] - six[2],
+                              twice_negative(case), 1e-11, scale=one[2])]
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        means = hessians.clipped_bias_hessians(case.evaluation, case.units)
+        means = hessians.clipped_bias_hessians(*case.passes)
         matrices = [reference.absolute(H, gamma=0.0) for H in reference.bias_hessians(case, 3)]
         for t in (3, 2, 1):
             claims.append(case.equal("clipped, instance by instance", means[t - 1],
@@ -158,7 +146,7 @@ def extension_sgd_directions(rng):
     for case in cases.variety(rng):
         step = direction(*case.model, "pch-1", "ea-closed", ALPHA)
         gradient = reference.gradients(case, np.arange(len(step))).mean(axis=0)
-        blocks = curvatures.pch(case.evaluation, case.units, -1.0)
+        blocks = curvatures.pch(*case.passes, -1.0)
         for t in (1, 3):
             D, G = (vector[case.layers[t - 1].weight] for vector in (step, gradient))
             B, mean = blocks[t - 1], case.inputs(t).mean(axis=0)
@@ -194,12 +182,11 @@ def extension_two_coefficients(rng):
         s, w, outcome = conjugate_gradients.rank_one_coefficients(B, G, m, 1 - ALPHA, ALPHA,
                                                                 iterations, 1e-15)
         literal = conjugate_gradients.rank_one_literal(B, m, G, 1 - ALPHA, ALPHA, iterations, 1e-15)
-        claims += [
-            Equal("best in the Krylov space", s * G + np.outer(w, m), best, 1e-9, **options),
-            Equal("the literal form", literal.solution, best, 1e-9, **options),
-            Equal("relative residual", outcome.residual,
-                  np.linalg.norm(matrix @ d + g) / np.linalg.norm(g), 1e-9, scale=1.0, **options),
-        ]
+        claims += [Equal("best in the Krylov space", s * G + np.outer(w, m), best, 1e-9, **options),
+                   Equal("the literal form", literal.solution, best, 1e-9, **options),
+                   Equal("relative residual", outcome.residual,
+                         np.linalg.norm(matrix @ d + g) / np.linalg.norm(g), 1e-9, scale=1.0,
+                         **options)]
     across = G - np.outer(G @ m, m) / (m @ m)
     return [*claims,
             Equal("norm of the gradient across the mean input",
@@ -218,28 +205,24 @@ def extension_joint(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
         H, h = case.exact()[t - 1][0], np.append(case.inputs(t)[0], 1.0)
-        by_differences = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
-                                           reference.all_places(case, t))
+        by_differences = reference.instance_hessian(case, 0, reference.all_places(case, t))
         claims.append(case.equal("by differences", hessians.weight_hessian(h, H), by_differences,
                                  1e-8, t))
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        claims += joint_directions(case, l2=0.1)
+        claims += [*joint_directions(case, "exact", reference.second_moment, l2=0.1),
+                   *joint_directions(case, "ea-closed", reference.outer_of_mean, l2=0.1)]
     return [*claims, Case(h=h, H=H)]
 
 
-def joint_directions(case, l2):
+def joint_directions(case, solver, moment, l2):
     """Claims on joint solutions, with a penalty on weights and biases."""
-    claims, blocks = [], reference.pch(case)
-    for solver, moment in (("exact", reference.second_moment),
-                           ("ea-closed", reference.outer_of_mean)):
-        step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, joint=True)
-        for t, one, B, h, G, g in reference.trained(case, blocks, l2):
-            if g is not None:
-                D = reference.dense(moment(np.c_[h, np.ones(len(h))]), B, np.c_[G, g], ALPHA, l2)
-                claims.append(Equal("unusual networks and batches, against dense solves",
-                                    np.c_[step[one.weight], step[one.bias]], D, case.allowed(1e-6),
-                                    case=f"{case.named(t)}, {solver}"))
-    return claims
+    step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, joint=True)
+    for t, one, B, h, G, g in reference.trained(case, reference.pch(case), l2):
+        if g is not None:
+            D = reference.dense(moment(np.c_[h, np.ones(len(h))]), B, np.c_[G, g], ALPHA, l2)
+            yield Equal("unusual networks and batches, against dense solves",
+                        np.c_[step[one.weight], step[one.bias]], D, case.allowed(1e-6),
+                        case=f"{case.named(t)}, {solver}")
 
 
 @equation(PAPER, "extension-ranks",
@@ -252,25 +235,24 @@ def joint_directions(case, l2):
           implements=(systems.low_rank_factor, systems.factor_product,
                       closed_forms.factor_solution))
 def extension_ranks(rng):
-    claims, below = [], None
     B, X, _, G = layer(rng)
-    mean = X.mean(axis=0)
+    claims, below, mean = [], None, X.mean(axis=0)
     eigenvalues, V = np.linalg.eigh(np.cov(X.T, bias=True))
     for rank in range(1, 7):
         F = systems.low_rank_factor(X, rank)
         A = np.outer(mean, mean) + sum(eigenvalues[-j] * np.outer(V[:, -j], V[:, -j])
                                        for j in range(1, rank))
-        claims += [
-            Equal(f"rank {rank}: F F^T", F @ F.T, A, 1e-12),
-            Equal(f"rank {rank}: first column of F", F[:, 0], mean, 1e-13),
-            Equal(f"rank {rank}: product", systems.factor_product(B, G, F), B @ G @ A, 1e-12),
-            Equal(f"rank {rank}: solution", closed_forms.factor_solution(B, G, F, 1 - ALPHA, ALPHA),
-                  reference.dense(A, B, G, ALPHA), 1e-10),
-        ]
+        claims += [Equal(f"rank {rank}: F F^T", F @ F.T, A, 1e-12),
+                   Equal(f"rank {rank}: first column of F", F[:, 0], mean, 1e-13),
+                   Equal(f"rank {rank}: product", systems.factor_product(B, G, F), B @ G @ A,
+                         1e-12),
+                   Equal(f"rank {rank}: solution",
+                         closed_forms.factor_solution(B, G, F, 1 - ALPHA, ALPHA),
+                         reference.dense(A, B, G, ALPHA), 1e-10)]
         if rank > 1:
             claims.append(AtMost("0 against the least eigenvalue of the difference from the rank "
                                  "below", 0.0, np.linalg.eigvalsh(F @ F.T - below)[0],
-                                 scale=np.abs(below).max(), case=f"rank {rank}"))
+                                 scale=below, case=f"rank {rank}"))
         below = F @ F.T
     return [*claims,
             Equal("rank 6 is (11a)", below, reference.second_moment(X), 1e-12),
@@ -288,28 +270,24 @@ def extension_expectation_error(rng):
     claims = []
     parts = cases.unusual(rng, ("eleven instances", "middle layer frozen", "chains in chains"))
     for case in [*cases.variety(rng), *parts]:
-        arguments, exact = (case.evaluation, case.units), [H.mean(axis=0) for H in case.exact()]
-        mine, six = curvatures.pch_mean(*arguments), curvatures.expectation(*arguments)
+        exact, mine = case.exact_means(), curvatures.pch_mean(*case.passes)
+        six = curvatures.expectation(*case.passes)
         by_differences = [reference.bias_hessians(case, t).mean(axis=0) for t in (1, 2, 3)]
-        means = hessians.mean_bias_hessians(*arguments)
-        in_parts = hessians.mean_bias_hessians(*arguments, 4 * 16 * 8 * 3)
+        means = hessians.mean_bias_hessians(*case.passes)
+        in_parts = hessians.mean_bias_hessians(*case.passes, 4 * 16 * 8 * 3)
         for t, H in enumerate(by_differences, start=1):
-            claims += [
-                case.equal("exact mean by differences", means[t - 1], H, 1e-7, t),
-                case.equal("the same, three instances at a time", in_parts[t - 1], H, 1e-7, t),
-                case.equal("Pos-Eig of means by differences", mine[t - 1],
-                           reference.absolute(H), 1e-6, t),
-            ]
+            claims += [case.equal("exact mean by differences", means[t - 1], H, 1e-7, t),
+                       case.equal("the same, three instances at a time", in_parts[t - 1], H, 1e-7,
+                                  t),
+                       case.equal("Pos-Eig of means by differences", mine[t - 1],
+                                  reference.absolute(H), 1e-6, t)]
         off = [errors.layer_error(B, H) for B, H in zip(mine, exact)]
         by_loops = reference.recursion(case, by_differences[-1], 1)[0]
-        claims += [
-            case.equal("error of the metric", off, np.zeros(3), 1e-12,
-                       scale=np.abs(exact[-1]).max()),
-            case.equal("that of (6) in layer 1, by this folder's recursion and a polar factor",
-                       errors.layer_error(six[0], exact[0]),
-                       np.linalg.norm(by_loops - polar(by_differences[0])[1]), 1e-6,
-                       scale=np.abs(exact[0]).max()),
-            case.equal("its top layer", errors.layer_error(six[2], exact[2]),
-                       np.linalg.norm(twice_negative(case)), 1e-10, scale=np.abs(exact[2]).max()),
-        ]
+        claims += [case.equal("error of the metric", off, np.zeros(3), 1e-12, scale=exact[-1]),
+                   case.equal("that of (6) in layer 1, by this folder's recursion and a polar "
+                              "factor", errors.layer_error(six[0], exact[0]),
+                              np.linalg.norm(by_loops - polar(by_differences[0])[1]), 1e-6,
+                              scale=exact[0]),
+                   case.equal("its top layer", errors.layer_error(six[2], exact[2]),
+                              np.linalg.norm(twice_negative(case)), 1e-10, scale=exact[2])]
     return [*claims, Case(exact=exact[0], mine=mine[0])]

@@ -57,7 +57,7 @@ def u_fisher_labels(rng):
     draws, usual = 400, cases.case(rng, "tanh", "softmax")
     claims = []
     for case in [usual, *cases.unusual(rng, loss="softmax")]:
-        empirical, exact = (curvatures.fisher(case.evaluation, case.units, kind)
+        empirical, exact = (curvatures.fisher(*case.passes, kind)
                             for kind in ("empirical", "exact"))
         for t in (1, 2, 3):
             given, (models, deviation) = reference.bias_gradients(case, t), of_the_model(case, t)
@@ -65,7 +65,7 @@ def u_fisher_labels(rng):
                                   1e-11, t),
                        case.equal("exact, label by label", exact[t - 1], models, 1e-11, t)]
             if case is usual:
-                sampled = curvatures.fisher(case.evaluation, case.units, "sampled", rng, draws)
+                sampled = curvatures.fisher(*case.passes, "sampled", rng, draws)
                 claims.append(AtMost(
                     f"sampled minus exact against six standard deviations of {draws} draws",
                     np.abs(sampled[t - 1] - models), 6 * deviation / np.sqrt(draws),
@@ -126,20 +126,18 @@ def equation_12(rng):
     diagonal = np.diag([1.0, 2, 3]), np.diag([0.5, 0.1])
     off = kronecker_inverse.inverse(*diagonal, ALPHA) - np.linalg.inv(reference.kron(*diagonal)
                                                                       + ALPHA * np.eye(6))
-    return [
-        Equal("inverse of the approximate inverse: two terms more",
-              np.linalg.inv(kronecker_inverse.inverse(A, B, ALPHA)), exact + more, 1e-10),
-        Equal("factor of the inputs", of_inputs, damped_A, 1e-13),
-        Equal("factor of the gradients", of_gradients, damped_B, 1e-13),
-        AtMost("0 against the least eigenvalue of those terms", 0.0, reference.least(more),
-               scale=1.0),
-        AtMost("traces at pi against other pi", traces(mine),
-               [traces(mine * f) for f in (0.3, 0.9, 1.1, 4.0)]),
-        Equal("pi", mine, pi, 1e-13),
-        AtMost("1 % against what diagonal factors mismatch by", 0.01, np.abs(off).max()),
-        *light_and_heavy(rng),
-        Case(A=A, B=B),
-    ]
+    return [Equal("inverse of the approximate inverse: two terms more",
+                  np.linalg.inv(kronecker_inverse.inverse(A, B, ALPHA)), exact + more, 1e-10),
+            Equal("factor of the inputs", of_inputs, damped_A, 1e-13),
+            Equal("factor of the gradients", of_gradients, damped_B, 1e-13),
+            AtMost("0 against the least eigenvalue of those terms", 0.0, reference.least(more),
+                   scale=1.0),
+            AtMost("traces at pi against other pi", traces(mine),
+                   [traces(mine * f) for f in (0.3, 0.9, 1.1, 4.0)]),
+            Equal("pi", mine, pi, 1e-13),
+            AtMost("1 % against what diagonal factors mismatch by", 0.01, np.abs(off).max()),
+            *light_and_heavy(rng),
+            Case(A=A, B=B)]
 
 
 def light_and_heavy(rng):
@@ -206,21 +204,23 @@ def equation_13(rng):
     D = kronecker_inverse.solution(system, rank_one=True)
     factor, of_one_input = (kronecker_inverse.first_layer_factor(h, pi, ALPHA)
                             for h in (mean, np.mean([X[0]] * 6, axis=0)))
-    return [
-        Equal("the factor", factor, damped_A, 1e-13),
-        Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
-              G @ np.linalg.inv(damped_A), 1e-12),
-        Equal("the direction", D, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A), 1e-11),
-        Equal("the factor minus that of (12), by the inputs' covariance", factor,
-              moment - reference.second_moment(X - mean), 1e-13),
-        Equal("instances of one input: that of (12)", of_one_input, np.outer(X[0], X[0]) + shift,
-              1e-13),
-        Counterexample(Equal("inputs that vary: the direction of (12)", D,
-                             -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),
-        *(claim for case in cases.unusual(rng, KFI_CASES) for claim in kfi_directions(
-              case, "kfi-rank-one", "fisher", second_moments(case), l2=0.1)),
-        Case(mean=mean, B=B),
-    ]
+    claims = []
+    for case in cases.unusual(rng, KFI_CASES):
+        fisher = [reference.second_moment(reference.bias_gradients(case, t)) for t in (1, 2, 3)]
+        claims += kfi_directions(case, "kfi-rank-one", "fisher", fisher, l2=0.1)
+    return [*claims,
+            Equal("the factor", factor, damped_A, 1e-13),
+            Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
+                  G @ np.linalg.inv(damped_A), 1e-12),
+            Equal("the direction", D, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A),
+                  1e-11),
+            Equal("the factor minus that of (12), by the inputs' covariance", factor,
+                  moment - reference.second_moment(X - mean), 1e-13),
+            Equal("instances of one input: that of (12)", of_one_input,
+                  np.outer(X[0], X[0]) + shift, 1e-13),
+            Counterexample(Equal("inputs that vary: the direction of (12)", D,
+                                 -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),
+            Case(mean=mean, B=B)]
 
 
 #: Unusual cases of the direction of KFI.
@@ -228,22 +228,15 @@ KFI_CASES = ("first layer frozen", "middle layer frozen", "no biases", "chains i
              "no activation after layer 2", "one instance", "eleven instances", "float32")
 
 
-def second_moments(case):
-    """E_i[g_i g_i^T] of every layer, by complex steps."""
-    return [reference.second_moment(reference.bias_gradients(case, t))
-            for t in range(1, case.depth + 1)]
-
-
 def kfi_directions(case, solver, curvature, blocks, l2=0.0):
     """Claims on KFI's direction: weights by (12), or (13) in layer 1, biases by B + alpha I."""
-    step, claims = direction(*case.model, curvature, solver, ALPHA, l2=l2), []
+    step = direction(*case.model, curvature, solver, ALPHA, l2=l2)
     for t, one, B, h, G, g in reference.trained(case, blocks, l2):
         layer = case._replace(name=f"{case.named(t)}, {solver}")
         moment = reference.second_moment if solver == "kfi" or t > 1 else reference.outer_of_mean
         damped_A, damped_B, _ = by_hand(moment(h), B, ALPHA + l2)
         D = -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A)
-        claims.append(layer.equal("direction of the package", step[one.weight], D, 1e-6))
+        yield layer.equal("direction of the package", step[one.weight], D, 1e-6)
         if g is not None:
             d = -np.linalg.solve(B + (ALPHA + l2) * np.eye(len(B)), g)
-            claims.append(layer.equal("direction of the package, bias", step[one.bias], d, 1e-6))
-    return claims
+            yield layer.equal("direction of the package, bias", step[one.bias], d, 1e-6)

@@ -49,7 +49,7 @@ def u_kfra(rng):
     for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
                  *cases.unusual(rng, KFI_CASES, loss="softmax")]:
         by_loops = reference.recursion(case, reference.bias_hessians(case, 3).mean(axis=0), None)
-        recursion = curvatures.gauss_newton(case.evaluation, case.units)
+        recursion = curvatures.gauss_newton(*case.passes)
         claims += [case.equal("the recursion, by loops", *sides, 1e-7, t)
                    for t, sides in enumerate(zip(recursion, by_loops), start=1)]
         claims += kfi_directions(case, "kfi", "gauss-newton", by_loops)
@@ -72,21 +72,20 @@ def u_kfra_hessian(rng):
     case = relu_case(rng)
     loss, unit, H = case.evaluation.loss_function, case.units[3], case.top()[:, :1, :1]
     H = H * np.ones((3, 3))
-    mean = hessians.mean_of_instances(case.evaluation, case.units, lambda p, y: loss.hessian(p, y),
-                                      hessians.gauss_newton_step)
-    recursion = curvatures.gauss_newton(case.evaluation, case.units)
-    return [
-        Equal("one activation", hessians.gauss_newton_step(unit, H),
-              [np.diag(row) @ one @ np.diag(row) for row, one in zip(unit.saved.slope, H)], 1e-13),
-        *(Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
-                reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
-          for t in (3, 2, 1)),
-        Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
-                             whole_hessian(*case.model), whole_gauss_newton(*case.model), 1e-8)),
-        Counterexample(Equal("layer 1: KFRA's recursion against the mean", recursion[0], mean[0],
-                             1e-8)),
-        Case(x=case.x, theta=case.theta),
-    ]
+    mean = hessians.mean_of_instances(*case.passes, loss.hessian, hessians.gauss_newton_step)
+    recursion = curvatures.gauss_newton(*case.passes)
+    return [Equal("one activation", hessians.gauss_newton_step(unit, H),
+                  [np.diag(row) @ one @ np.diag(row) for row, one in zip(unit.saved.slope, H)],
+                  1e-13),
+            *(Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
+                    reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
+              for t in (3, 2, 1)),
+            Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
+                                 whole_hessian(*case.model), whole_gauss_newton(*case.model),
+                                 1e-8)),
+            Counterexample(Equal("layer 1: KFRA's recursion against the mean", recursion[0],
+                                 mean[0], 1e-8)),
+            Case(x=case.x, theta=case.theta)]
 
 
 @equation(PAPER, "u-gn",
@@ -99,21 +98,19 @@ def u_kfra_hessian(rng):
 def u_gn(rng):
     claims = []
     for activation in ("sigmoid", "tanh", "softplus"):
-        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2)
-        uncorrected = curvatures.gauss_newton(case.evaluation, case.units, top_gamma=1.0)[-1]
-        corrected = curvatures.gauss_newton(case.evaluation, case.units)
+        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2,
+                          name=activation)
+        uncorrected = curvatures.gauss_newton(*case.passes, top_gamma=1.0)[-1]
+        corrected = curvatures.gauss_newton(*case.passes)
         by_differences = reference.bias_hessians(case, 2).mean(axis=0)
-        options = {"case": activation}
-        claims += [
-            AtMost("least eigenvalue of the top block against -1 % of its largest entry",
-                   reference.least(uncorrected), -0.01, **options),
-            AtMost("least eigenvalue of the whole matrix against 0",
-                   reference.least(whole_gauss_newton(*case.model)), 0.0, **options),
-            Equal("top block by differences", uncorrected, by_differences, 1e-8, **options),
-            Equal("corrected", corrected[-1], reference.absolute(by_differences), 1e-7, **options),
-            AtMost("0 against the least eigenvalues once corrected", 0.0,
-                   [reference.least(B) for B in corrected], scale=1.0, **options),
-        ]
+        claims += [AtMost("least eigenvalue of the top block against -1 % of its largest entry",
+                          reference.least(uncorrected), -0.01, case=activation),
+                   AtMost("least eigenvalue of the whole matrix against 0",
+                          reference.least(whole_gauss_newton(*case.model)), 0.0, case=activation),
+                   case.equal("top block by differences", uncorrected, by_differences, 1e-8),
+                   case.equal("corrected", corrected[-1], reference.absolute(by_differences), 1e-7),
+                   AtMost("0 against the least eigenvalues once corrected", 0.0,
+                          [reference.least(B) for B in corrected], scale=1.0, case=activation)]
     likely = BoundedCriterion().hessian(np.array([[3.0, 0, 0]]), np.array([0]))[0]
     return [*claims,
             Counterexample(AtMost("the same for one instance whose class is likely",

@@ -34,14 +34,12 @@ def strictly_convex(rng):
 def equation_1(rng):
     value, x = strictly_convex(rng)
     others = rng.normal(size=(50, 4))
-    return [
-        AtMost("f at the minimiser against f elsewhere", value(x),
-               [value(other) for other in others]),
-        AtMost("0 against the least eigenvalue of the Hessian", 0.0,
-               [np.linalg.eigvalsh(reference.hessian(value, other, PLACES))[0]
-                for other in others]),
-        Case(theta=x),
-    ]
+    return [AtMost("f at the minimiser against f elsewhere", value(x),
+                   [value(other) for other in others]),
+            AtMost("0 against the least eigenvalue of the Hessian", 0.0,
+                   [np.linalg.eigvalsh(reference.hessian(value, other, PLACES))[0]
+                    for other in others]),
+            Case(theta=x)]
 
 
 @equation(PAPER, "2",
@@ -57,16 +55,14 @@ def equation_2(rng):
 
     zero = reference.gradient(monkey, np.zeros(2), (0, 1))
     around = [monkey(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, 6, 50)]
-    return [
-        Equal("gradient at the minimiser against 0", reference.gradient(value, x, PLACES),
-              np.zeros(4), 1e-12, scale=1.0),
-        AtMost("f where the gradient is zero against f elsewhere", value(x),
-               [value(other) for other in others]),
-        Equal("gradient of a monkey saddle in the origin against 0", zero, np.zeros(2), 1e-12,
-              scale=1.0),
-        Counterexample(AtMost("its value there against its values around", 0.0, around)),
-        Case(theta=x),
-    ]
+    return [Equal("gradient at the minimiser against 0", reference.gradient(value, x, PLACES),
+                  np.zeros(4), 1e-12, scale=1.0),
+            AtMost("f where the gradient is zero against f elsewhere", value(x),
+                   [value(other) for other in others]),
+            Equal("gradient of a monkey saddle in the origin against 0", zero, np.zeros(2), 1e-12,
+                  scale=1.0),
+            Counterexample(AtMost("its value there against its values around", 0.0, around)),
+            Case(theta=x)]
 
 
 @equation(PAPER, "3",
@@ -87,15 +83,13 @@ def equation_3(rng):
     left = [np.abs(gradient(e) - objective.linearised_gradient(first, H, e * d)).max()
             for e in steps]
     difference = (gradient(1e-4) - gradient(-1e-4)) / 2e-4
-    return [
-        Equal("left side against the gradient plus a difference of gradients",
-              objective.linearised_gradient(first, H, d), first + difference, 1e-5),
-        Equal("Hessian times d against a difference of gradients",
-              hessian_vector_product_at(case.evaluation, d), difference, 1e-5),
-        Rate("gradient after a step minus (3), against its length", steps, left, order=2,
-             tolerance=0.15),
-        Case(theta=case.theta, d=d),
-    ]
+    return [Equal("left side against the gradient plus a difference of gradients",
+                  objective.linearised_gradient(first, H, d), first + difference, 1e-5),
+            Equal("Hessian times d against a difference of gradients",
+                  hessian_vector_product_at(case.evaluation, d), difference, 1e-5),
+            Rate("gradient after a step minus (3), against its length", steps, left, order=2,
+                 tolerance=0.15),
+            Case(theta=case.theta, d=d)]
 
 
 @equation(PAPER, "u-newton",
@@ -160,15 +154,13 @@ def property_1(rng):
     k = ends[0, 0]
     by_sums = value + sum(k_j * (gradient @ v) + k_j**2 * eigenvalue / 2
                           for k_j, v, eigenvalue in zip(k, negative.T, below))
-    return [
-        AtMost("middle of a chord against the function there", chords,
-               [model((a + b) / 2) for a, b in ends]),
-        Equal("second derivative along the eigenvectors, by differences, against the eigenvalues",
-              along, below, 1e-7),
-        Equal("the model by sums over the eigenvectors", model(k), by_sums, 1e-12),
-        Property("there are negative eigenvalues", negative.shape[1] > 0),
-        Case(H=H, V=negative),
-    ]
+    return [AtMost("middle of a chord against the function there", chords,
+                   [model((a + b) / 2) for a, b in ends]),
+            Equal("second derivative along the eigenvectors, by differences, against the "
+                  "eigenvalues", along, below, 1e-7),
+            Equal("the model by sums over the eigenvectors", model(k), by_sums, 1e-12),
+            Property("there are negative eigenvalues", negative.shape[1] > 0),
+            Case(H=H, V=negative)]
 
 
 @equation(PAPER, "pos-eig",
@@ -186,15 +178,14 @@ def definition_pos_eig(rng):
         corrected, options = np.array([first, second, 0, 1, 3]), {"case": f"gamma = {gamma:g}"}
         by_sums = sum(value * np.outer(v, v) for value, v in zip(corrected, V.T))
         rows, columns = (pos_eig.pos_eig_as_printed(Q, eigenvalues, gamma) for Q in (V.T, V))
-        claims += [
-            Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma), by_sums,
-                  1e-13, **options),
-            Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma), corrected, 1e-15,
-                  **options),
-            Equal("Q^T diag Q, eigenvectors in the rows of Q", rows, by_sums, 1e-13, **options),
-            Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q", columns, by_sums,
-                                 1e-13, **options)),
-        ]
+        claims += [Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma),
+                         by_sums, 1e-13, **options),
+                   Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma), corrected,
+                         1e-15, **options),
+                   Equal("Q^T diag Q, eigenvectors in the rows of Q", rows, by_sums, 1e-13,
+                         **options),
+                   Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q", columns,
+                                        by_sums, 1e-13, **options))]
     return [*claims,
             Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),
             Case(A=A, V=V)]

@@ -36,16 +36,14 @@ def u_convex(rng):
     p, labels = case.evaluation.outputs, np.argmin(case.evaluation.outputs, axis=1)
     loss = SimpleNamespace(hessian=hessian_of_one_minus_likelihood)
     linear = curvatures.mean_top(SimpleNamespace(loss_function=loss, outputs=p, y=labels))
-    its_own = np.mean([reference.hessian(lambda q: reference.one_minus_likelihood(q, y), row,
-                                         np.arange(3)) for row, y in zip(p, labels)], axis=0)
-    return [
-        Equal("mean top block of cross-entropy, by differences", mean, by_differences, 1e-8),
-        AtMost("0 against its least eigenvalue", 0.0, reference.least(mean), scale=1.0),
-        Equal("mean top block of C = 1 - y^T softmax, by differences", linear, its_own, 1e-8),
-        Printed(AtMost("0 against the least eigenvalue for C = 1 - y^T softmax, linear in the "
-                       "probabilities", 0.0, reference.least(linear), scale=1.0)),
-        Case(mean=mean, linear=linear),
-    ]
+    its_own = np.mean([reference.hessian(lambda q: 1 - reference.likelihood(q, y), row, range(3))
+                       for row, y in zip(p, labels)], axis=0)
+    return [Equal("mean top block of cross-entropy, by differences", mean, by_differences, 1e-8),
+            AtMost("0 against its least eigenvalue", 0.0, reference.least(mean), scale=1.0),
+            Equal("mean top block of C = 1 - y^T softmax, by differences", linear, its_own, 1e-8),
+            Printed(AtMost("0 against the least eigenvalue for C = 1 - y^T softmax, linear in the "
+                           "probabilities", 0.0, reference.least(linear), scale=1.0)),
+            Case(mean=mean, linear=linear)]
 
 
 @equation(PAPER, "8a",
@@ -61,18 +59,17 @@ def equation_8a(rng):
                  *cases.unusual(rng, ("eleven instances", "float32"), loss="bounded", **options)]:
         H = reference.bias_hessians(case, case.depth)
         mine, mean = curvatures.pch_top(case.evaluation), H.mean(axis=0)
-        first, second = (curvatures.CURVATURES[name].make(case.evaluation, case.units, None)[-1]
+        first, second = (curvatures.CURVATURES[name].make(*case.passes, None)[-1]
                          for name in ("pch-1", "pch-2"))
         each = np.mean([reference.absolute(one) for one in H], axis=0)
-        claims += [
-            case.equal("top block", mine, reference.absolute(mean), 1e-7),
-            case.equal("its mean, by differences", curvatures.mean_top(case.evaluation), mean,
-                       1e-8),
-            case.positive("its least eigenvalue", mine),
-            Equal("PCH-1 and PCH-2", first, second.copy(), 1e-15, case=case.name),
-            Property("instance by instance is something else",
-                     bool(np.abs(each - mine).max() > 1e-3 * np.abs(mine).max()), case=case.name),
-        ]
+        claims += [case.equal("top block", mine, reference.absolute(mean), 1e-7),
+                   case.equal("its mean, by differences", curvatures.mean_top(case.evaluation),
+                              mean, 1e-8),
+                   case.positive("its least eigenvalue", mine),
+                   Equal("PCH-1 and PCH-2", first, second.copy(), 1e-15, case=case.name),
+                   Property("instance by instance is something else",
+                            bool(np.abs(each - mine).max() > 1e-3 * np.abs(mine).max()),
+                            case=case.name)]
     return [*claims, Case(H=H, B=mine)]
 
 
@@ -82,16 +79,12 @@ def equation_8a(rng):
                     "corrected matrix of the layer above.",
           formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
                   \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot
-                  \text{EhhT}^{(t-1)'} +
-                  \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[\mathbf{h}_i^{(t-1)''}] \odot
-                  (\mathbf{W}^{tT}
-                  \nabla_{\mathbf{b}^t} \xi_i)))""",
+                  \text{EhhT}^{(t-1)'} + \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[
+                  \mathbf{h}_i^{(t-1)''}] \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)))""",
           corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
                   \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \mathbf{W}^t) \odot
-                  \text{EhhT}^{(t-1)'} +
-                  \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[\mathbf{h}_i^{(t-1)''} \odot
-                  (\mathbf{W}^{tT}
-                  \nabla_{\mathbf{b}^t} \xi_i)]))""",
+                  \text{EhhT}^{(t-1)'} + \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[
+                  \mathbf{h}_i^{(t-1)''} \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)]))""",
           kind="definition", verdict="erratum", weight="misprint",
           implements=(curvatures.pch_step, curvatures.pch, rules.LinearRule.carry,
                       rules.ActivationRule.carry))
@@ -100,8 +93,7 @@ def equation_8b(rng):
     for case in [*(usual := cases.variety(rng)), *cases.unusual(rng)]:
         for name, gamma in GAMMAS.items():
             one = case._replace(name=f"{name}, {case.name}")
-            whole, blocks = (curvatures.pch(case.evaluation, case.units, gamma),
-                             reference.pch(case, gamma))
+            whole, blocks = curvatures.pch(*case.passes, gamma), reference.pch(case, gamma)
             for t, (B, by_loops) in enumerate(zip(whole, blocks), start=1):
                 claims += [one.equal("through the layers, by loops", B, by_loops, 1e-6, t),
                            one.precise(B, t), one.positive("its least eigenvalue", B, t)]
@@ -145,16 +137,16 @@ def without_hat(rng):
           implements=curvatures.weight_block)
 def equation_8c(rng):
     claims = []
-    for case in [*cases.variety(rng), *cases.unusual(rng, ("one instance", "eleven instances",
-                                                           "inputs of size 40"))]:
-        for t, B in enumerate(curvatures.pch(case.evaluation, case.units, 0.0), start=1):
+    batches = "one instance", "eleven instances", "inputs of size 40"
+    for case in [*cases.variety(rng), *cases.unusual(rng, batches)]:
+        for t, B in enumerate(curvatures.pch(*case.passes, 0.0), start=1):
             h, same = case.inputs(t), [B] * len(case.x)
             mine = curvatures.weight_block(h, B)
             claims += [case.equal("by loops", mine, reference.mean_kron(h, same), 1e-12, t),
                        case.positive("its least eigenvalue", mine, t)]
     unlikely, uncorrected = without_hat(rng)
-    printed = curvatures.weight_block(unlikely.inputs(1), uncorrected)
+    printed = reference.least(curvatures.weight_block(unlikely.inputs(1), uncorrected))
     return [*claims,
-            Printed(AtMost("without the hat: 0 against the least eigenvalue", 0.0,
-                           reference.least(printed), scale=1.0)),
+            Printed(AtMost("without the hat: 0 against the least eigenvalue", 0.0, printed,
+                           scale=1.0)),
             Case(h=h, B=B)]

@@ -45,16 +45,15 @@ def u_loss(rng):
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
     t, H = 2, case.exact()[1]
-    whole = reference.hessians(case, reference.all_places(case, t)).mean(axis=0)
+    whole = np.mean([reference.instance_hessian(case, s, reference.all_places(case, t))
+                     for s in range(len(case.x))], axis=0)
     mine, n = hessians.mean_weight_hessian(case.inputs(t), H), H.shape[1]
-    return [
-        Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
-              DIFFERENCES),
-        Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),
-        Property("weights and bias of one layer are coupled, and that is dropped",
-                 bool(np.abs(whole[:-n, -n:]).max() > 1e-3 * np.abs(whole).max())),
-        Case(whole=whole),
-    ]
+    return [Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
+                  DIFFERENCES),
+            Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),
+            Property("weights and bias of one layer are coupled, and that is dropped",
+                     bool(np.abs(whole[:-n, -n:]).max() > 1e-3 * np.abs(whole).max())),
+            Case(whole=whole)]
 
 
 def back_propagation(rng, layers, claim):
@@ -154,13 +153,12 @@ def b_ii(rng):
     square = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 4))
     by_columns = reference.slopes(square, 1)[0] * (reference.bias_gradients(square, 2)
                                                    @ square.weights(2).T)
-    return [
-        *claims,
-        PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape, W[:, 0].shape),
-        Printed(Equal("layers of one width: columns of W^T", by_columns,
-                      reference.bias_gradients(square, 1), 1e-8)),
-        Case(W=W),
-    ]
+    return [*claims,
+            PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape,
+                         W[:, 0].shape),
+            Printed(Equal("layers of one width: columns of W^T", by_columns,
+                          reference.bias_gradients(square, 1), 1e-8)),
+            Case(W=W)]
 
 
 @equation(PAPER, "4a", "c-i",
@@ -176,11 +174,10 @@ def equation_4a(rng):
 @equation(PAPER, "4b",
           statement="The Hessian in a bias from that of the layer above, instance by instance; "
                     "the last term is a diagonal matrix.",
-          formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
-                  \mathbf{W}^{tT}
-                  \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) +
-                  \text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}
-                  \xi_i)""",
+          formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i =
+                  \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
+                  \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(
+                  \mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
           kind="identity", verdict="holds",
           implements=(hessians.hidden_hessians, hessians.bias_hessians, hessians.exact_step,
                       Activation.input_hessian, Linear.input_hessian))
@@ -218,17 +215,15 @@ def c_ii(rng):
         part_2[s, r] = saved.slope[s] * (W.T @ H[s] @ (W[:, r] * saved.slope[s, r]))
     below = reference.bias_hessians(case, 1)
     bottom = cases.case(rng, "tanh", "bounded", sizes=(3, 4))
-    return [
-        Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
-        Equal("(4b) by differences", mine, below, DIFFERENCES),
-        Property("a network of one layer: the recursion ends there, no block belongs to b^0",
-                 len(bottom.exact()), 1),
-        PrintedShape("an entry of W^T times the gradient, where a number is needed",
-                     (W.T[0, 0] * g[0]).shape, ()),
-        Printed(Equal("layers of one width, s read as the index of the gradient, by differences",
-                      printed + part_2, below, 1e-6)),
-        Case(W=W, g=g),
-    ]
+    return [Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
+            Equal("(4b) by differences", mine, below, DIFFERENCES),
+            Property("a network of one layer: the recursion ends there, no block belongs to b^0",
+                     len(bottom.exact()), 1),
+            PrintedShape("an entry of W^T times the gradient, where a number is needed",
+                         (W.T[0, 0] * g[0]).shape, ()),
+            Printed(Equal("layers of one width, s read as the index of the gradient, by "
+                          "differences", printed + part_2, below, 1e-6)),
+            Case(W=W, g=g)]
 
 
 @equation(PAPER, "4c", "c-iii",
@@ -243,8 +238,7 @@ def equation_4c(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
         h, H = case.inputs(t)[0], case.exact()[t - 1][0]
-        by_differences = reference.hessian(lambda p: reference.loss(case, 0, p), case.theta,
-                                           reference.weight_places(case, t))
+        by_differences = reference.instance_hessian(case, 0, reference.weight_places(case, t))
         claims.append(case.equal("by differences", hessians.weight_hessian(h, H), by_differences,
                                  DIFFERENCES, t))
     return [*claims, Case(h=h, H=H)]

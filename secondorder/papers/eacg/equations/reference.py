@@ -11,6 +11,7 @@ ACTIVATIONS = {
     "softplus": lambda z: np.log(1 + np.exp(z)),
     "sin": np.sin,
     "relu": lambda z: z * (z.real > 0),
+    None: lambda z: z,
 }
 
 
@@ -29,11 +30,6 @@ def bounded(p, y):
     return 1 / (1 + np.exp(5 * (likelihood(p, y) - 0.2)))
 
 
-def one_minus_likelihood(p, y):
-    """1 - softmax(p)_y: linear, hence convex, in the probabilities."""
-    return 1 - likelihood(p, y)
-
-
 CRITERIA = {"softmax": cross_entropy, "bounded": bounded}
 
 
@@ -49,7 +45,7 @@ def forward(case, s, theta, at=None, shift=0.0):
         b = one.layer.bias if one.bias is None else theta[one.bias]
         below = h[-1] @ W.T
         z.append(below + (0 if b is None else b) + (shift if t == at else 0))
-        h.append(z[-1] if one.activation is None else ACTIVATIONS[one.activation](z[-1]))
+        h.append(ACTIVATIONS[one.activation](z[-1]))
     return z, h
 
 
@@ -99,10 +95,9 @@ def gradients(case, places, theta=None):
                      for s in range(len(case.x))])
 
 
-def hessians(case, places):
-    """Hessians of the instances' losses in `places`, (S, n, n), by differences."""
-    return np.array([hessian(lambda moved: loss(case, s, moved), case.theta, places)
-                     for s in range(len(case.x))])
+def instance_hessian(case, s, places):
+    """Hessian of the loss of instance s in `places`, (n, n), by differences."""
+    return hessian(lambda moved: loss(case, s, moved), case.theta, places)
 
 
 def shift_gradients(case, t, shift):
@@ -131,15 +126,12 @@ def inputs(case, t):
 
 def slopes(case, t):
     """h' and h'' of layer t, (S, n_t) each: a complex step, and its difference."""
-    name = case.layers[t - 1].activation
     z = np.array([forward(case, s, case.theta)[0][t] for s in range(len(case.x))])
-    if name is None:
-        return np.ones_like(z), np.zeros_like(z)
 
-    def slope(z):
-        return ACTIVATIONS[name](z + 1j * TINY).imag / TINY
+    def slope(step):
+        return ACTIVATIONS[case.layers[t - 1].activation](z + step + 1j * TINY).imag / TINY
 
-    return slope(z), difference(lambda step: slope(z + step))
+    return slope(0.0), difference(slope)
 
 
 def absolute(A, gamma=-1.0):
@@ -158,8 +150,7 @@ def step_down(W, B, g, slope, second_derivative, gamma):
     for u, v in np.ndindex(m, m):
         out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
     for u in range(m if gamma is not None else 0):
-        above = [sum(W[r, u] * g[s, r] for r in range(len(W))) for s in range(S)]
-        second_order = sum(second_derivative[s, u] * above[s] for s in range(S)) / S
+        second_order = sum(second_derivative[s, u] * (W[:, u] @ g[s]) for s in range(S)) / S
         out[u, u] += second_order if second_order > 0 else gamma * second_order
     return out
 

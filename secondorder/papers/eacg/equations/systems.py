@@ -12,9 +12,9 @@ from .conditions import CONSTANT, POSITIVE
 ALPHA = 0.05
 
 
-def blocks(case, gamma=-1.0):
+def blocks(case):
     """Blocks of weights and biases by (8a)-(8c)."""
-    biases = curvatures.pch(case.evaluation, case.units, gamma)
+    biases = curvatures.pch(*case.passes, -1.0)
     return [reference.kron(reference.second_moment(case.inputs(t)), B)
             for t, B in enumerate(biases, start=1)], biases
 
@@ -43,17 +43,15 @@ FAR = {solver: {"max_cg": 400, "tolerance": 1e-13} for solver in ("ea-cg", "cg")
 
 def unusual_directions(rng, moment, solvers):
     """Claims on `direction` for unusual networks and batches."""
-    claims = []
     for k, case in enumerate(cases.unusual(rng)):
         l2 = (0.0, 0.1)[k % 2]
         expected = dense_direction(case, moment, l2)
         for solver in solvers:
             step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, **FAR.get(solver, {}))
             one = case._replace(name=f"{case.name}, {solver}, l2 = {l2:g}")
-            claims += [one.equal("unusual networks and batches, against dense solves", step,
-                                 expected, 1e-6),
-                       one.precise(step)]
-    return claims
+            yield one.equal("unusual networks and batches, against dense solves", step, expected,
+                            1e-6)
+            yield one.precise(step)
 
 
 @equation(PAPER, "9",
@@ -72,32 +70,22 @@ def equation_9(rng):
         matrix = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
         mine = systems.block_diagonal_system(weights, biases, ALPHA)
         gradient, d = case.evaluation.gradient, direction(*case.model, "pch-1", "exact", ALPHA)
-        claims += [
-            case.equal("matrix of the system", mine, matrix, 1e-13),
-            case.equal("solution, layer by layer, against a dense solve", by_columns(case, d),
-                       np.linalg.solve(matrix, -by_columns(case, gradient)), 1e-11),
-            AtMost("alpha against the least eigenvalue", ALPHA, np.linalg.eigvalsh(mine)[0],
-                   case=case.name),
-            AtMost("directional derivative along the solution against 0", d @ gradient, 0.0,
-                   case=case.name),
-        ]
+        claims += [case.equal("matrix of the system", mine, matrix, 1e-13),
+                   case.equal("solution, layer by layer, against a dense solve",
+                              by_columns(case, d),
+                              np.linalg.solve(matrix, -by_columns(case, gradient)), 1e-11),
+                   AtMost("alpha against the least eigenvalue", ALPHA, np.linalg.eigvalsh(mine)[0],
+                          case=case.name),
+                   AtMost("directional derivative along the solution against 0", d @ gradient, 0.0,
+                          case=case.name)]
     negative = systems.damped(-0.2 * np.eye(3), ALPHA)
-    return [
-        *claims,
-        *unusual_directions(rng, reference.second_moment, ("exact",)),
-        Equal("a singular curvature: least eigenvalue is alpha",
-              np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
-        Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
-                              np.linalg.eigvalsh(negative)[0], scale=1.0)),
-        Case(matrix=mine, d=d),
-    ]
-
-
-def system(case, t, B, alpha=ALPHA, l2=0.0):
-    """The room's `System` of one layer."""
-    unit = case.linear(t)
-    G = unit.delta.T @ unit.saved.input / len(unit.delta) + l2 * unit.layer.weight
-    return systems.System(B, unit.saved.input, unit.delta, unit.layer.weight, G, alpha, l2)
+    return [*claims,
+            *unusual_directions(rng, reference.second_moment, ("exact",)),
+            Equal("a singular curvature: least eigenvalue is alpha",
+                  np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
+            Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
+                                  np.linalg.eigvalsh(negative)[0], scale=1.0)),
+            Case(matrix=mine, d=d)]
 
 
 @equation(PAPER, "10a",
@@ -114,14 +102,13 @@ def equation_10a(rng):
             g = reference.bias_gradients(case, t).mean(axis=0)
             matrix = (1 - ALPHA) * B + ALPHA * np.eye(len(B))
             d = np.linalg.solve(matrix, -g)
-            outcome = conjugate_gradients.solve(
-                lambda p: systems.bias_product(B, p, 1 - ALPHA, ALPHA), -g, 50, 1e-12)
-            claims += [
-                case.equal("conjugate gradients", outcome.solution, d, 1e-9, t),
-                case.equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
-                           matrix @ g, 1e-13, t),
-                case.equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), d, 1e-11, t),
-            ]
+            by_cg = conjugate_gradients.solve(
+                lambda p: systems.bias_product(B, p, 1 - ALPHA, ALPHA), -g, 50, 1e-12).solution
+            claims += [case.equal("conjugate gradients", by_cg, d, 1e-9, t),
+                       case.equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
+                                  matrix @ g, 1e-13, t),
+                       case.equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), d,
+                                  1e-11, t)]
     return [*claims, Case(B=B, g=g)]
 
 
@@ -137,18 +124,17 @@ def equation_10a(rng):
 def equation_10b(rng):
     claims = []
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
-        weights, biases = blocks(case)
-        one, A = system(case, t, biases[t - 1], l2=l2), weights[t - 1]
+        A, B = (matrices[t - 1] for matrices in blocks(case))
+        h, g, W = case.inputs(t), case.deltas(t), case.weights(t)
+        one = systems.System(B, h, g, W, g.T @ h / len(h) + l2 * W, ALPHA, l2)
         matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
         mine, options = systems.dense_solution(one), {"case": f"{case.named(t)}, l2 = {l2:g}"}
         by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(one.G), 300, 1e-13)
-        claims += [
-            Equal("the matrix", systems.dense_system(one), matrix, 1e-13, **options),
-            Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
-                  by_cg.solution, 1e-8, **options),
-            AtMost("directional derivative along the solution against 0", np.sum(mine * one.G),
-                   0.0, **options),
-        ]
+        claims += [Equal("the matrix", systems.dense_system(one), matrix, 1e-13, **options),
+                   Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
+                         by_cg.solution, 1e-8, **options),
+                   AtMost("directional derivative along the solution against 0",
+                          np.sum(mine * one.G), 0.0, **options)]
     return [*claims, Case(A=A, G=one.G)]
 
 
@@ -165,13 +151,11 @@ def factors(rng, n=3, m=4, S=6):
 def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
     product = systems.kronecker_product(A, B, C)
-    return [
-        Equal("columns one below the other", reference.vec(product),
-              reference.kron(C.T, A) @ reference.vec(B), 1e-13),
-        Equal("rows one after the other: the factors change places", product.ravel(),
-              reference.kron(A, C.T) @ B.ravel(), 1e-13),
-        Case(A=A, B=B, C=C),
-    ]
+    return [Equal("columns one below the other", reference.vec(product),
+                  reference.kron(C.T, A) @ reference.vec(B), 1e-13),
+            Equal("rows one after the other: the factors change places", product.ravel(),
+                  reference.kron(A, C.T) @ B.ravel(), 1e-13),
+            Case(A=A, B=B, C=C)]
 
 
 @equation(PAPER, "11a",
@@ -185,13 +169,11 @@ def equation_11a(rng):
     B, P, X = factors(rng)
     A = reference.second_moment(X)
     product = reference.kron(A, B) @ reference.vec(P)
-    return [
-        Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), product, 1e-13),
-        Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)), product,
-              1e-13),
-        *unusual_directions(rng, reference.second_moment, ("cg",)),
-        Case(B=B, P=P, X=X),
-    ]
+    return [Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), product, 1e-13),
+            Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)),
+                  product, 1e-13),
+            *unusual_directions(rng, reference.second_moment, ("cg",)),
+            Case(B=B, P=P, X=X)]
 
 
 @equation(PAPER, "11b",
@@ -211,19 +193,17 @@ def equation_11b(rng):
     mine = reference.vec(systems.rank_one_product(B, P, mean))
     left = reference.kron(reference.second_moment(X), B)
     rank_one = reference.kron(np.outer(mean, mean), B)
-    return [
-        Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
-        Equal("mean input", mean, sum(X) / len(X), 1e-14),
-        Equal("(11a) minus (11b): Cov(h) (x) B", left @ reference.vec(P) - mine,
-              reference.kron(reference.second_moment(X - mean), B) @ reference.vec(P), 1e-12),
-        AtMost("0 against the least eigenvalue of that difference", 0.0,
-               reference.least(left - rank_one), scale=1.0),
-        Equal("instances of one input: (11a)",
-              reference.vec(systems.rank_one_product(B, P, at_same)),
-              reference.kron(reference.second_moment(same), B) @ reference.vec(P), 1e-12),
-        Counterexample(Equal(
-            "inputs that vary: (11a)", reference.vec(systems.rank_one_product(B, P, at_varied)),
-            reference.kron(reference.second_moment(varied), B) @ reference.vec(P), 1e-3)),
-        *unusual_directions(rng, reference.outer_of_mean, ("ea-cg", "ea-closed")),
-        Case(B=B, P=P, X=X),
-    ]
+    return [Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
+            Equal("mean input", mean, sum(X) / len(X), 1e-14),
+            Equal("(11a) minus (11b): Cov(h) (x) B", left @ reference.vec(P) - mine,
+                  reference.kron(reference.second_moment(X - mean), B) @ reference.vec(P), 1e-12),
+            AtMost("0 against the least eigenvalue of that difference", 0.0,
+                   reference.least(left - rank_one), scale=1.0),
+            Equal("instances of one input: (11a)",
+                  reference.vec(systems.rank_one_product(B, P, at_same)),
+                  reference.kron(reference.second_moment(same), B) @ reference.vec(P), 1e-12),
+            Counterexample(Equal(
+                "inputs that vary: (11a)", reference.vec(systems.rank_one_product(B, P, at_varied)),
+                reference.kron(reference.second_moment(varied), B) @ reference.vec(P), 1e-3)),
+            *unusual_directions(rng, reference.outer_of_mean, ("ea-cg", "ea-closed")),
+            Case(B=B, P=P, X=X)]

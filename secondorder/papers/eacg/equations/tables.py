@@ -47,16 +47,13 @@ TOTALS = {
 def u_metric(rng):
     claims = []
     for case in cases.variety(rng):
-        exact = [H.mean(axis=0) for H in case.exact()]
-        approximate = curvatures.fisher(case.evaluation, case.units)
+        exact, approximate = case.exact_means(), curvatures.fisher(*case.passes)
         by_roots = [np.sqrt(np.sum((B - polar(H)[1]) ** 2)) for B, H in zip(approximate, exact)]
-        mine, name = errors.layer_errors(approximate, exact), case.name
-        claims += [
-            Equal("|H| as a polar factor", mine, by_roots, 1e-11, case=name),
-            Equal("total", errors.total_error(mine), np.linalg.norm(by_roots), 1e-11, case=name),
-            Equal("one layer", errors.layer_error(approximate[0], exact[0]), by_roots[0], 1e-11,
-                  case=name),
-        ]
+        mine = errors.layer_errors(approximate, exact)
+        claims += [case.equal("|H| as a polar factor", mine, by_roots, 1e-11),
+                   case.equal("total", errors.total_error(mine), np.linalg.norm(by_roots), 1e-11),
+                   case.equal("one layer", errors.layer_error(approximate[0], exact[0]),
+                              by_roots[0], 1e-11)]
     return [*claims, Case(exact=exact[0], approximate=approximate[0])]
 
 
@@ -73,12 +70,11 @@ def arithmetic(number, worse):
         behind = tuple(t for t, (a, b) in pairs if a > b)
         claims.append(Property(f"layers in which {name} is worse than {other}", behind, layers))
     printed, again = list(totals.values()), [errors.total_error(table[name]) for name in totals]
-    return [
-        *claims,
-        AtMost("totals, each against the next: " + ", ".join(totals), printed[:-1], printed[1:]),
-        AtMost("totals recomputed, in that order", again[:-1], again[1:]),
-        Case(**{name.replace("-", "_"): rows for name, rows in table.items()}),
-    ]
+    return [*claims,
+            AtMost("totals, each against the next: " + ", ".join(totals), printed[:-1],
+                   printed[1:]),
+            AtMost("totals recomputed, in that order", again[:-1], again[1:]),
+            Case(**{name.replace("-", "_"): rows for name, rows in table.items()})]
 
 
 def table(number, where, statement):
@@ -131,29 +127,26 @@ def table_5(rng):
 def u_accumulate(rng):
     claims = []
     for scale, name in ((0.1, "small weights"), (3.0, "large weights")):
-        case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11)
-        W, g, saved, H = (case.weights(2), case.deltas(2), case.hidden(1),
-                          reference.bias_hessians(case, 2))
-        slope = saved.slope
+        case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11,
+                          name=name)
+        W, g, H = case.weights(2), case.deltas(2), reference.bias_hessians(case, 2)
+        slope, second_derivative = case.hidden(1).slope, case.hidden(1).curvature
         if scale == 3.0:  # the slopes of a case far from saturation, so that W decides
             slope, W = np.full_like(slope, 0.25), 8 * W / np.linalg.norm(W, 2)
         left, sizes, _ = np.linalg.svd(W)
         off, B = 1e-3 * np.outer(left[:, 0], left[:, 0]), H.mean(axis=0)
-        one, two = (curvatures.expectation_step(W, matrix, g, slope, saved.curvature)
+        one, two = (curvatures.expectation_step(W, matrix, g, slope, second_derivative)
                     for matrix in (B, B + off))
-        below, options = np.linalg.norm(two - one), {"case": name}
         bound = (errors.recursive_bound(1e-3, W, H, slope)
                  - errors.recursive_bound(0.0, W, H, slope))
-        second = max(sum(slope[:, r] ** 2) / 11 for r in range(5))
+        second, below = max(sum(slope[:, r] ** 2) / 11 for r in range(5)), np.linalg.norm(two - one)
         falls = AtMost("error below against error above", below, 1e-3, 1e-9)
-        claims += [
-            Equal("the bound's share, by loops", bound, 1e-3 * second * sizes[0] ** 2, 1e-9,
-                  **options),
-            Equal("what an error above changes below, by loops", two - one,
-                  reference.step_down(W, off, g, slope, saved.curvature, None), 1e-9, **options),
-            AtMost("error below against the bound", below, bound, 1e-9, **options),
-            Counterexample(falls) if scale == 3.0 else falls,
-        ]
+        claims += [case.equal("the bound's share, by loops", bound,
+                              1e-3 * second * sizes[0] ** 2, 1e-9),
+                   case.equal("what an error above changes below, by loops", two - one,
+                              reference.step_down(W, off, g, slope, second_derivative, None), 1e-9),
+                   AtMost("error below against the bound", below, bound, 1e-9, case=name),
+                   Counterexample(falls) if scale == 3.0 else falls]
     for number, rows in TABLES.items():
         peaks = tuple(name for name, row in rows.items() if row[0] >= max(row[1:]))
         claims.append(Property(f"Table {number}: approximations that are worst in layer 1", peaks,
