@@ -1,5 +1,6 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
+import concurrent.futures
 import contextlib
 import os
 import sys
@@ -73,8 +74,8 @@ def add(commands):
 def run(options):
     """List studies, or run them."""
     if options.data is not None:
-        if not Path(options.data).is_dir():
-            raise NotADirectoryError(f"--data: not a directory: {options.data}")
+        if not options.data or not Path(options.data).is_dir():
+            raise NotADirectoryError(f"--data: not a directory: {options.data or repr('')}")
         os.environ["SECONDORDER_DATA"] = options.data
 
     from secondorder import studies
@@ -82,6 +83,9 @@ def run(options):
     if options.paper is None:
         return _list(options)
     paper = None if options.paper == "all" else options.paper
+    if options.quick and options.record:
+        raise ValueError("--record goes without --quick: results of the quick setting are not "
+                         "recorded")
     if paper is None and options.keys:
         raise ValueError("all goes without KEY")
     chosen = studies.STUDIES.select(paper, options.keys)
@@ -139,10 +143,14 @@ def _executor(options):
     import importlib
 
     try:
-        return getattr(importlib.import_module(module), name)()
+        executor = getattr(importlib.import_module(module), name)()
     except (ImportError, AttributeError) as error:
         raise ValueError(f"--executor takes MODULE:FUNCTION, given {options.executor!r}: "
                          f"{error}") from error
+    if not isinstance(executor, concurrent.futures.Executor):
+        raise TypeError(f"--executor {options.executor}: expected a concurrent.futures.Executor, "
+                        f"got {executor!r}")
+    return executor
 
 
 @contextlib.contextmanager

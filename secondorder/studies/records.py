@@ -29,7 +29,15 @@ def folder():
 def recorded(paper, key):
     """The recorded result of a study, or None."""
     path = folder() / paper / f"{key}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["runs"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no record of a study (damaged?): take it from the package "
+                         "again, or remove it") from error
+    return record
 
 
 def picture(paper, key):

@@ -32,9 +32,14 @@ class Run:
     @property
     def name(self):
         """Name of the run's file: the same function with the same arguments has the same one."""
-        told = json.dumps([self.place, self.arguments], sort_keys=True)
-        digest = hashlib.sha256(told.encode()).hexdigest()[:16]
-        return f"{self.function.__name__}-{digest}"
+        return name_of(self.place, self.arguments)
+
+
+def name_of(place, arguments):
+    """The name of a run, by the place of its function (``module:function``) and its arguments."""
+    told = json.dumps([place, arguments], sort_keys=True)
+    digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+    return f"{place.rpartition(':')[2]}-{digest}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 from .. import files
+from .registry import name_of
 
 DIVERGED = "diverged"
 
@@ -97,8 +98,10 @@ def read(path):
     path = Path(path)
     try:
         run = json.loads(path.read_text(encoding="utf-8"))
-        run["arguments"], run["result"], run["seconds"], run["function"]
-    except (ValueError, KeyError, TypeError) as error:
+        if name_of(run["function"], run["arguments"]) != path.stem or not (
+                isinstance(run["result"], dict) and run["seconds"] >= 0):
+            raise ValueError("it holds something else")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is no result of a run (damaged?): remove it, and the run is made "
                          "again") from error
     return run

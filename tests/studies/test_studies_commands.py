@@ -50,15 +50,42 @@ def test_a_cluster_gives_the_same_results(tmp_path, capsys):
     (["low-rnak"], "low-rank"), (["low-rank", "figure2"], "figure-2"), (["all", "figure-2"], "KEY"),
     (["low-rank", "--data", "nowhere"], "nowhere"), (["low-rank", "--jobs", "0"], "--jobs"),
     (["low-rank", "figure-1", "--executor", "nothing:here"], "MODULE:FUNCTION"),
+    (["low-rank", "figure-1", "--executor", "os:getpid"], "expected a concurrent.futures.Executor"),
+    (["low-rank", "figure-1", "--quick", "--record"], "--record goes without --quick"),
+    (["low-rank", "figure-1", "--seeds", "0"], "--seeds"), (["low-rank", "--data", ""], "--data"),
+    (["low-rank", "figure-1", "--out", "file"], "not a directory: file"),
     (["low-rank", "figure-1", "--out", "no/such/place"], "does not exist")])
 def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, words, expected):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
     try:
         status = cli.main(["reproduce", *words])
     except SystemExit as end:
         status = end.code
     said = capsys.readouterr().err
     assert status == 2 and expected in said and "Traceback" not in said
+    assert said.splitlines()[-1].startswith("secondorder reproduce: error: ")
+    assert not [path for path in tmp_path.rglob("*.json")]
+
+
+def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
+    with files.exclusive(tmp_path):
+        assert cli.main(["reproduce", "low-rank", "claim-storage", "--quick", "--out",
+                         str(tmp_path)]) == 2
+    assert f"another run is writing to {tmp_path}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", '{"runs": 3', "[]", "{}"])
+def test_a_record_that_is_damaged_is_named(text, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    (tmp_path / "low-rank").mkdir()
+    path = tmp_path / "low-rank" / "claim-storage.json"
+    path.write_text(text)
+    for words in (["claims"], ["reproduce"], ["show", "low-rank", "claim-storage"]):
+        assert cli.main(words) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and f"{path} is no record of a study" in said
 
 
 def test_claims_are_rows(capsys):

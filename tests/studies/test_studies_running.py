@@ -137,13 +137,23 @@ def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
     assert "stand-in" in record["claims"][0]["because"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"arguments": {}}'])
-def test_a_damaged_file_is_named(sweep, text):
-    studies.reproduce(toy(), sweep)
-    path = sorted(sweep.folder.iterdir())[0]
-    path.write_text(text)
-    with pytest.raises(ValueError, match=path.name):
+@pytest.mark.parametrize("spoilt", [
+    lambda text: "", lambda text: text[:-20], lambda text: "[]", lambda text: '{"arguments": {}}',
+    lambda text: json.dumps(json.loads(text) | {"result": 3}),
+    lambda text: json.dumps(json.loads(text) | {"seconds": None}),
+    lambda text: json.dumps(json.loads(text) | {"function": 3}),
+    lambda text: text.replace('"seed": 1', '"seed": 7')])
+def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt):
+    record = studies.reproduce(toy(), sweep)
+    path = next(path for path in sweep.folder.iterdir() if '"seed": 1' in path.read_text())
+    whole = path.read_text()
+    path.write_text(spoilt(whole))
+    (sweep.out / "toy.json").unlink()
+    with pytest.raises(ValueError, match=f"{path.name} is no result of a run"):
         studies.reproduce(toy(), sweep)
+    assert not (sweep.out / "toy.json").exists()
+    path.unlink()
+    assert studies.reproduce(toy(), sweep)["claims"] == record["claims"]
 
 
 def test_claims_and_verdicts_must_be_the_same(sweep):
