@@ -13,6 +13,7 @@ ask for the same run share it.
 from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
+from .pictures import LINE_STYLES, legend_below, legend_under, over_seeds
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -20,8 +21,8 @@ from .selection import chosen
 from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted, exactly,
                        paired, undecided)
 
-__all__ = ["DID_NOT_HOLD", "HELD", "Images", "Results", "Run", "STUDIES", "Study", "Sweep",
-           "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
-           "diverged", "exactly", "finished", "images", "lowest_common", "paired", "pooled",
-           "random_boxes", "reproduce", "resized_crops", "saturation", "smoothed", "study",
-           "table", "undecided"]
+__all__ = ["DID_NOT_HOLD", "HELD", "Images", "LINE_STYLES", "Results", "Run", "STUDIES", "Study",
+           "Sweep", "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen", "counted",
+           "crossing", "diverged", "exactly", "finished", "images", "legend_below", "legend_under",
+           "lowest_common", "over_seeds", "paired", "pooled", "random_boxes", "reproduce",
+           "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]

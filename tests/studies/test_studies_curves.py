@@ -1,9 +1,12 @@
-"""Crops, and reading curves at equal training loss."""
+"""Crops, reading curves at equal training loss, and what pictures say of their seeds."""
 
 import numpy as np
 import pytest
+from harness.pictures import faults
+from matplotlib.figure import Figure
 
 from secondorder import studies
+from secondorder.papers.residual_partitioning.studies import curves as residual
 from secondorder.studies.crops import shares
 
 RNG = np.random.default_rng
@@ -59,3 +62,31 @@ def test_saturation():
     assert studies.saturation(falling, 36) < studies.saturation(falling, 20)
     assert np.isnan(studies.saturation([1.0]))
     np.testing.assert_allclose(studies.smoothed([1, 2, 3, 4], 2), [1, 1.5, 2.5, 3.5])
+
+
+def test_a_title_says_what_is_seen_for_the_seeds_there_are():
+    assert studies.over_seeds((7,)) == "one seed"
+    assert studies.over_seeds({1, 2, 3}) == "mean and range of 3 seeds"
+    assert studies.over_seeds((2, 3), "mean") == "mean of 2 seeds"
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
+def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
+    """One seed is its own curve, without a band and without a word of means; trials do not count.
+    """
+    results = studies.Results()
+    for seed in (*seeds, 101, 102):
+        for method in residual.METHODS:
+            arguments = {"seed": seed, "kind": "autoencoder", "data": "digits", "method": method,
+                         "rate": 0.1, "steps": 10, "every": 10}
+            results.add(f"{seed} {method}", {"arguments": arguments, "result": {
+                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
+    told = "one seed" if len(seeds) == 1 else "mean and range of 3 seeds"
+    assert figure.get_suptitle() == f"Autoencoder; {told}" and not faults(figure)
+    (panel,) = figure.axes
+    assert len(panel.collections) == (0 if len(seeds) == 1 else 6)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["residual partitioning", "SGD",
+                                                                "Adam"]

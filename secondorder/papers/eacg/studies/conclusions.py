@@ -1,6 +1,6 @@
 """Claims that rest on the figures: PCH improves Gauss-Newton; EA-CG converges faster than KFI."""
 
-from secondorder.studies import both, study
+from secondorder.studies import both, legend_below, study
 
 from .. import PAPER
 from . import training
@@ -91,7 +91,7 @@ class Converges:
         panels[0].set_ylabel("training loss")
         panels[0].plot([], [], "C3-", label="EA-CG")
         panels[0].plot([], [], "C0--", label="KFI")
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         figure.suptitle("EA-CG and KFI, PCH-1, chosen by least loss; a line a seed", fontsize=10)
 
 

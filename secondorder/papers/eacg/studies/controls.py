@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import alike, both, counted, diverged, exactly, study, undecided
+from secondorder.studies import (alike, both, counted, diverged, exactly, legend_below, study,
+                                 undecided)
 
 from .. import PAPER
 from . import training
@@ -114,10 +115,10 @@ class EtaAlpha:
         axes.axline((1, 1), slope=1, color="0.6", linewidth=0.8)
         axes.set(xscale="log", yscale="log", xlabel="final training loss of SGD at eta / alpha",
                  ylabel="of EA-CG at (eta, alpha)",
-                 title="EA-CG beside SGD at the rate eta / alpha, a mark a seed and pair: "
+                 title="EA-CG beside SGD at the rate eta / alpha, a mark a seed and pair:\n"
                  + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
-        axes.legend(fontsize=8)
+        legend_below(figure, axes)
 
 
 @study(PAPER, "claim-13-unstable",
@@ -158,7 +159,7 @@ class Unstable:
         axes.axhline(np.log(10), color="0.6", linewidth=0.8)
         axes.set_xticks(range(len(points)), [f"{rate:g}\n{alpha:g}" for rate, alpha, _ in points])
         axes.set(xlabel="rate, alpha", ylabel="final training loss (line: log 10)",
-                 title="KFI by (12) and with (13), a mark a seed: "
+                 title="KFI by (12) and with (13), a mark a seed:\n"
                  + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
-        axes.legend(fontsize=8)
+        legend_below(figure, axes)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import Run, counted, study
+from secondorder.studies import Run, counted, legend_below, over_seeds, study
 
 from .. import PAPER
 from . import networks, training
@@ -96,7 +96,8 @@ class Covariance:
                       markersize=4, label=f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance over that of the mean block",
-                 yscale="log", title="What (8b) drops, while training: "
-                 + networks.title_of(results.arguments()[0]["case"]))
+                 yscale="log", title="What (8b) drops, while training (line: 0.1):\n"
+                 + networks.title_of(results.arguments()[0]["case"]) + "; "
+                 + over_seeds(settings["seeds"], "mean"))
         axes.title.set_fontsize(9)
-        axes.legend(fontsize=8)
+        legend_below(figure, axes)

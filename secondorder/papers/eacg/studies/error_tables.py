@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, both, exactly, paired, study
+from secondorder.studies import Run, both, exactly, legend_below, over_seeds, paired, study
 
 from .. import PAPER
 from ..errors import layer_errors, total_error
@@ -100,10 +100,10 @@ class Errors:
             axes.set(xlabel="layer", yscale="log", title=f"along {along}")
             axes.set_xticks(range(1, len(mean) + 1))
         panels[0].set_ylabel("Frobenius norm of the error, mean over updates")
-        panels[1].legend(fontsize=7)
-        figure.suptitle(f"Errors of the blocks, {self.criterion}: {networks.title_of(case)} "
-                        "(errors of 0 drawn at 1e-9)",
-                        fontsize=9)
+        legend_below(figure, panels[1])
+        figure.suptitle(f"Errors of the blocks, {self.criterion}: {networks.title_of(case)}\n"
+                        "(errors of 0 drawn at 1e-9); "
+                        + over_seeds(settings["seeds"], "mean"), fontsize=9)
 
 
 def relative(one, name, layer):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, study
+from secondorder.studies import Run, counted, legend_below, study
 
 from .. import PAPER
 from . import networks, training
@@ -107,4 +107,4 @@ class Plateau:
                   color="k", label="ea-cg, weights x 4")
         axes.set(xlabel="layers", ylabel="updates until the start (highest marks: never)",
                  title="Leaving the plateau of deep sigmoid networks; Cifar-10")
-        axes.legend(fontsize=7)
+        legend_below(figure, axes)

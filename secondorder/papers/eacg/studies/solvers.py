@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, alike, both, study
+from secondorder.studies import Run, alike, both, legend_below, study
 
 from .. import PAPER
 from . import networks, training
@@ -65,8 +65,8 @@ class CgGrid:
         axes.axhspan(0.9, 1.1, color="0.9")
         axes.set_xticks(np.arange(4) + 0.2, [str(most) for most in ITERATIONS])
         axes.set(xlabel="at most so many iterations",
-                 ylabel="final training loss over the closed form's",
-                 title="EA-CG by conjugate gradients beside the closed form, a mark a seed\n"
+                 ylabel="final training loss over the closed form's (band: ±10 %)",
+                 title="EA-CG by conjugate gradients beside the closed form, a mark a seed:\n"
                  + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)
-        axes.legend(fontsize=8)
+        legend_below(figure, axes)

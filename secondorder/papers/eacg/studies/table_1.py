@@ -114,7 +114,7 @@ class Table1:
         left.plot(ITERATIONS, [counted["kfi_over_ea_cg"][str(n)] for n in ITERATIONS], "o-")
         left.axhline(1, color="0.6", linewidth=0.8)
         left.set(xlabel="iterations of conjugate gradients", yscale="log",
-                 ylabel="operations of KFI over EA-CG's", title="counted")
+                 ylabel="operations of KFI over EA-CG's (line: equal)", title="counted")
         names = list(METHODS)
         right.bar(range(len(names)), [1e3 * results.of(method=name)[0]["seconds"]
                                       for name in names], hatch="//", color="C0")

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, Verdict, diverged, paired, undecided
+from secondorder.studies import Run, Verdict, diverged, legend_below, over_seeds, paired, undecided
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -255,7 +255,7 @@ COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "
 
 def draw_curves(methods, criterion, results, figure, over):
     """Training loss and test accuracy of the points with the least loss, over epochs or seconds;
-    mean over seeds.
+    the one seed, or the mean of several.
 
     Parameters
     ----------
@@ -280,10 +280,10 @@ def draw_curves(methods, criterion, results, figure, over):
     unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
     panels[0].set(xlabel=unit, ylabel=f"training loss, {criterion}", yscale="log")
     panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
-    panels[1].legend(fontsize=7)
-    seeds = len({one["seed"] for one in told})
+    legend_below(figure, panels[1], rows=2)
+    seeds = {one["seed"] for one in told}
     figure.suptitle(f"Training over {over}: {title_of(told[0]['case'])}\nrate, alpha and batch of "
-                    f"least loss in trials; mean of {seeds} seed{'s' * (seeds > 1)}", fontsize=9)
+                    f"least loss in trials; {over_seeds(seeds, 'mean')}", fontsize=9)
 
 
 def best_arguments(method, curvature, told, results):

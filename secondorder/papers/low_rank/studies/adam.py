@@ -1,6 +1,7 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import both, counted, exactly, finished, study, undecided
+from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, legend_below,
+                                 over_seeds, study, undecided)
 
 from .. import PAPER
 from . import plateau
@@ -72,13 +73,13 @@ class AdamClaim:
             alone = [one["loss"] for one in finished(results.of(base="adam", curvature="none",
                                                                 half_width=half))]
             plateau.draw_band(panel, alone, plateau.EVERY, "black", "-", "Adam alone")
-            for k, (sigma, style) in enumerate(zip(SIGMAS, ("-", "--", "-.", ":"))):
+            for k, (sigma, style) in enumerate(zip(SIGMAS, LINE_STYLES[1:])):
                 runs = finished(results.of(base="adam", curvature="exact", sigma=sigma,
                                            half_width=half))
                 rows = [one["loss"] for one in runs]
                 plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", style, f"sigma {sigma:g}")
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
-        axes[0].legend(fontsize=8)
-        settings = results.arguments()[0]
-        figure.suptitle(f"Cubic steps on Adam: {plateau.title_of(settings)}", fontsize=10)
+        legend_below(figure, axes[0])
+        figure.suptitle(f"Cubic steps on Adam: {plateau.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from secondorder import exact
-from secondorder.studies import Run, counted, finished, study
+from secondorder.studies import Run, counted, finished, legend_below, over_seeds, study
 
 from .. import PAPER
 from ..curvature import directional_curvature_at, sample_curvatures_at
@@ -124,7 +124,8 @@ class Averaging:
                     half_width=half, after=after)) if name in one]
                 left.plot([place + 0.2 * k] * len(values), values, "os^"[k], color=f"C{k}")
         left.set_xticks(range(len(POINTS)), POINTS)
-        left.set(yscale="log", ylabel="variation of the step along its mean, over batches")
+        left.set(yscale="log", xlabel="point of the training",
+                 ylabel="variation of the step along its mean, over batches")
         for panel, half in zip(right, (0.1, 0.2)):
             kinds = [(label, {"options": {"averaging": name}}) for name, label in OTHERS.items()]
             for k, (label, wanted) in enumerate([*kinds, ("batch mean", {"curvature": "exact"})]):
@@ -132,10 +133,9 @@ class Averaging:
                 plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", ("-", "--", "-.")[k], label)
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
         right[0].set_ylabel("cross-entropy, mean of the watched samples")
-        right[0].legend(fontsize=8)
-        settings = results.arguments()[0]
-        figure.suptitle(f"Three ways to a batch: {plateau.title_of(settings)}, sigma 100",
-                        fontsize=10)
+        legend_below(figure, right[0])
+        figure.suptitle(f"Three ways to a batch: {plateau.title_of(settings)}, sigma 100; "
+                        + over_seeds(settings["seeds"]), fontsize=10)
 
 
 def over_points(results, seed, name, number):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, exactly, images, study, undecided
+from secondorder.studies import Run, exactly, images, legend_below, study, undecided
 
 from .. import PAPER
 from ..factors import hessian
@@ -84,7 +84,8 @@ class BatchRank:
         axes.plot([1] * len(large), large, "s", color="C3", markersize=9, markerfacecolor="none",
                   label="the paper's network, one sample")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
-        axes.set(xlabel="samples of the batch", ylabel="rank of the Hessian / number of weights")
-        axes.legend(fontsize=8)
+        axes.set(xlabel="samples of the batch", ylabel="rank of the Hessian / number of weights "
+                 "(line: 0.1)")
+        legend_below(figure, axes)
         figure.suptitle("Low rank for a sample, not for a batch (digits; ReLU, cross-entropy)",
                         fontsize=10)

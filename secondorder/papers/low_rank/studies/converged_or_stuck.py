@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import diverged, exactly, finished, study, undecided
+from secondorder.studies import diverged, exactly, finished, legend_below, study, undecided
 
 from .. import PAPER
 from . import plateau
@@ -68,7 +68,7 @@ class ConvergedOrStuck:
                 axes.hist(values, bins, weights=np.full(len(values), 1 / len(values)), alpha=0.5,
                           hatch=hatch, label=label)
         axes.set(xscale="log", xlabel="rate, mean of the last 100", ylabel="share of the group")
-        axes.legend(fontsize=8)
+        legend_below(figure, axes)
         settings = results.arguments()[0]
         figure.suptitle(f"Stuck or converged? {plateau.title_of(settings)}, sigma 100", fontsize=10)
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, exactly, study, undecided
+from secondorder.studies import Run, exactly, legend_under, study, undecided
 
 from .. import PAPER
 from ..curvature import by_explicit_eta, directional_curvature_at
@@ -92,7 +92,7 @@ class DepthCost:
             panel.set_xticks(ticks, map(str, ticks))
             panel.minorticks_off()
             panel.set(xlabel=by)
-            panel.legend(fontsize=8)
+            legend_under(panel)
         figure.axes[0].set_ylabel("CPU time, ms")
         figure.suptitle("Directional curvature of ReLU networks, batch of 32: over depth at width "
                         "32, over width at depth 8", fontsize=10)

@@ -1,6 +1,6 @@
 """Claim, a proposal of the paper: a rate for every layer or parameter might mend Adam."""
 
-from secondorder.studies import both, counted, finished, study
+from secondorder.studies import both, counted, finished, legend_below, over_seeds, study
 
 from .. import PAPER
 from . import plateau
@@ -66,8 +66,8 @@ class LayerRates:
                 rows = [one["loss"] for one in finished(results.of(half_width=half, **wanted))]
                 plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
-            panel.legend(fontsize=8)
             panel.set_ylabel("cross-entropy, mean of the watched samples")
-        settings = results.arguments()[0]
+        legend_below(figure, figure.axes[0])
         figure.suptitle("Rates by layer and by weight on Adam, sigma 1000: "
-                        f"{plateau.title_of(settings)}", fontsize=10)
+                        f"{plateau.title_of(settings)}; {over_seeds(settings['seeds'])}",
+                        fontsize=10)

@@ -1,6 +1,6 @@
 """Claim: where Adagrad and Adadelta do well, cubic step lengths make no meaningful difference."""
 
-from secondorder.studies import counted, finished, study
+from secondorder.studies import counted, finished, legend_below, over_seeds, study
 
 from .. import PAPER
 from . import plateau
@@ -38,7 +38,6 @@ class NoHarm:
                 plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
             panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
-        axes[0].legend(fontsize=8)
-        settings = results.arguments()[0]
-        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±.2",
-                        fontsize=10)
+        legend_below(figure, axes[0])
+        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±.2; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

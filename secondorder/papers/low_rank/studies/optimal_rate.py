@@ -1,6 +1,6 @@
 """Claim: cubic step lengths do about as well as gradient descent at its best rate."""
 
-from secondorder.studies import chosen, counted, study, undecided
+from secondorder.studies import chosen, counted, legend_below, study, undecided
 
 from .. import PAPER
 from . import plateau
@@ -11,7 +11,7 @@ USUAL = ([{"rate": rate} for rate in RATES]  # which decay by .95 per 100 iterat
          + [{"rate": rate, "decay": 1.0} for rate in RATES])
 PLATEAU = [{"rate": rate, "decay": 1.0} for rate in CONSTANT]
 #: Letter -> half-width, candidates, what is read off a run, its name.
-CASES = {"usual": (0.2, USUAL, plateau.end, "end"),
+CASES = {"usual": (0.2, USUAL, plateau.end, "loss at the end"),
          "plateau": (0.1, PLATEAU, plateau.leave, "iterations to leave")}
 
 
@@ -78,7 +78,6 @@ class OptimalRate:
             panel.plot([], color="C3", label="cubic steps, a line a seed")
             panel.set(xlabel="rate of gradient descent", ylabel=name,
                       title=f"weights within ±{half:g}")
-            panel.legend(fontsize=8)
-        settings = results.arguments()[0]
+        legend_below(figure, figure.axes[0])
         figure.suptitle(f"Against the best rate: {plateau.title_of(settings)}; a mark a run",
                         fontsize=10)

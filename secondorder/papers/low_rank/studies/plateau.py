@@ -11,7 +11,8 @@ import numpy as np
 
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
-from secondorder.studies import Run, diverged, finished, images, smoothed
+from secondorder.studies import (Run, diverged, finished, images, legend_below, over_seeds,
+                                 smoothed)
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
 LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
@@ -191,12 +192,14 @@ def fall(result):
 
 # -- pictures --------------------------------------------------------------------------------------
 
-LINES = {"none": ("base alone", "C0", "-"), "exact": ("cubic, exact curvature", "C3", "-"),
+LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature", "C3", "-"),
          "printed": ("cubic, curvature as printed", "C1", "--")}
 
 
 def draw_errors_and_rates(results, figure, title, **wanted):
-    """Loss on the watched samples (mean and range over seeds) and rates (trailing mean of 100)."""
+    """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
+    of several.
+    """
     left, right = figure.subplots(1, 2)
     for curvature, (label, colour, style) in LINES.items():
         runs = finished(results.of(curvature=curvature, **wanted))
@@ -207,11 +210,12 @@ def draw_errors_and_rates(results, figure, title, **wanted):
         draw_band(right, rates, 1, colour, style, label)
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
     left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
-             title="training error")
+             title="training error (line: log 10)")
     right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
               title="rate")
-    left.legend(fontsize=8)
-    figure.suptitle(title, fontsize=10)
+    legend_below(figure, left)
+    seeds = {one["seed"] for one in results.arguments(**wanted)}
+    figure.suptitle(f"{title}; {over_seeds(seeds)}", fontsize=10)
 
 
 def trailing_mean(values, window=100):

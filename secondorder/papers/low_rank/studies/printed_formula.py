@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, finished, study
+from secondorder.studies import counted, finished, legend_below, over_seeds, study
 
 from .. import PAPER
 from . import plateau
@@ -48,7 +48,6 @@ class PrintedFormula:
         axes[0].annotate("the paper's .05", (0.98, 0.05), xycoords=("axes fraction", "data"),
                          ha="right", va="bottom", fontsize=8, color="0.3")
         axes[0].set_ylabel("rate, mean of the last 100")
-        axes[1].legend(fontsize=8)
-        settings = results.arguments()[0]
-        figure.suptitle(f"Which curvature made the figures? {plateau.title_of(settings)}",
-                        fontsize=10)
+        legend_below(figure, axes[1])
+        figure.suptitle(f"Which curvature made the figures? {plateau.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

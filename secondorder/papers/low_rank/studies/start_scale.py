@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from secondorder.studies import Run, both, counted, diverged, study
+from secondorder.studies import Run, both, counted, diverged, legend_under, study
 
 from .. import PAPER
 from ..curvature import directional_curvature_at
@@ -92,8 +92,8 @@ class StartScale:
         iterations = results.arguments(base=None)[0]["iterations"]
         right.set(xlabel="half-width of the weights", ylabel=f"loss after {iterations} iterations "
                   "(no mark: not finite)")
-        left.legend(fontsize=8)
-        right.legend(fontsize=8)
+        legend_under(left)
+        legend_under(right)
         figure.suptitle(f"Where a run starts: {plateau.title_of(results.arguments()[0])}; a mark a "
                         "seed", fontsize=10)
 

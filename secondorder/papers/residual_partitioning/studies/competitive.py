@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import DID_NOT_HOLD, HELD, Verdict, both, paired, study
+from secondorder.studies import (DID_NOT_HOLD, HELD, Verdict, both, legend_below, over_seeds,
+                                 paired, study)
 
 from .. import PAPER
 from . import curves
@@ -60,5 +61,6 @@ class Competitive:
         axes.axhline(1.05, color="0.6", linewidth=0.8)
         axes.set_xticks(range(len(labels)), labels, fontsize=8)
         axes.set(ylabel="lowest validation loss over the best method's",
-                 title="Competitive? Mean over seeds; line: 5 % above the best")
-        axes.legend(fontsize=8)
+                 title=f"Competitive? {over_seeds(settings['seeds'], 'mean')}; line: 5 % above the "
+                 "best")
+        legend_below(figure, axes)

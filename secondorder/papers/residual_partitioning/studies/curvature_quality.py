@@ -7,7 +7,7 @@ Changed after the first full run, which stopped with an error: runs that left th
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, both, diverged, exactly, study, undecided
+from secondorder.studies import Run, both, diverged, exactly, legend_below, study, undecided
 
 from .. import PAPER, ResidualPartitioning
 from . import networks
@@ -133,7 +133,7 @@ class CurvatureQuality:
             axes.set_title(title, fontsize=9)
         for k, kind in enumerate(KINDS):
             panels[0].plot([], [], "os"[k], color=f"C{k}", label=kind)
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         lost = sum(map(broken, results.of()))
         figure.suptitle("Above the line residual partitioning is better; digits; filled: along "
                         "Adam's run" + (f"; {lost} runs left the finite numbers" if lost else ""),

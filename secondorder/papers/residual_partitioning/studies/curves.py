@@ -5,9 +5,12 @@ the rate with the lowest mean validation loss over the records is taken, and a b
 of its grid extends the grid by one factor. (C) That rate trains on the seeds that are judged.
 """
 
+import textwrap
+
 import numpy as np
 
-from secondorder.studies import DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished
+from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished, legend_below,
+                                 over_seeds)
 
 from . import networks
 from .networks import BATCH, L2, METHODS, NAMES
@@ -225,10 +228,14 @@ LOOKS = {"partitioning": ("C3", "o"), "sgd": ("C0", "s"), "adam": ("C2", "^")}
 
 
 def draw(kind, name, results, figure, title):
-    """A panel for every data set: mean and range over seeds; training filled, validation hollow."""
+    """A panel for every data set: the one seed, or mean and range of several; training filled,
+    validation hollow.
+    """
     sets = list(dict.fromkeys(one["data"] for one in results.arguments(kind=kind)))
+    seeds = {one["seed"] for one in results.arguments(kind=kind)} - set(TRIAL_SEEDS)
     panels = np.atleast_1d(figure.subplots(1, len(sets)))
     for axes, data in zip(panels, sets):
+        rates = []
         for method, (colour, marker) in LOOKS.items():
             arguments = [one for one in results.arguments(kind=kind, data=data, method=method)
                          if one["seed"] not in TRIAL_SEEDS]
@@ -240,31 +247,33 @@ def draw(kind, name, results, figure, title):
                 results.of(kind=kind, data=data, method=method, **wanted),
                 results.arguments(kind=kind, data=data, method=method, **wanted))
                 if told["seed"] not in TRIAL_SEEDS]
-            label = f"{NAMES[method]}, rate {one['rate']:g}"
-            if not finished(runs):
-                axes.plot([], [], color=colour, marker=marker, label=label + ": diverged")
+            axes.plot([], [], color=colour, marker=marker, markersize=4, linewidth=1,
+                      label=NAMES[method])
+            rates.append(f"{one['rate']:g}" + ("" if finished(runs) else " (diverged)"))
             for part, fill in (("train", colour), ("validation", "white")):
                 if name == "accuracy" and part == "train":
                     continue
                 key = name if name == "accuracy" else part
                 draw_part(axes, [run[key] for run in finished(runs)], one["every"], colour,
-                          marker, fill, label if fill == colour or name == "accuracy" else None)
+                          marker, fill)
         axes.set(xlabel=f"step (batches of {BATCH})", yscale="linear" if name == "accuracy"
-                 else "log", title=networks.pictures(data).name)
+                 else "log", title=textwrap.fill(networks.pictures(data).name, 32)
+                 + "\nrates " + ", ".join(rates))
         axes.title.set_fontsize(8)
-        axes.legend(fontsize=6)
+        axes.locator_params(axis="x", nbins=3)
     panels[0].set_ylabel("validation accuracy" if name == "accuracy" else
                          "loss without penalty; filled: training, hollow: validation")
-    figure.suptitle(title, fontsize=10)
+    legend_below(figure, panels[0])
+    figure.suptitle(f"{title}; {over_seeds(seeds)}", fontsize=10)
 
 
-def draw_part(axes, rows, every, colour, marker, fill, label):
+def draw_part(axes, rows, every, colour, marker, fill):
     if not rows:
         return
     block = np.array(rows, dtype=float)
     steps = every * np.arange(block.shape[1])
     axes.plot(steps, block.mean(axis=0), color=colour, marker=marker, markerfacecolor=fill,
-              markersize=4, linewidth=1, label=label)
+              markersize=4, linewidth=1)
     if len(block) > 1:
         axes.fill_between(steps, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
                           linewidth=0)

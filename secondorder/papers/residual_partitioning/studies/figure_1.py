@@ -49,8 +49,7 @@ class Figure1:
 
     def draw(self, results, figure, settings):
         curves.draw("autoencoder", "loss", results, figure,
-                    "Autoencoder D-64-2-64-D, tanh: each method at its best rate; mean and range "
-                    "over seeds")
+                    "Autoencoder D-64-2-64-D, tanh: each method at its best rate")
 
 
 def at_equal_training_loss(by_method):

@@ -46,5 +46,4 @@ class Figure2:
 
     def draw(self, results, figure, settings):
         curves.draw("classifier", "loss", results, figure,
-                    "Classifier D-400-100-36-10, softplus: each method at its best rate; mean and "
-                    "range over seeds")
+                    "Classifier D-400-100-36-10, softplus: each method at its best rate")

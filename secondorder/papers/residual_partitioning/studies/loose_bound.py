@@ -4,7 +4,8 @@ and that explains why classifiers do worse than autoencoders.
 
 import numpy as np
 
-from secondorder.studies import Run, both, diverged, exactly, paired, study, undecided
+from secondorder.studies import (Run, both, diverged, exactly, legend_under, over_seeds, paired,
+                                 study, undecided)
 
 from .. import PAPER, ResidualPartitioning, bound
 from ..hessian import bounded_hessian_product
@@ -143,8 +144,9 @@ class LooseBound:
                     for hidden in growing]
             left.plot(factors, np.mean(rows, axis=1), "os"[k] + "-", label=name)
         left.set(xscale="log", yscale="log", xlabel="width or depth", ylabel="r at the start",
-                 title="classifiers of growing size, digits")
-        left.legend(fontsize=8)
+                 title="classifiers of growing size, digits; "
+                       + over_seeds(settings["seeds"], "mean"))
+        legend_under(left)
         arguments = [one for one in results.arguments() if len(one.get("after", ())) > 1]
         cases = [(data, output) for data in dict.fromkeys(one["data"] for one in arguments)
                  for output in ("jensen", "pairwise")]
@@ -161,8 +163,11 @@ class LooseBound:
             right.plot([], [], "os"[k], color=f"C{k}", label=kind)
         right.set_xticks(np.arange(len(cases)) + 0.2, [f"{data}\n{output}" for data, output in
                                                        cases], fontsize=8)
-        right.set(yscale="log", ylabel="|r|", title="the paper's networks, from start to later")
-        right.legend(fontsize=8)
+        right.set(yscale="log", ylabel="|r|",
+                  title="the paper's networks, from start to later; a mark a seed")
+        for panel in (left, right):
+            panel.title.set_fontsize(9)
+        legend_under(right)
         figure.suptitle("How loose the bound is: its curvature over that of what it bounds, along "
                         "its own step", fontsize=10)
 

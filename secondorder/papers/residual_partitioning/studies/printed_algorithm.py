@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import Run, diverged, exactly, study, undecided
+from secondorder.studies import Run, diverged, exactly, legend_below, study, undecided
 
 from .. import PAPER, ResidualPartitioning
 from ..algorithm_1 import algorithm_1_as_printed
@@ -101,6 +101,6 @@ class PrintedAlgorithm:
             axes.set(xscale="log", yscale="log", xlabel="rate", title=f"{kind}, {data}")
             axes.title.set_fontsize(9)
         panels[0].set_ylabel("lowest training loss (crosses: diverged later)")
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         figure.suptitle("Algorithm 1 as printed, corrected, and with options: lowest training loss "
                         "by rate", fontsize=10)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, diverged, exactly, study, undecided
+from secondorder.studies import Run, diverged, exactly, over_seeds, study, undecided
 
 from .. import PAPER, ResidualPartitioning
 from ..hessian import bounded_hessian_product
@@ -82,7 +82,8 @@ class PromisedDecrease:
                          label=f"{kind}, products {'bounded too' if cross else 'dropped'}")
         axes.set_xticks(np.arange(3) + 0.3, names.values())
         axes.set(ylabel="steps that keep the promise, %", ylim=(0, 118),
-                 title="What the bound promises at rates .3, 1 and 1.9: digits, all seeds")
+                 title="What the bound promises at rates .3, 1 and 1.9: digits, "
+                 + over_seeds(settings["seeds"], "all steps"))
         axes.legend(fontsize=7, loc="upper center", ncols=2)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, diverged, study
+from secondorder.studies import Run, counted, diverged, legend_below, study
 
 from .. import PAPER, bound
 from . import curves, networks
@@ -178,5 +178,5 @@ class Saddle:
                      title=f"{STARTS[start]}, {networks.pictures(data).name}")
             axes.title.set_fontsize(8)
         panels[0].set_ylabel("step of leaving (line: never)")
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         figure.suptitle("Leaving a flat start; a mark a run, crosses diverged", fontsize=10)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import Run, exactly, study, undecided
+from secondorder.studies import Run, exactly, legend_below, study, undecided
 
 from .. import PAPER
 from . import timing
@@ -65,12 +65,13 @@ class SameOrder:
         axes = figure.subplots()
         for k, (quantity, what) in enumerate(QUANTITIES.items()):
             axes.plot(FACTORS, ratios_of(results, quantity), "osD"[k] + "-", label=what)
-        axes.set(xscale="log", xlabel="size over the smallest", ylim=(0, None),
+        axes.set(xscale="log", xlabel="size over the smallest",
                  ylabel="CPU time of a step over SGD's",
                  title="Step time over SGD's while one size grows")
         axes.set_xticks(FACTORS, [str(factor) for factor in FACTORS])
         axes.minorticks_off()
-        axes.legend()
+        axes.set_ylim(0, 1.1 * axes.dataLim.ymax)
+        legend_below(figure, axes)
 
 
 def ratios_of(results, quantity):

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from secondorder.studies import Run, both, exactly, study
+from secondorder.studies import Run, both, exactly, legend_below, study
 
 from .. import PAPER
 from . import networks
@@ -76,11 +76,12 @@ class Timing:
             places = np.arange(len(CASES)) + 0.35 * k
             bars = axes.bar(places, values, 0.33, color=("C2", "C0")[k], hatch=("", "//")[k],
                             label=f"over {networks.NAMES[other]}'s (printed: {printed})")
-            axes.bar_label(bars, fmt="%.2f")
+            axes.bar_label(bars, fmt="%.2f", label_type="center",
+                           bbox={"facecolor": "white", "linewidth": 0, "pad": 2})
             axes.axhline(printed, color=("C2", "C0")[k], linestyle=("-", "--")[k], linewidth=0.8)
         axes.set(xticks=np.arange(len(CASES)) + 0.17,
                  xticklabels=[f"{kind}\n{inputs} inputs" for kind, inputs in CASES],
-                 ylabel="CPU time of a step of residual partitioning over the other's",
-                 title="A step over one of Adam and of SGD; lines: as printed")
-        axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
-        axes.legend(loc="upper right", ncols=2)
+                 ylabel="CPU time of a step over the other's",
+                 title="A step of residual partitioning over one of Adam and of SGD; lines: as "
+                       "printed")
+        legend_below(figure, axes)

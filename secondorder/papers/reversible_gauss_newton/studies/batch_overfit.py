@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import diverged, paired, study
+from secondorder.studies import diverged, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -69,5 +69,5 @@ class BatchOverfit:
                                label=NAMES[method] if number == 0 else None)
         panel.set(xlabel="fall of the own batch's loss by a step, per cent",
                   ylabel="share that carries over to another batch")
-        panel.legend(fontsize=8)
+        legend_below(figure, panel)
         figure.suptitle(f"Mark a rate, line a seed: {compared.title_of(settings)}", fontsize=10)

@@ -161,14 +161,14 @@ def reached(run, level):
 
 
 def draw_curves(panel, curves, colour, style, label, step=1, start=1):
-    """Mean of curves over seeds, and their range as a band; of the finite ones."""
+    """Mean of curves over seeds and, of several, their range as a band; of the finite ones."""
     rows = [np.asarray(curve, dtype=float) for curve in curves if len(curve)]
     if not rows:
         return
     length = min(map(len, rows))
     block = np.array([row[:length] for row in rows])
     at = start + step * np.arange(length)
-    panel.plot(at, block.mean(axis=0), style, color=colour, label=label)
+    panel.plot(at, block.mean(axis=0), linestyle=style, color=colour, label=label)
     if len(block) > 1:
         panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
                            linewidth=0)

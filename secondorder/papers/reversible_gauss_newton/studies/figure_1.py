@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, finished, paired, study
+from secondorder.studies import counted, diverged, finished, legend_under, over_seeds, paired, study
 
 from .. import PAPER
 from . import compared
@@ -89,5 +89,6 @@ class Figure1:
             panel.set(xlabel="step", ylabel="training loss", yscale="log")
             panel.set_title(f"{task}: {about['samples']} images, d' = {about['width']}", fontsize=9)
             panel.axhline(LEVEL, color="0.6", linewidth=0.8)
-            panel.legend(fontsize=7)
-        figure.suptitle("One batch at every step; rates by two rules", fontsize=10)
+            legend_under(panel)
+        figure.suptitle("One batch at every step; rates by two rules; line: the loss to reach; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

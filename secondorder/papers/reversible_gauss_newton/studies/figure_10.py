@@ -1,6 +1,6 @@
 """Figure 10: CKA with the start, block by block."""
 
-from secondorder.studies import alike, both, finished, study
+from secondorder.studies import alike, both, finished, legend_below, over_seeds, study
 
 from .. import PAPER
 from . import compared
@@ -42,9 +42,9 @@ class Figure10:
                 compared.draw_curves(panel, rows, colour, style, NAMES[method],
                                      settings["cifar"]["looks"], 0)
             panel.set_title(f"block {block + 1}", fontsize=9)
-        panels[0, 0].legend(fontsize=7)
+        legend_below(figure, panels[0, 0])
         for panel in panels[-1]:
             panel.set_xlabel("epoch")
         figure.supylabel("CKA with the start", fontsize=10)
-        figure.suptitle(f"Representations against their start: {compared.title_of(settings)}",
-                        fontsize=10)
+        figure.suptitle(f"Representations against their start: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

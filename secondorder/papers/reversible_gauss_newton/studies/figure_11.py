@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import both, diverged, paired, study
+from secondorder.studies import both, diverged, legend_below, over_seeds, paired, study
 
 from .. import PAPER
 from . import compared
@@ -46,6 +46,6 @@ class Figure11:
             panel.plot(np.arange(1, 7) + 0.1 * k, told.mean(axis=0), compared.STYLES[other][1],
                        color=compared.STYLES[other][0], label=f"with {NAMES[other]}")
         panel.set(xlabel="block", ylabel="CKA of Gauss-Newton's representations, at the end")
-        panel.legend(fontsize=8)
-        figure.suptitle(f"Whose representations are alike: {compared.title_of(settings)}",
-                        fontsize=10)
+        legend_below(figure, panel)
+        figure.suptitle(f"Whose representations are alike: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"], "lines: mean"), fontsize=10)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, finished, paired, study
+from secondorder.studies import (LINE_STYLES, counted, diverged, finished, legend_below, over_seeds,
+                                 paired, study)
 
 from .. import PAPER
 from . import compared
@@ -59,12 +60,13 @@ class Figure12:
         panel = figure.subplots()
         for k, (rate, runs) in enumerate(self._told(results, settings).items()):
             compared.draw_curves(panel, [run["loss"] for run in finished(runs)], f"C{k}",
-                                 ("-", "--", "-.")[k % 3], f"{rate:g}")
+                                 LINE_STYLES[k % len(LINE_STYLES)], f"{rate:g}")
         for rate, runs in self._told(results, settings, halve=HALVE).items():
-            compared.draw_curves(panel, [run["loss"] for run in finished(runs)], "k", "-",
-                                 f"{rate:g}, halved every {HALVE} epochs")
+            compared.draw_curves(panel, [run["loss"] for run in finished(runs)], "k",
+                                 LINE_STYLES[-1], f"{rate:g}, halved every {HALVE} epochs")
         runs = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
         compared.draw_curves(panel, [run["loss"] for run in finished(runs)], "0.5", ":", "Adam")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
-        panel.legend(fontsize=8)
-        figure.suptitle(f"Gauss-Newton's rate: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, panel)
+        figure.suptitle(f"Gauss-Newton's rate: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

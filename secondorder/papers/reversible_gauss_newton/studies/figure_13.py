@@ -1,6 +1,7 @@
 """Figure 13: does weight decay help Gauss-Newton generalise?"""
 
-from secondorder.studies import alike, chosen, diverged, finished, study, undecided
+from secondorder.studies import (alike, chosen, diverged, finished, legend_below, over_seeds, study,
+                                 undecided)
 
 from .. import PAPER
 from . import compared
@@ -59,5 +60,6 @@ class Figure13:
             panel.set(xlabel="epoch", yscale="log")
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
-        left.legend(fontsize=8)
-        figure.suptitle(f"Weight decay: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, left)
+        figure.suptitle(f"Weight decay: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

@@ -1,6 +1,7 @@
 """Figure 14: other pseudo-inverses than the truncated one."""
 
-from secondorder.studies import alike, both, chosen, finished, paired, study
+from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, legend_below,
+                                 over_seeds, paired, study)
 
 from .. import PAPER
 from . import compared
@@ -76,9 +77,10 @@ class Figure14:
                 label = (f"{FORMS[form]}, {strength_of(results, form):g}" if form in FORMS
                          else "Adam")
                 compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                     ("-", "--", "-.", ":", "-")[k], label)
+                                     LINE_STYLES[k], label)
                 panel.set(xlabel="epoch", yscale="log")
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
-        left.legend(fontsize=7)
-        figure.suptitle(f"Pseudo-inverses: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, left)
+        figure.suptitle(f"Pseudo-inverses: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import both, diverged, finished, paired, study, table
+from secondorder.studies import (both, diverged, finished, legend_under, over_seeds, paired, study,
+                                 table)
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
@@ -110,8 +111,7 @@ class Figure15:
             panel.set(xlabel="step" if full else "epoch", yscale="log",
                       ylabel="test loss" if name == "test" else "training loss")
             panel.set_title("one batch" if full else "mini-batches", fontsize=9)
-            panel.legend(fontsize=6)
+            legend_under(panel, 6)
         data = "wine quality (red)" if where("wine-quality") else "diabetes, in the place of wine"
         figure.suptitle(f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules, "
-                        "the smaller one thick",
-                        fontsize=10)
+                        "the smaller one thick; " + over_seeds(settings["seeds"]), fontsize=10)

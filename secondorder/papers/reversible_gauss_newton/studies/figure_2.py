@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (at_loss, both, counted, diverged, lowest_common, paired, smoothed,
-                                 study)
+from secondorder.studies import (at_loss, both, counted, diverged, legend_below, lowest_common,
+                                 over_seeds, paired, smoothed, study)
 
 from .. import PAPER
 from . import compared
@@ -94,8 +94,9 @@ class Figure2:
             for panel, record, label in zip(row, ("loss", "test", "accuracy"), (
                     "training loss", "test loss", "test accuracy")):
                 compared.draw_by_rule(panel, told, record, log=record != "accuracy")
-                panel.set(ylabel=label, xlabel="epoch" if name == tuple(SETS)[-1] else "")
+                panel.set(ylabel=label)
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
-        panels[0][0].legend(fontsize=7)
+        legend_below(figure, panels[0][0])
         figure.suptitle("Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
-                        "the one that is best later on", fontsize=10)
+                        "the one that is best later on; " + over_seeds(settings["seeds"]),
+                        fontsize=10)

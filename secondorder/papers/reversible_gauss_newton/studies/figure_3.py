@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import diverged, paired, study
+from secondorder.studies import diverged, legend_below, over_seeds, paired, study
 
 from .. import PAPER
 from . import compared
@@ -47,6 +47,7 @@ class Figure3:
         compared.draw_by_rule(panel, compared.by_rule(results, settings), "change", log=False)
         panel.axhline(0, color="0.6", linewidth=0.8)
         panel.set_ylabel("change of the own batch's loss, per cent")
-        panel.legend(fontsize=8)
+        legend_below(figure, panel)
         figure.suptitle("What a step does to its own batch (thick: rate by epoch 1, thin: best "
-                        f"later)\n{compared.title_of(settings)}", fontsize=10)
+                        f"later)\n{compared.title_of(settings)}; {over_seeds(settings['seeds'])}",
+                        fontsize=10)

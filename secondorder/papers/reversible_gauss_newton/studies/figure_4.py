@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import both, diverged, finished, paired, smoothed, study
+from secondorder.studies import (both, diverged, finished, legend_below, over_seeds, paired,
+                                 smoothed, study)
 
 from .. import PAPER
 from . import compared
@@ -108,13 +109,16 @@ class Figure4:
                          for look in run["looks"]] for run in looked]
                 compared.draw_curves(panel, rows, colour, style, NAMES[method], every, 0)
             rows = [[look["added"][-1] for look in run["looks"]] for run in looked]
-            compared.draw_curves(panels[-1], rows, colour, ":", None, every, 0)
+            compared.draw_curves(panels[-1], rows, colour, style, None, every, 0)
+            if rows:
+                panels[-1].lines[-1].set_linewidth(0.7)
         for panel, title in zip(panels, ("kernel, with start", "kernel, with last look",
                                          "CKA, first block", "CKA, middle block",
                                          "CKA, last block")):
             panel.set_title(title, fontsize=9)
             panel.set_xlabel("epoch")
         panels[0].set_ylabel("similarity")
-        panels[0].legend(fontsize=7)
-        figure.suptitle(f"What stays as it was at the start: {compared.title_of(settings)}",
-                        fontsize=10)
+        legend_below(figure, panels[0])
+        figure.suptitle("What stays as it was at the start; thin: of what the blocks added\n"
+                        f"{compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

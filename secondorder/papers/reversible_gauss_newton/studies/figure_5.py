@@ -1,6 +1,6 @@
 """Figure 5: without the bottleneck, where the assumptions of the theorem do not hold."""
 
-from secondorder.studies import Run, diverged, exactly, study, undecided
+from secondorder.studies import Run, diverged, exactly, legend_below, over_seeds, study, undecided
 
 from .. import PAPER
 from . import compared, figure_1
@@ -75,7 +75,7 @@ class Figure5:
                                          "mini-batches: test loss")):
             panel.set(ylabel=label)
         panels[0].set_xlabel("step")
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         figure.suptitle("Without bottleneck (thick: rate by epoch 1, thin: best later): "
-                        f"{settings['cifar']['samples']} images of CIFAR-10 at 8 x 8",
-                        fontsize=10)
+                        f"{settings['cifar']['samples']} images of CIFAR-10 at 8 x 8; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

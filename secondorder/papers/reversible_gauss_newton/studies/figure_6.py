@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, paired, smoothed, study
+from secondorder.studies import counted, diverged, legend_below, over_seeds, paired, smoothed, study
 
 from .. import PAPER
 from . import compared
@@ -55,5 +55,6 @@ class Figure6:
                 "training loss", "|θ|")):
             compared.draw_by_rule(panel, told, name)
             panel.set(ylabel=label)
-            panel.legend(fontsize=8)
-        figure.suptitle(f"Long runs: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, figure.axes[0])
+        figure.suptitle(f"Long runs: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

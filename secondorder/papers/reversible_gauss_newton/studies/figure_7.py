@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import finished, paired, study
+from secondorder.studies import finished, legend_below, over_seeds, paired, study
 
 from .. import PAPER
 from . import compared
@@ -59,5 +59,6 @@ class Figure7:
             compared.draw_curves(panel, [run["loss"] for run in finished(told[name])], colour,
                                  style, label)
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
-        panel.legend(fontsize=8)
-        figure.suptitle(f"Taking over half-way: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, panel)
+        figure.suptitle(f"Taking over half-way: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

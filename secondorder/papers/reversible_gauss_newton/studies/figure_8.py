@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, finished, study
+from secondorder.studies import (LINE_STYLES, counted, diverged, finished, legend_below, over_seeds,
+                                 study)
 
 from .. import PAPER
 from . import compared
@@ -56,15 +57,17 @@ class Figure8:
         for k, (sigma, runs) in enumerate(self._told(results, settings).items()):
             for panel, name in ((left, "loss"), (right, "test")):
                 compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                     ("-", "--", "-.", ":", "-")[k], f"{sigma}")
+                                     LINE_STYLES[k], f"deviation {sigma}")
         runs = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
         for panel, name in ((left, "loss"), (right, "test")):
-            compared.draw_curves(panel, [run[name] for run in finished(runs)], "k", ":", "Adam")
+            compared.draw_curves(panel, [run[name] for run in finished(runs)], "0.5",
+                                 LINE_STYLES[-1], "Adam")
             panel.set(xlabel="epoch", yscale="log")
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
-        left.legend(fontsize=8, title="deviation of W")
-        figure.suptitle(f"Initial weights: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, left, rows=2)
+        figure.suptitle(f"Initial weights: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)
 
 
 def correlation(values):

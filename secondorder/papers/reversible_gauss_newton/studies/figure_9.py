@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import alike, both, diverged, finished, paired, study
+from secondorder.studies import (alike, both, diverged, finished, legend_below, over_seeds, paired,
+                                 study)
 
 from .. import PAPER
 from . import compared
@@ -77,5 +78,6 @@ class Figure9:
             column[1].set_xlabel("epoch")
         panels[0, 0].set_ylabel("cosine with the start")
         panels[1, 0].set_ylabel("|θ - θ_0|")
-        panels[0, 0].legend(fontsize=7)
-        figure.suptitle(f"Weights against their start: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, panels[0, 0])
+        figure.suptitle(f"Weights against their start: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, lowest_common, smoothed, study
+from secondorder.studies import counted, diverged, legend_below, lowest_common, smoothed, study
 
 from .. import PAPER
 from . import compared
@@ -62,6 +62,6 @@ class LazyExplains:
                            markerfacecolor="none" if rule == "B" else None,
                            label=NAMES[method] if rule == "P" and seed == 0 else None)
         panel.set(xlabel="1 - similarity of the kernel with its start", ylabel="test accuracy")
-        panel.legend(fontsize=8)
+        legend_below(figure, panel)
         figure.suptitle("At equal training loss (open marks: the rate that is best later on)\n"
                         f"{compared.title_of(settings)}", fontsize=10)

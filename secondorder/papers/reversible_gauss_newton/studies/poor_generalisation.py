@@ -12,7 +12,7 @@ one ("exact" against "1 %"); what is augmented is so for all.
 import numpy as np
 
 from secondorder.studies import (HELD, Run, at_loss, both, chosen, counted, diverged, finished,
-                                 lowest_common, paired, saturation, smoothed, study)
+                                 legend_below, lowest_common, paired, saturation, smoothed, study)
 
 from .. import PAPER
 from .training import METHODS, NAMES, train
@@ -145,17 +145,17 @@ class PoorGeneralisation:
                 draw_pairs(panel, results.of(method=method, width=width, task=told[0]["task"]),
                            results.arguments(method=method, width=width, task=told[0]["task"]),
                            method, 1)
-            panel.set_title(f"one batch, n / d' = {told[0]['samples'] / width:.1f}", fontsize=9)
+            panel.set_title(f"one batch, n / d' = {told[0]['samples'] / width:.1f}", fontsize=8)
         for method in METHODS:
             draw_pairs(panels[3], results.of(method=method, task="noisy digits"),
                        results.arguments(method=method, task="noisy digits"), method, 0)
-        panels[3].set_title("mini-batches, new noise", fontsize=9)
+        panels[3].set_title("mini-batches, new noise", fontsize=8)
         for panel in panels:
             panel.set(xscale="linear" if panel is panels[3] else "log", yscale="log",
                       xlabel="training loss, falling")
             panel.invert_xaxis()
         panels[0].set_ylabel("test loss")
-        panels[0].legend(fontsize=7)
+        legend_below(figure, panels[0])
         figure.suptitle(f"Test loss at equal training loss: {told[0]['samples']} images of "
                         f"{told[0]['task']}; noisy digits (a line a seed, the lower the better)",
                         fontsize=10)

@@ -1,7 +1,7 @@
 """Claims: the pseudo-inverse needs its tolerance, and how large it is does not matter."""
 
-from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, study,
-                                 undecided)
+from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, legend_below,
+                                 over_seeds, study, undecided)
 
 from .. import PAPER
 from . import compared
@@ -51,8 +51,9 @@ class Regularisation:
                                      label)
             panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
             panel.set_title(compared.title_of(settings, (name,)), fontsize=8)
-            panel.legend(fontsize=8)
-        figure.suptitle("Gauss-Newton's pseudo-inverse with and without a tolerance", fontsize=10)
+        legend_below(figure, panel)
+        figure.suptitle("Gauss-Newton's pseudo-inverse with and without a tolerance; "
+                        + over_seeds(settings["seeds"]), fontsize=10)
 
 
 @study(PAPER, "claim-tolerance",
@@ -99,5 +100,6 @@ class Tolerance:
         compared.draw_curves(panel, [run["loss"] for run in finished(told[0.01]["adam"])], "k", ":",
                              "Adam")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
-        panel.legend(fontsize=8)
-        figure.suptitle(f"Tolerances: {compared.title_of(settings)}", fontsize=10)
+        legend_below(figure, panel)
+        figure.suptitle(f"Tolerances: {compared.title_of(settings)}; "
+                        + over_seeds(settings["seeds"]), fontsize=10)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import Run, counted, diverged, finished, study
+from secondorder.studies import Run, counted, diverged, finished, legend_below, study
 
 from .. import PAPER
 from .training import NAMES, train
@@ -50,7 +50,8 @@ class Theorem:
                     panel.semilogy(one["loss"], style, color=f"C{k}",
                                    label=NAMES[method] if k == 0 else None)
             panel.set(xlabel="step", title=f"rate {rate:g}")
-        panel.legend(fontsize=8)
+            panel.locator_params(axis="x", integer=True)
+        legend_below(figure, panel)
         figure.axes[0].set_ylabel("training loss")
         told = results.arguments()[0]
         figure.suptitle(f"The right inverse and Moore-Penrose: {told['task']}, one batch of "

@@ -1,0 +1,29 @@
+"""What the figures of studies share: what a title says of the seeds, and where legends stand."""
+
+#: Styles of lines, so that no two of a panel differ by colour alone.
+LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
+
+
+def over_seeds(seeds, what="mean and range"):
+    """What a title says of the seeds behind curves: "one seed", "mean and range of 3 seeds".
+
+    Parameters
+    ----------
+    seeds : sized
+        The seeds that there are; of one, a curve is the run itself.
+    what : str
+        What is drawn where there are more.
+    """
+    return "one seed" if len(seeds) == 1 else f"{what} of {len(seeds)} seeds"
+
+
+def legend_below(figure, panel, rows=1):
+    """One legend for all panels, below them, where it covers nothing; from the labels of one."""
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=-(-len(labels) // rows),
+                  fontsize=8)
+
+
+def legend_under(panel, fontsize=8):
+    """The legend of one panel under its axis, where it covers nothing."""
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=fontsize)
