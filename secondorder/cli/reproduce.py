@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import logging
 import os
 import sys
 from pathlib import Path
@@ -161,6 +162,8 @@ def _dask(address):
     except ImportError as error:
         raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
                          "'secondorder[cluster]'") from error
+    # a scheduler that is gone is told in one line; the client would log its attempts to reconnect
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with Client(address) as client:
         yield client.get_executor()
 
