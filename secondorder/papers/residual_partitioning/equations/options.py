@@ -167,9 +167,8 @@ def extension_penalty(rng):
 
 def direction(at, rate, l2, penalty):
     """What the optimizer adds, divided by the rate."""
-    method = ResidualPartitioning(at.network, at.loss_function, rate, l2=l2, output="jensen",
-                                  penalty=penalty)
-    return method._direction(at)
+    return ResidualPartitioning(at.network, at.loss_function, rate, l2=l2, output="jensen",
+                                penalty=penalty)._direction(at)
 
 
 def overshoot(at, rate):
