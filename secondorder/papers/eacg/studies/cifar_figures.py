@@ -44,7 +44,7 @@ class Curves:
        claims={"a": "EA-CG is faster than KFI with every curvature",
                "b": "EA-CG tests better than KFI at the end, with every curvature",
                "c-loss": "the curvatures end alike under EA-CG: training losses within 10 %",
-               "c-accuracy": "the same of accuracies, within 2 points",
+               "c-accuracy": "the same for accuracies, within 2 points",
                "d": "with KFI, Fisher is faster than Gauss-Newton and PCH-1",
                "e": "SGD is faster in seconds than all"},
        full=FULL, quick=training.QUICK, seconds=(5000, 12), needs=("cifar-10",),

@@ -10,7 +10,7 @@ from .wide_figures import DEVIATION, WideCurves
 from .wide_figures import FULL as WIDE
 
 CLAIMS = {"loss": "PCH-1 and PCH-2 end alike under both solvers: training losses within 10 %",
-          "accuracy": "the same of the accuracies, within 2 points"}
+          "accuracy": "the same for the accuracies, within 2 points"}
 
 
 class TwoOfThem:

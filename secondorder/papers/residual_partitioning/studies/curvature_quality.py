@@ -79,8 +79,8 @@ def broken(one):
        claims={"pooled": "rank correlation with the exact diagonal over all parameters: higher "
                          "than Adam's at 3/4 of the points on both networks",
                "layers": "the same within layers",
-               "direction": "the same of (g . d)^2 / (d^T G d), the decrease along a direction at "
-                            "its best rate"},
+               "direction": "the same for (g . d)^2 / (d^T G d), the decrease along a direction at "
+                            "its best rate; G is the Gauss-Newton matrix"},
        full={"points": 10, "between": 40, "seeds": (1, 2, 3)},
        quick={"points": 2, "between": 5, "seeds": (1,)}, seconds=(300, 10),
        deviation="digits; the classifier has 40-20-12 hidden units, so that exact diagonals are "

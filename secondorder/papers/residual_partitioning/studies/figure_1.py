@@ -9,10 +9,11 @@ from . import curves
 @study(PAPER, "figure-1",
        shows="Autoencoder D-64-2-64-D: squared error of residual partitioning, SGD and Adam over "
              "steps",
-       claims={"a-6000": "up to step 6000 its lowest validation loss is below SGD's and Adam's on "
-                         "all sets",
+       claims={"a-6000": "up to step 6000 the lowest validation loss of residual partitioning is "
+                         "below SGD's and Adam's on all sets",
                "a-20000": "the same up to step 20,000",
-               "b": "it has not always the lowest training loss: on one set at least it has not",
+               "b": "it does not always have the lowest training loss: on at least one set it does "
+                    "not",
                "c": "it overfits less: validation less training loss at the end is below both "
                     "others' on all sets",
                "c-fair": "at the lowest training loss that all three reach, its validation loss is "

@@ -10,7 +10,7 @@ from . import curves
        shows="Validation accuracy of the classifiers of Figure 2, at the same rates",
        claims={"maximum": "the highest accuracy differs from the best of SGD and Adam by less than "
                           ".02 on all sets",
-               "end": "the same of the accuracy at the end"},
+               "end": "the same for the accuracy at the end"},
        full=curves.FULL, quick=curves.QUICK, seconds=(6000, 6), needs=("mnist", "cifar-10"),
        deviation=curves.DEVIATION + "; the rates are those of the lowest loss")
 class Figure3:

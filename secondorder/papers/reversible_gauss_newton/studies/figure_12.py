@@ -13,7 +13,7 @@ HALVE = 10  # epochs
 
 @study(PAPER, "figure-12", shows="Gauss-Newton at six rates, and at a falling one, CIFAR-10",
        claims={"a": "at every rate Gauss-Newton ends above Adam",
-               "b": "at none it ends more than 2 % below the rate of the paper's rule",
+               "b": "at none does it end more than 2 % below the rate of the paper's rule",
                "c": "control, ours: that rate, halved every 10 epochs, ends more than 5 % below "
                     "itself constant: what saturates is the constant rate"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4400, 6), needs=("cifar-10",),

@@ -30,7 +30,7 @@ def strength_of(results, form):
        shows="Gauss-Newton with truncation, damping and noise in the pseudo-inverse, "
              "and Adam, CIFAR-10",
        claims={"a": "damping (s + strength) ends below truncation, by less than 5 %",
-               "a-tikhonov": "the same of the public code's damping (Tikhonov)",
+               "a-tikhonov": "the same for the public code's damping (Tikhonov)",
                "b": "noise ends above truncation and damping",
                "c": "all of them end above Adam"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4300, 7), needs=("cifar-10",),
