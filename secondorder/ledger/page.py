@@ -73,14 +73,15 @@ def listed(entries):
 
 def _page(entry, seed, more, tex):
     result = run_equation(entry, int(seed))
-    head = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), "",
-            *_formulas(entry, tex)]
-    numbers = ["", *_numbers(result, seed)]
+    about = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), ""]
+    head, numbers = [*about, *_formulas(entry, tex)], ["", *_numbers(result, seed)]
+    lead = _lead(entry)
+    if not more and len(head) + len(numbers) + min(len(lead), _LEAST_CODE) + 4 > SCREEN:
+        head = [*about, *_formulas(entry, tex, short=True)]
     command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
     if more:
         body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
     else:
-        lead = _lead(entry)
         room = SCREEN - len(head) - len(numbers) - 5
         code = ["", *_cut(lead, max(room, _LEAST_CODE))]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
@@ -121,7 +122,9 @@ def _facts(entry):
     return lines
 
 
-def _formulas(entry, tex):
+def _formulas(entry, tex, short=False):
+    """The formula, or both; of a `short` pair the corrected one tells which lines are as printed.
+    """
     if tex:
         pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
@@ -131,8 +134,11 @@ def _formulas(entry, tex):
         return ["formula:", *_indented(terminal.draw(entry.formula))]
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
     above, below = terminal.draw(printed), terminal.draw(corrected)
-    if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
+    long = short or len(above) + len(below) > SCREEN // 3
+    if long and any("^" in line for line in below):
         above = terminal.draw(entry.formula)  # long ones are marked once, where they changed
+    if short:
+        below = changes.shortened(above, below)
     return ["as printed:", *_indented(above),
             "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
 

@@ -76,6 +76,13 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
         assert expected in text, expected
 
 
+def test_a_long_correction_says_which_lines_are_as_printed():
+    short, whole = ledger.show("low-rank", "77"), ledger.show("low-rank", "77", more=True)
+    assert "(lines 2 to 9 as printed)" in short and "as printed)" not in whole
+    for line in whole.split("corrected")[0].splitlines():
+        assert line in short
+
+
 def test_a_condition_is_shown_with_what_happens_outside(toys):
     register("2", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
     text = ledger.show("toy", "2")

@@ -54,8 +54,7 @@ def tangents(at, direction, h=1e-6):
 
 
 @equation(PAPER, "39",
-          statement="The curvature along the direction: the print leaves out f_pp between "
-                    "different hidden layers.",
+          statement="Curvature along g: the print leaves out f_pp between different hidden layers.",
           formula=r"""\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i
                       \frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
                       \omega_t^s \\
@@ -72,14 +71,14 @@ def tangents(at, direction, h=1e-6):
           corrected=r"""\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i
                         \frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
                         \omega_t^s \\
-                        + 2 \sum_k \omega_j^i &\left( \frac{\partial F}{\partial p^i}
+                        &+ 2 \sum_k \omega_j^i \left( \frac{\partial F}{\partial p^i}
                         \eta_s^{(n,k),j} v^{(k-1),t} + \frac{\partial^2 F}{\partial p^i
                         \partial p^l} v^{(n),j} u_m^l \eta_s^{(n,k),m} v^{(k-1),t} \right)
                         \phi_t^{(k),s} \\
-                        + \sum_k \sum_r \phi_j^{(k),i} &\frac{\partial^2 F}{\partial p^l
+                        &+ \sum_k \sum_r \phi_j^{(k),i} \frac{\partial^2 F}{\partial p^l
                         \partial p^q} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a}
                         v^{(r-1),t} \phi_t^{(r),s} \\
-                        + 2 \sum_{k=2}^n \sum_{r=1}^{k-1} \phi_j^{(k),i} &\frac{\partial
+                        &+ 2 \sum_{k=2}^n \sum_{r=1}^{k-1} \phi_j^{(k),i} \frac{\partial
                         F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t}
                         \phi_t^{(r),s} \end{aligned}""",
           condition=(ONE_SAMPLE, STRAIGHT),

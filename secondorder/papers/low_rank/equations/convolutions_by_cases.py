@@ -67,8 +67,7 @@ def kernel_asked(c, beyond):
 
 
 @equation(PAPER, "56",
-          statement="(51) by cases: as printed, entries where one of the two indices agrees fall "
-                    "to 0.",
+          statement="(51) by cases; as printed, entries where one of two indices agrees are 0.",
           formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
                       \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
                       \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
@@ -80,8 +79,7 @@ def kernel_asked(c, beyond):
           corrected=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
                         \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
                         \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
-                        x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p \text{ and } j+1-\tau
-                        t = q \\
+                        x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p, j+1-\tau t = q \\
                         \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
                         t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & \text{else, with } 1
                         \le i+1-\sigma s \le k_h, 1 \le j+1-\tau t \le k_w \\
