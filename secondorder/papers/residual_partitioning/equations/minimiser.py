@@ -12,7 +12,7 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
 
     In each array p the last axis is a simplex; fractions are zero where the mask of `occupied` is
     False. `objective` takes a list of arrays p with one axis more in front, the directions of the
-    complex step that its slope comes from, and returns a value for each.
+    complex step that its derivative comes from, and returns a value for each.
     """
     ends = np.cumsum([mask.sum() for mask in occupied])
 
@@ -20,11 +20,11 @@ def minimise_over_fractions(objective, occupied, rng, starts=2):
         return [softmax_over(mask, piece)
                 for mask, piece in zip(occupied, np.split(eta, ends[:-1], axis=-1))]
 
-    def value_and_slope(eta):
+    def value_and_derivative(eta):
         values = objective(fractions(eta + 1e-30j * np.eye(eta.size)))
         return values[0].real, values.imag / 1e-30
 
-    runs = [optimize.minimize(value_and_slope, rng.normal(size=ends[-1]), jac=True,
+    runs = [optimize.minimize(value_and_derivative, rng.normal(size=ends[-1]), jac=True,
                               method="L-BFGS-B",
                               options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12})
             for _ in range(starts)]

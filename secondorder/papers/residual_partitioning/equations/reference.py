@@ -254,7 +254,7 @@ def outputs(net, x, delta):
     return x
 
 
-def slope_along_ones(at):
+def derivative_along_ones(at):
     """Derivative of the outputs when all parameters grow alike, by the complex step."""
     net, h = at.network.astype("complex128"), 1e-30
     net.theta = net.theta + 1j * h
