@@ -106,7 +106,8 @@ def bounds_and_models(at, changes):
     """Bound and model, half a squared error, where all parameters change by the same amount."""
     p_tangent, fast = reference.derivative_along_ones(at), bound_at(at)
     return ([fast.value(np.full(at.network.size, c)) for c in changes],
-            [np.mean(np.sum((at.outputs + c * p_tangent - at.y) ** 2, axis=1)) / 2 for c in changes])
+            [np.mean(np.sum((at.outputs + c * p_tangent - at.y) ** 2, axis=1)) / 2
+             for c in changes])
 
 
 @equation(PAPER, "extension-tightness",
