@@ -75,6 +75,25 @@ def test_right_rules_are_found_right_and_tight(name):
     assert len(report.notes) == 1, "no rule of the package is looser than the literal one"
 
 
+def test_the_literal_rule_takes_second_derivatives_in_the_parameters_by_size():
+    """Two layers in a chain: sum g y is bilinear in their weights, so that differences with steps
+    of 1 give its second derivatives but for rounding."""
+    layer, rng = Chain([Linear(2, 3, rng=0), Linear(3, 2, rng=1)]), np.random.default_rng(0)
+    network, x, g = so.Network([layer]), rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
+    start, places = network.theta.copy(), range(layer.size)
+
+    def value(*moved):
+        network.theta = start + np.eye(layer.size)[list(moved)].sum(axis=0)
+        return np.sum(g * network(x))
+
+    none = value()
+    second = np.array([[value(a, b) - value(a) - value(b) + none for b in places] for a in places])
+    network.theta = start
+    _, _, curvature = Quadratic(layer, x).literal(None, g, np.zeros((4, 2)),
+                                                  Options(clip=False, cross=False))
+    np.testing.assert_allclose(curvature, np.abs(second).sum(axis=1), rtol=1e-10, atol=1e-12)
+
+
 # -- planted mistakes ------------------------------------------------------------------------------
 
 def changed(forward=None, backward=None):
