@@ -163,7 +163,7 @@ def equation_41(rng):
     c, h = sigma * length**3, rng.uniform(1, 2)
     for eps in (1e-3, 1e-5):  # 2 |a| c / h^2
         a = -eps * h**2 / (2 * c)
-        newton, _, saddle = steps.limits(a, h, length, sigma)
+        newton, saddle = steps.limits(a, h, length, sigma)[0], steps.limits(a, -h, length, sigma)[2]
         claims += [Equal(f"h > 0, eps = {eps:g}: relative error eps / 4",
                          steps.step_length(a, h, length, sigma), newton * (1 - eps / 4), eps**2),
                    Equal(f"h < 0, eps = {eps:g}: relative error of order eps^2",
