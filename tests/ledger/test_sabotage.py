@@ -193,7 +193,7 @@ def outcomes(request):
 
 @functools.cache
 def exceptions(paper):
-    file = EXCEPTIONS / (ledger.PAPERS[paper].split(".")[1] + ".toml")
+    file = EXCEPTIONS / (ledger.PAPERS[paper].split(".")[-2] + ".toml")
     return file if file.exists() else None
 
 
