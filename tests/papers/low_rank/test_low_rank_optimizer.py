@@ -157,6 +157,7 @@ def test_a_direction_that_goes_uphill():
         net, loss, x, y = problem()
         method = so.CubicRegularization(Uphill(net, loss), rates=rates, coupled=coupled)
         assert method.step(x, y)["descent"] is False and method.ascents == 1
+        assert method.step(x, y)["descent"] is False and method.ascents == 2
 
 
 def test_nothing_to_follow():
