@@ -492,3 +492,11 @@ def test_a_seed_is_checked_whether_or_not_anything_is_drawn(curvature):
     for function in (eacg.direction, eacg.bias_curvatures):
         with pytest.raises(TypeError, match="rng must be"):
             function(net, criterion, x, y, curvature, rng="a")
+
+
+def test_what_is_orthogonal_to_the_mean_input_keeps_its_small_norm():
+    rng = np.random.default_rng(0)
+    G, mean = 1e-3 * rng.normal(size=(3, 4)), rng.normal(size=4)
+    across = G - np.outer(G @ mean, mean) / (mean @ mean)
+    np.testing.assert_allclose(conjugate_gradients.coordinates(G, mean).across,
+                               np.linalg.norm(across), rtol=1e-10)
