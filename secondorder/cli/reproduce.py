@@ -48,7 +48,8 @@ def add(commands):
                         help="take the runs that are already in --out, and make the others")
     parser.add_argument("--recorded", action="store_true",
                         help="begin with the runs that are recorded with the package: to judge and "
-                        "draw them again in seconds, or to add seeds")
+                        "draw them again in seconds, or to add seeds; times in them are "
+                        "those of the machine that made them")
     parser.add_argument("--data", metavar="DIR", help="where the public data sets stand "
                         "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
@@ -123,6 +124,10 @@ def _reproduce(study, out, executor, options):
     from secondorder import studies
     from secondorder.studies import records
 
+    absent = studies.data.missing(study.needs)
+    if options.recorded and absent:  # titles and new runs would be those of a stand-in
+        raise ValueError(f"--recorded: the runs of {study.key} were made on {', '.join(absent)}, "
+                         "not found here: name its folder with --data")
     place = files.output_directory(out / study.paper)
     known = records.runs(study.paper) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)

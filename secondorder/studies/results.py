@@ -71,7 +71,6 @@ class Results:
                 if all(run["arguments"].get(name) == value for name, value in plain.items())]
         return sorted(runs, key=lambda run: run["arguments"].get("seed", 0))
 
-
     def as_dictionary(self):
         """Name of a run -> its file as read, by name."""
         return dict(sorted(self._runs.items()))

@@ -134,6 +134,14 @@ def test_recorded_runs_are_judged_as_recorded(path, tmp_path):
             [] if claim["effect"] is None else [claim["effect"]], rel=1e-9)
 
 
+def test_recorded_runs_are_refused_where_their_data_are_absent(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SECONDORDER_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["reproduce", "ea-cg", "table-5", "--recorded", "--out", "out"]) == 2
+    assert "were made on cifar-10, not found here" in capsys.readouterr().err
+    assert not list((tmp_path / "out").glob("ea-cg/*"))
+
+
 def test_packed_runs_that_are_damaged_are_named(tmp_path):
     path = tmp_path / "toy.runs.json.gz"
     results.write_all(path, results.Results({"one": {"seconds": 1}}))
