@@ -27,3 +27,14 @@ def legend_below(figure, panel, rows=1):
 def legend_under(panel, fontsize=8):
     """The legend of one panel under its axis, where it covers nothing."""
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=fontsize)
+
+
+def plain_logarithms(figure):
+    """Ticks of logarithmic axes that span less than a power of ten as plain numbers: 2.5, not
+    2.5 x 10^0.
+    """
+    for panel in figure.axes:
+        for axis, (low, high) in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
+            if axis.get_scale() == "log" and high < 10 * low:
+                axis.set_major_formatter("{x:g}")
+                axis.set_minor_formatter("{x:g}")

@@ -13,6 +13,7 @@ from ..checks import whole_number
 from . import results as files_of_runs
 from .data import missing
 from .environment import environment
+from .pictures import plain_logarithms
 from .results import DIVERGED, Results
 from .verdicts import undecided
 
@@ -184,6 +185,7 @@ def draw(study, results, path, settings, note=""):
 
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     study.draw(results, figure, settings)
+    plain_logarithms(figure)
     if note:
         figure.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=7, color="0.4")
     files.write_figure(path, figure)

@@ -9,6 +9,7 @@ from .. import PAPER
 from . import compared
 
 HALVE = 10  # epochs
+HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would flatten all others
 
 
 @study(PAPER, "figure-12", shows="Gauss-Newton at six rates, and at a falling one, CIFAR-10",
@@ -57,16 +58,21 @@ class Figure12:
                             "halved", -np.log(0.95)).with_note(note)}
 
     def draw(self, results, figure, settings):
-        panel = figure.subplots()
-        for k, (rate, runs) in enumerate(self._told(results, settings).items()):
-            compared.draw_curves(panel, [run["loss"] for run in finished(runs)], f"C{k}",
-                                 LINE_STYLES[k % len(LINE_STYLES)], f"{rate:g}")
+        panel, told = figure.subplots(), self._told(results, settings)
+        top = HEADROOM * max((run["loss"][0] for runs in told.values() for run in finished(runs)),
+                             default=1.0)
+        for k, (rate, runs) in enumerate(told.items()):
+            losses = [run["loss"] for run in finished(runs)]
+            leaves = ", leaves at the top" if any(max(loss) > top for loss in losses) else ""
+            compared.draw_curves(panel, losses, f"C{k}", LINE_STYLES[k % len(LINE_STYLES)],
+                                 f"{rate:g}{leaves}")
         for rate, runs in self._told(results, settings, halve=HALVE).items():
             compared.draw_curves(panel, [run["loss"] for run in finished(runs)], "k",
                                  LINE_STYLES[-1], f"{rate:g}, halved every {HALVE} epochs")
         runs = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
         compared.draw_curves(panel, [run["loss"] for run in finished(runs)], "0.5", ":", "Adam")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
+        panel.set_ylim(top=top)
         legend_below(figure, panel)
         figure.suptitle(f"Gauss-Newton's rate: {compared.title_of(settings)}; "
                         + over_seeds(settings["seeds"]), fontsize=10)
