@@ -9,7 +9,6 @@ from .. import PAPER
 from . import networks, training
 from .networks import STARTED
 
-TAIL = (256, 128, 64, 32, 16, 10)
 METHODS = {"sgd": ("sgd", "none", 0.2, 0.0), "sgd at rate / alpha": ("sgd", "none", 2.0, 0.0),
            "ea-cg": ("ea-cg", "pch-1", 0.2, 0.02), "kfi": ("kfi", "pch-1", 0.2, 0.02),
            "adam": ("adam", "none", 1e-3, 0.0)}
@@ -93,18 +92,17 @@ class Plateau:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        for k, name in enumerate(METHODS):
-            depths, updates = [], []
-            for one, told in zip(results.of(name=name, gain=1.0),
-                                 results.arguments(name=name, gain=1.0)):
-                widths = told["widths"] or networks.WIDTHS[told["case"]]
-                depths.append(len(widths) - 1 + 0.08 * k)
-                updates.append(one["update"])
-            axes.plot(depths, updates, "osD^v"[k], color=f"C{k}", label=name)
-        four = results.of(gain=4.0)
-        axes.plot([len(told["widths"] or networks.WIDTHS[told["case"]]) - 1.1
-                   for told in results.arguments(gain=4.0)], [one["update"] for one in four], "*",
-                  color="k", label="ea-cg, weights x 4")
-        axes.set(xlabel="layers", ylabel="updates until the start (highest marks: never)",
+        groups = [(name, {"name": name, "gain": 1.0}, "osD^v"[k], f"C{k}", 0.08 * k)
+                  for k, name in enumerate(METHODS)]
+        for label, which, mark, colour, aside in (
+                *groups, ("ea-cg, weights x 4", {"gain": 4.0}, "*", "k", -0.1)):
+            runs = [(len(told["widths"] or networks.WIDTHS[told["case"]]) - 1 + aside,
+                     one["update"], one["update"] <= told["updates"])
+                    for one, told in zip(results.of(**which), results.arguments(**which))]
+            for started, face in ((True, colour), (False, "none")):
+                axes.plot([depth for depth, _, left in runs if left == started],
+                          [update for _, update, left in runs if left == started], mark,
+                          color=colour, markerfacecolor=face, label=label if started else None)
+        axes.set(xlabel="layers", ylabel="updates until the start (hollow: none until there)",
                  title="Leaving the plateau of deep sigmoid networks; Cifar-10")
         legend_below(figure, axes)

@@ -1,0 +1,25 @@
+"""What all figures of studies share."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from secondorder.studies.pictures import plain_logarithms
+
+
+def labels(limits, scale="log"):
+    figure = Figure()
+    panel = figure.subplots()
+    panel.set(yscale=scale, ylim=limits)
+    plain_logarithms(figure)
+    figure.canvas.draw()
+    return [tick.get_text() for tick in panel.get_yticklabels(which="both") if tick.get_text()]
+
+
+@pytest.mark.parametrize("limits, some", [((0.2, 0.9), {"0.3", "0.5"}), ((1.5, 6.0), {"2", "5"})])
+def test_a_short_logarithmic_axis_has_plain_numbers(limits, some):
+    assert some <= set(labels(limits))
+
+
+def test_longer_ones_and_linear_ones_stay_as_they_are():
+    assert any("10^" in label for label in labels((0.01, 50.0)))
+    assert labels((0.0, 8.0), "linear") == [f"{k}" for k in range(9)]
