@@ -24,5 +24,6 @@ IN_SHORT = (
     "Leaving a flat start: the autoencoder leaves the mean image before SGD and Adam on MNIST, "
     "at the same look as they do on CIFAR-10; the plateau of a deep ReLU network, which Adam "
     "and, later, SGD leave, is not left in 4000 steps. The abstract's \"competitive or "
-    "better\" rests on Figures 1 to 3: three seeds of each decide it, and the lists say "
-    "what is there.")
+    "better\" rests on Figures 1 to 3: three seeds of each decide it. In the one that is there "
+    "the autoencoders' lowest validation losses are within 5 % of the best method's (Adam's), the "
+    "classifier's within 3 % on CIFAR-10 and half as high again on MNIST.")
