@@ -27,5 +27,6 @@ IN_SHORT = (
     "there of most, which decides nothing. In it, at the rate of most progress in epoch 1, the "
     "training loss of Gauss-Newton on CIFAR-10 rises again from about epoch 50 on; with smaller "
     "rates, weight decay or damping it falls to the end, and stays above Adam's in every case. "
-    "Kernel and representations move most with Gauss-Newton, where the paper has them all but "
-    "unmoved; on MNIST it ends above Adam in training loss and tests better at an equal one.")
+    "Kernel and representations hang on it too: at that rate they move most with Gauss-Newton, at "
+    "two fifths of it least, as the paper has it. On MNIST it ends above Adam in training loss "
+    "and tests better at an equal one.")
