@@ -65,11 +65,10 @@ class Converges:
             selections = []
             for curves, own in self.cases(settings):
                 (ours, other) = self.methods(curves)
-                here = of_case(results, own["case"])
                 selections.append(by_selection(
                     lambda chosen, ours=ours, other=other: chosen.compared(ours, other, number,
                                                                            measure),
-                    curves.criterion, own, here))
+                    curves.criterion, own, results))
             verdicts[letter] = both(*selections)
         return verdicts
 
@@ -93,13 +92,3 @@ class Converges:
         panels[0].plot([], [], "C0--", label="KFI")
         legend_below(figure, panels[0])
         figure.suptitle("EA-CG and KFI, PCH-1, chosen by least loss; a line a seed", fontsize=10)
-
-
-def of_case(results, case):
-    """Those results alone whose runs are of one case."""
-    from secondorder.studies import Results
-
-    own = Results()
-    for number, (one, told) in enumerate(zip(results.of(case=case), results.arguments(case=case))):
-        own.add(str(number), {"arguments": told, "result": one, "seconds": 0.0})
-    return own

@@ -146,8 +146,9 @@ def chosen(method, curvature, criterion, settings, results):
         return dict.fromkeys(SELECTIONS, grid[0])
     tried = []
     for rate, alpha, batch in grid:
-        trial = results.of(method=method, curvature=curvature, criterion=criterion, rate=rate,
-                           alpha=alpha, batch=batch, seed=TRIAL_SEED)
+        trial = results.of(case=settings["case"], method=method, curvature=curvature,
+                           criterion=criterion, rate=rate, alpha=alpha, batch=batch,
+                           seed=TRIAL_SEED)
         if not trial:
             return {}
         tried.append(trial[0])
@@ -176,8 +177,9 @@ class Chosen:
         if point is None:
             return {}
         rate, alpha, batch = point
-        runs = self.results.by_seed(method=method, curvature=curvature, criterion=self.criterion,
-                                     rate=rate, alpha=alpha, batch=batch, hold_out=False)
+        runs = self.results.by_seed(case=self.settings["case"], method=method, curvature=curvature,
+                                    criterion=self.criterion, rate=rate, alpha=alpha, batch=batch,
+                                    hold_out=False)
         return {seed: runs[seed] for seed in self.settings["seeds"] if seed in runs}
 
     def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
