@@ -1,5 +1,7 @@
 """What the figures of studies share: what a title says of the seeds, and where legends stand."""
 
+from math import ceil, floor, log10
+
 #: Styles of lines, so that no two of a panel differ by colour alone.
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
@@ -30,11 +32,18 @@ def legend_under(panel, fontsize=8):
 
 
 def plain_logarithms(figure):
-    """Ticks of logarithmic axes that span less than a power of ten as plain numbers: 2.5, not
+    """Ticks of logarithmic axes with at most one power of ten in view as plain numbers: 2.5, not
     2.5 x 10^0.
     """
     for panel in figure.axes:
-        for axis, (low, high) in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
-            if axis.get_scale() == "log" and high < 10 * low:
-                axis.set_major_formatter("{x:g}")
-                axis.set_minor_formatter("{x:g}")
+        for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
+            low, high = sorted(limits)
+            if axis.get_scale() != "log" or floor(log10(high)) > ceil(log10(low)):
+                continue
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter("{x:g}" if high < 10 * low else some_tenths)
+
+
+def some_tenths(x, _):
+    """The label of 2, 3 and 5, and of their multiples by powers of ten; of others none."""
+    return f"{x:g}" if f"{x:.0e}"[0] in "235" else ""

@@ -288,6 +288,18 @@ def test_conclusions():
     assert set(judged("claim-pch-over-gn", make).values()) == {HELD}
 
 
+def test_each_of_the_four_cases_is_chosen_by_its_own_trials():
+    def make(seed, case, rate, batch, **_):
+        best = batch == 500 and rate == (0.1 if case == "R5" else 0.2)
+        return falling(seed, to=0.1, accuracy=0.6) if best else falling(seed, to=0.3)
+
+    study = STUDIES.of("ea-cg")["claim-converges"]
+    told = made_up.results(study, make).arguments(hold_out=False)
+    assert {(one["case"], one["criterion"], one["rate"], one["batch"]) for one in told} == {
+        (case, criterion, rate, 500) for case, rate in (("R5", 0.1), ("W4", 0.2))
+        for criterion in ("cross-entropy", "bounded")}
+
+
 def test_the_test_part_is_not_seen_when_rates_are_chosen():
     (_, _), (judged_x, _) = networks.split("Q", 5, None)
     (tried_x, _), (held_out, _) = networks.split("Q", 5, None, hold_out=True)

@@ -5,6 +5,7 @@ from secondorder.studies import both, legend_below, study
 from .. import PAPER
 from . import training
 from .cifar_figures import FULL, Curves, Figure1, Figure5
+from .networks import title_of
 from .training import better_accuracy, by_selection, faster, lower_loss
 from .wide_figures import DEVIATION, BoundedWide, Figure2, WideCurves
 from .wide_figures import FULL as WIDE
@@ -85,7 +86,8 @@ class Converges:
                     for one in results.of(**best):
                         axes.plot(one["seconds"], one["loss"], training.STYLES[method],
                                   color="C3" if method == "ea-cg" else "C0", linewidth=1)
-            axes.set(xlabel="CPU seconds", yscale="log", title=f"{case}, {criterion}")
+            name = title_of(case).replace("images, ", "images\n").replace("; ", "\n")
+            axes.set(xlabel="CPU seconds", yscale="log", title=f"{name}\n{criterion}")
             axes.title.set_fontsize(7)
         panels[0].set_ylabel("training loss")
         panels[0].plot([], [], "C3-", label="EA-CG")
