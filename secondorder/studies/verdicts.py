@@ -146,9 +146,17 @@ def exactly(condition, effect=None, measure="", because="", seeds=1):
 
 
 def both(*verdicts, because=""):
-    """All of them: held if all held, did not hold if one did not, else undecided."""
+    """All of them: held if all held, did not hold if one did not, else undecided.
+
+    The effect is that of the first that decides; where they differ, `because` counts them.
+    """
     kinds = [one.verdict for one in verdicts]
     kind = (DID_NOT_HOLD if DID_NOT_HOLD in kinds else UNDECIDED if UNDECIDED in kinds else HELD)
     first = next(one for one in verdicts if one.verdict == kind)
-    return Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
-                   first.measure, because or first.because)
+    joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
+                     first.measure, because or first.because)
+    if because or len(set(kinds)) == 1:
+        return joined
+    counts = ", ".join(f"{kinds.count(one)} {one}" for one in (HELD, DID_NOT_HOLD, UNDECIDED)
+                       if one in kinds)
+    return joined.with_note(f"of {len(kinds)} parts {counts}")
