@@ -118,8 +118,8 @@ def claims(order):
             "d": f"the total of {order} is the smaller, as printed"}
 
 
-DEVIATION = ("the network and images named; trajectory, seed and batch are not stated: along SGD "
-             "and EA-CG, every 20th update of 10 epochs")
+DEVIATION = ("smaller networks and images, named in the titles; trajectory, seed and batch are not "
+             "stated: along SGD and EA-CG, every 20th update of 10 epochs")
 
 
 @study(PAPER, "table-2", shows="Errors of curvatures by layer: cross-entropy, Cifar-10",

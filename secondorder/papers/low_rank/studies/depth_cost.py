@@ -74,8 +74,9 @@ class DepthCost:
             order = slope(results, route, "seconds", by, **fixed)
             count = slope(results, route, "multiplications", by, **fixed)
             verdicts[letter] = (undecided("it takes two sizes at least") if order is None else
-                                exactly(low <= order <= high, order, "slope of the time",
-                                        f"slope of the counted multiplications {count:.2f}"))
+                                exactly(low <= order <= high, order,
+                                        "power of the size by which the time grows",
+                                        f"the counted multiplications by {count:.2f}"))
         return verdicts
 
     def draw(self, results, figure, settings):

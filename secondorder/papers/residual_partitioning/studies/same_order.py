@@ -57,8 +57,9 @@ class SameOrder:
                 verdicts[quantity] = undecided("runs are missing")
                 continue
             slope = np.polyfit(np.log(FACTORS), np.log(ratios), 1)[0]
-            verdicts[quantity] = exactly(abs(slope) <= 0.15, slope, "slope of the ratio",
-                                         "ratios " + ", ".join(f"{one:.2f}" for one in ratios))
+            verdicts[quantity] = exactly(abs(slope) <= 0.15, slope,
+                                         "power of the size by which the ratio grows", "ratios "
+                                         + ", ".join(f"{one:.2f}" for one in ratios))
         return verdicts
 
     def draw(self, results, figure, settings):

@@ -83,7 +83,7 @@ class Figure1:
                         if about["seed"] != compared.CHOOSING]
                     colour, style = compared.STYLES[method]
                     compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
-                                         style, f"{NAMES[method]}, {rate:g}", start=0)
+                                         style, f"{NAMES[method]}, rate {rate:g}", start=0)
                     panel.lines[-1].set_linewidth(1 + number) if panel.lines else None
             about = next(one for one in told if one["task"] == task)
             panel.set(xlabel="step", ylabel="training loss", yscale="log")
