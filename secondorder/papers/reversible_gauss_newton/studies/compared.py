@@ -120,7 +120,7 @@ def agreed(told):
     return undecided("depends on the rate: " + ", ".join(
         f"{verdict.verdict} by rule {rule}" + (f" ({verdict.effect:.3g})"
                                                if verdict.effect is not None else "")
-        for rule, verdict in told.items()), first.seeds, first.effect)
+        for rule, verdict in told.items()), first.seeds, first.effect, first.measure)
 
 
 # -- what is read off a run ------------------------------------------------------------------------
