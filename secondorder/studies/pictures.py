@@ -41,7 +41,7 @@ def plain_logarithms(figure):
             if axis.get_scale() != "log" or floor(log10(high)) > ceil(log10(low)):
                 continue
             axis.set_major_formatter("{x:g}")
-            axis.set_minor_formatter("{x:g}" if high < 10 * low else some_tenths)
+            axis.set_minor_formatter("{x:g}" if high < 4 * low else some_tenths)
 
 
 def some_tenths(x, _):
