@@ -33,5 +33,6 @@ IN_SHORT = (
     "at two fifths of it least, as the paper has it, but SGD's move at both, where the paper has "
     "them still. Weights: Gauss-Newton's and Adam's turn alike from a small start, not from "
     "Xavier's, and SGD's hardly less than theirs. With weight decay the test loss ends a third "
-    "lower, against the report. Over one seed, which decides nothing: damping lets the loss fall "
-    "to the end; on one batch Gauss-Newton is at loss .1 after one step, Adam after 25 or more.")
+    "lower, against the report. On one batch Gauss-Newton is at loss .1 after one step, Adam "
+    "after twenty or more, as reported. Over one seed, which decides nothing: damping lets the "
+    "loss fall to the end.")
