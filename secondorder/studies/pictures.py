@@ -1,4 +1,4 @@
-"""What the figures of studies share: what a title says of the seeds, and where legends stand."""
+"""What the figures of studies share: what a title says of the seeds, where legends stand, ticks."""
 
 from math import ceil, floor, log10
 

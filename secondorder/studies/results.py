@@ -53,8 +53,19 @@ class Results:
         return [run["arguments"] for run in self._matching(wanted)]
 
     def by_seed(self, **wanted):
-        """Seed -> what the one run with these arguments and that seed returned."""
-        return {run["arguments"].get("seed"): run["result"] for run in self._matching(wanted)}
+        """Seed -> what the one run with these arguments and that seed returned.
+
+        Raises
+        ------
+        ValueError
+            Where several runs share a seed: they differ in an argument that is not named.
+        """
+        matching = self._matching(wanted)
+        runs = {run["arguments"].get("seed"): run["result"] for run in matching}
+        if len(runs) < len(matching):
+            raise ValueError(f"{len(matching)} runs of {len(runs)} seeds have {wanted}: name what "
+                             "tells them apart")
+        return runs
 
     def times(self, **wanted):
         """Seconds of the same runs, in the same order."""

@@ -319,3 +319,12 @@ def test_registration_refuses(monkeypatch):
         studies.study("low-rank", "x", "", {}, {}, {}, (1, 1))(Toy)
     with pytest.raises(ValueError, match="figure-2"):
         studies.STUDIES.select("low-rank", ["figure2"])
+
+
+def test_several_runs_of_a_seed_are_not_taken_for_one():
+    found = results.Results({str(rate): {"arguments": {"seed": 1, "rate": rate},
+                                         "result": {"loss": rate}, "seconds": 0.0}
+                             for rate in (0.1, 0.2)})
+    assert found.by_seed(rate=0.2) == {1: {"loss": 0.2}}
+    with pytest.raises(ValueError, match="2 runs of 1 seeds have {}: name what tells them apart"):
+        found.by_seed()

@@ -300,6 +300,16 @@ def test_each_of_the_four_cases_is_chosen_by_its_own_trials():
         for criterion in ("cross-entropy", "bounded")}
 
 
+@pytest.mark.parametrize("accuracy, verdict", [(0.5, HELD), (0.7, DID_NOT_HOLD)])
+def test_the_runs_of_two_cases_with_one_point_are_told_apart(accuracy, verdict):
+    def make(seed, case, method, batch, **_):
+        kfi = accuracy if case == "W4" else 0.5
+        return falling(seed, to=0.1 if batch == 500 else 0.3,
+                       accuracy=(0.6 if method == "ea-cg" else kfi) - 0.2 * (batch == 100))
+
+    assert judged("claim-converges", make)["tests"] == verdict
+
+
 def test_the_test_part_is_not_seen_when_rates_are_chosen():
     (_, _), (judged_x, _) = networks.split("Q", 5, None)
     (tried_x, _), (held_out, _) = networks.split("Q", 5, None, hold_out=True)

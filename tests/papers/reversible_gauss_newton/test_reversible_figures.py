@@ -67,6 +67,10 @@ def test_a_verdict_that_hangs_on_the_rate_says_so():
     study = STUDIES.of(PAPER)["figure-2"]
     found = judged("figure-2", make)
     assert found["b-cifar"] == UNDECIDED and set(found) == set(study.claims)
+    settings = study.settings()
+    told = study.judge(made_up.results(study, make), settings)["b-cifar"]
+    assert told.measure == "seeds in which it is so"
+    assert told.because == "depends on the rate: held by rule P (1), did not hold by rule B (0)"
 
 
 # -- figure 1 --------------------------------------------------------------------------------------
@@ -88,6 +92,12 @@ def test_figure_1():
     assert verdicts(judged("figure-1", as_reported)) == {HELD}
     assert verdicts(judged("figure-1", opposite)) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-1", as_reported, seeds=2)) == {UNDECIDED}
+
+    def slower(method, seed, epochs, **_):
+        return run(lambda at: 0.05 * at ** -0.5 if method == "gn" else np.exp(-0.1 * at), epochs,
+                   seed=seed)
+
+    assert judged("figure-1", slower)["b-mnist"] == UNDECIDED, "t x loss rises: not exponential"
     lost = judged("figure-1", lost_where("gn", lambda **a: run(flat, 15, seed=a["seed"])))
     assert lost["a-mnist"] == UNDECIDED and lost["b-mnist"] == DID_NOT_HOLD
 

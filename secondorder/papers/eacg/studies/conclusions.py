@@ -1,5 +1,7 @@
 """Claims that rest on the figures: PCH improves Gauss-Newton; EA-CG converges faster than KFI."""
 
+from textwrap import fill
+
 from secondorder.studies import both, legend_below, study
 
 from .. import PAPER
@@ -86,7 +88,7 @@ class Converges:
                     for one in results.of(**best):
                         axes.plot(one["seconds"], one["loss"], training.STYLES[method],
                                   color="C3" if method == "ea-cg" else "C0", linewidth=1)
-            name = title_of(case).replace("images, ", "images\n").replace("; ", "\n")
+            name = fill(title_of(case), 30, break_on_hyphens=False)
             axes.set(xlabel="CPU seconds", yscale="log", title=f"{name}\n{criterion}")
             axes.title.set_fontsize(7)
         panels[0].set_ylabel("training loss")

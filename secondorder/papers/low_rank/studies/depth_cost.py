@@ -76,7 +76,7 @@ class DepthCost:
             verdicts[letter] = (undecided("it takes two sizes at least") if order is None else
                                 exactly(low <= order <= high, order,
                                         "power of the size by which the time grows",
-                                        f"the counted multiplications by {count:.2f}"))
+                                        f"that of the counted multiplications: {count:.2f}"))
         return verdicts
 
     def draw(self, results, figure, settings):

@@ -104,8 +104,9 @@ class PoorGeneralisation:
     def judge(self, results, settings):
         verdicts = {}
         for ratio, width in zip(RATIOS, settings["widths"]):
-            runs = {method: results.by_seed(task=settings["task"], method=method, width=width)
-                    for method in METHODS}
+            runs = {method: results.by_seed(
+                task=settings["task"], method=method, width=width,
+                rate=best_rate(results, settings, method, width)) for method in METHODS}
             told = {method: {seed: np.nan if diverged(runs[method][seed]) else
                              test_at(runs[method][seed]) for seed in settings["seeds"]}
                     for method in METHODS}
@@ -114,7 +115,9 @@ class PoorGeneralisation:
                                                                 FIRST_ORDER)))
                           for seed in settings["seeds"]]
                 verdicts[f"{method}-{ratio}"] = paired(excess, "log ratio of test losses")
-        runs = {method: results.by_seed(task="noisy digits", method=method) for method in METHODS}
+        runs = {method: results.by_seed(task="noisy digits", method=method,
+                                        rate=best_rate(results, settings, method))
+                for method in METHODS}
         for method in GAUSS_NEWTON:
             mine = [runs[method][seed] for seed in settings["seeds"]]
             excess = [np.max([self._excess(one, runs[other][seed]) for other in FIRST_ORDER])
