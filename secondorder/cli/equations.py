@@ -177,7 +177,11 @@ def _markdown(options):
             raise ValueError("--write is for a checkout of the repository, not for the installed "
                              f"package in {top}")
         target = document.folder_of(paper) / "EQUATIONS.md"
-        files.write_text(target, page)
+        if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
+            files.write_text(target, page)
+        else:
+            files.replaceable(target.parent, [target.name], "verify")
+            files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
         print(f"written: {target}")
     if checkout and set(papers) & set(ledger.PAPERS) and _write_readme(top / "README.md"):
         print(f"written: {top / 'README.md'}")

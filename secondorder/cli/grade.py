@@ -27,7 +27,9 @@ def add(commands):
     parser.set_defaults(run=run)
     parser = commands.add_parser(
         "notebook", help="write tutorials and exercises as notebooks",
-        description="Write the tutorials and exercises as Jupyter notebooks.", examples=NOTEBOOK)
+        description="Write the tutorials and exercises as Jupyter notebooks. A notebook that was "
+        "worked in is kept, and named; one that nobody changed is written again.",
+        examples=NOTEBOOK)
     parser.add_argument("directory", metavar="DIR", help="where they go")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="beginnings of names: 01, 05_, exercises (default: all)")

@@ -98,6 +98,9 @@ def run(options):
         if not options.resume:
             _refuse_earlier_runs(chosen, out, options)
         for study in chosen:
+            if (out / study.paper).is_dir():
+                studies.running.written(study, out / study.paper)
+        for study in chosen:
             records.append(_reproduce(study, out, executor, options))
     if options.json:
         print(files.to_json(records))

@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.resources
-import json
 import textwrap
 from pathlib import Path
 
@@ -31,12 +30,13 @@ def recorded(paper, key):
     path = folder() / paper / f"{key}.json"
     if not path.is_file():
         return None
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        record["runs"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no record of a study (damaged?): take it from the package "
-                         "again, or remove it") from error
+    what, remedy = "a record of a study", "take it from the package again, or remove it"
+    record, _ = files.read_json(path, what, remedy)
+    with files.damage_told(path, what, remedy):
+        if type(record["runs"]) is not int or record["runs"] < 0:
+            raise ValueError(f"its runs are {record['runs']!r}")
+        for claim in record["claims"]:
+            claim["letter"], claim["verdict"]
     return record
 
 
