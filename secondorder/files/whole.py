@@ -49,7 +49,8 @@ def atomic(path):
                 _hand_on(before, temporary)
             os.replace(temporary, target)
     except OSError as error:
-        if error.filename is None or Path(error.filename) == temporary:  # a full disk names none
+        named = error.filename is not None and Path(error.filename) != temporary
+        if error.errno is not None and not named:  # a full disk names no file
             raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
         raise
     finally:
