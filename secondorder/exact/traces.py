@@ -27,8 +27,9 @@ class Trace(float):
     margin : float
         Student's t (99 %) times `standard_error`, plus the rounding of the products; 0 for an exact
         trace. The estimate is off by at most this much in 99 of 100 draws where the probes' mean is
-        normally distributed. It is not where they are few: of 200 draws for each of 33 matrices
-        of networks, @@@.
+        normally distributed, which that of few probes is not. Measured with 2 to 99 products, 200
+        draws for each of 18 matrices of networks in both precisions: 91 of 100 at least, 98 in
+        the mean, and all where nothing but rounding is left.
     method : str
     """
 
