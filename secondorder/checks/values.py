@@ -110,8 +110,10 @@ def check_l2(l2):
     return float(l2)
 
 
-def require_bytes(what, shape, dtype, max_bytes):
-    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`."""
+def require_bytes(what, shape, dtype, max_bytes, instead=None):
+    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`;
+    `instead` tells what to do where the caller cannot raise the limit.
+    """
     real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
     if not (real and max_bytes > 0):
         raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
@@ -119,7 +121,8 @@ def require_bytes(what, shape, dtype, max_bytes):
     if need > max_bytes:
         raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes "
                           f"({need / 2**30:.2f} GiB); the limit is "
-                          f"max_bytes={max_bytes:,}, which the caller may raise")
+                          + (f"max_bytes={max_bytes:,}, which the caller may raise"
+                             if instead is None else f"{max_bytes:,}: {instead}"))
 
 
 # -- names and kinds -------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
     passes = []
     forward = columns.input_tangents
     monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
-        passes.append(len(rows)) if chain is A.network.chain else None)
+        passes.append(len(rows)) if chain is A.evaluation.network.chain else None)
         or forward(chain, saved, t, rows))
     for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, 5 * [1])):
         monkeypatch.setattr(columns, "NUMBERS", numbers)
