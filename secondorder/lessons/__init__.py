@@ -15,8 +15,9 @@ a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has 
 - its last cell, **What this tutorial claims**, is asserts.
 """
 
+from .apart import Verdict, grade, require_file
 from .figures import Figures
-from .grading import grade
 from .notebooks import cells, folder, scripts, write_notebooks
 
-__all__ = ["Figures", "cells", "folder", "grade", "scripts", "write_notebooks"]
+__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "require_file", "scripts",
+           "write_notebooks"]

@@ -51,7 +51,8 @@ def comments(code):
         ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented)]
 
 
-@pytest.mark.parametrize("path", sorted(SCRIPTS), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", sorted(SCRIPTS),
+                         ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_prose_of_a_script_is_whole(path):
     cells = lessons.cells(path.read_text(encoding="utf-8"))
     assert cells
