@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import checks
-from ..exact.finite_differences import central
+from ..exact.finite_differences import Difference, central
 from ..nets import ActivationFunction, activation_function
 from ..checks.randomness import generator
 from .channels import check_orders
@@ -125,11 +125,13 @@ class _ActivationChecks:
             with np.errstate(over="ignore", invalid="ignore"):
                 for region in self.tails:
                     self._find_kinks(*region)
+            self.undeclared = [self._snapped(place) for place in self.undeclared]
             self._tell_kinks()
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
-            if all(usable) and slope_right and not self.recorder.wrong("curvature"):
+            self._beside(usable)
+            if all(usable) and not self.recorder.wrong("slope", "curvature"):
                 self._tails()
             low, high = (f([end for region in (self.core, *self.tails) for end in region])
                          for f in (min, max))
@@ -216,6 +218,51 @@ class _ActivationChecks:
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
 
+    def _beside(self, usable):
+        """slope and curvature on both sides of kinks, of 0 and of +-1, where functions change their
+        form, one-sided and up to a millionth: random points keep away from kinks, and rarely fall
+        into a narrow interval.
+        """
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            if not (usable[METHODS.index(name)] and usable[METHODS.index(source)]):
+                continue
+            if self.recorder.wrong("slope", name, "kinks", "value"):
+                return
+            for place in sorted({*self.kinks.tolist(), 0.0, -1.0, 1.0}):
+                for side in (-1.0, 1.0):
+                    x = self._points_beside(place, side)
+                    if not x.size:
+                        continue
+                    reference = self._one_sided_reference(source, x, place)
+                    computed = self.of(name, x)
+                    if not self.recorder.compare(
+                            name, f"{name} against differences of {source} just "
+                            f"{'above' if side > 0 else 'below'} x = {place:.4g}", computed,
+                            reference.value, reference.error, names=(name, "differences"),
+                            optional=True, scale=max(1.0, float(np.abs(reference.value).max()))):
+                        off = np.abs(computed - reference.value) / (reference.error + 1e-12)
+                        self.recorder.report.findings[-1].entries += (
+                            f"\n  the largest difference is at x = {x[np.argmax(off)]:.6g}")
+
+    def _points_beside(self, place, side):
+        """Points at falling distances on one side of a place, in the core and off other kinks."""
+        distances = _DISTANCE * 2.0 ** -np.arange(0.5, 15) * max(1.0, abs(place))
+        x = place + side * distances
+        others = self.kinks[self.kinks != place]
+        clear = [distance < np.abs(others - point).min(initial=np.inf) for distance, point
+                 in zip(distances, x)]
+        return x[np.array(clear) & (x > self.core[0]) & (x < self.core[1])]
+
+    def _one_sided_reference(self, source, x, place):
+        """Differences of a method at points beside a place, with steps that stay on their side."""
+        eps = np.finfo(float).eps
+        steps = np.minimum(np.abs(x - place) / 4, eps ** (1 / 3))
+        parts = [column(central(lambda t, point=point: self.of(source, np.array([point + t[0]])),
+                                np.zeros(1), h)) for point, h in zip(x, steps)]
+        value, error = (np.concatenate(part) for part in zip(*parts))
+        size = np.maximum(1.0, np.abs(self.of(source, x)))  # of what may cancel inside
+        return Difference(value, error + 5 * eps * size / steps)
+
     def _near_undeclared(self, x):
         """Near undeclared kinks the kinks are reported, not the wrong entries beside them."""
         near = np.zeros(x.shape, dtype=bool)
@@ -289,9 +336,29 @@ class _ActivationChecks:
             self.recorder.fact("kinks", f"kink at {place:.4g} declared", False,
                                f"undeclared kink at x = {place:.4g}",
                                f"the slope of value jumps from {left:.6g} to {right:.6g}",
-                               f"declare it: kinks = ({place:.4g},)")
+                               f"declare it: kinks = ({place:.9g},)")
         if not self.undeclared:
             self.recorder.fact("kinks", "no undeclared kink", True, "")
+
+    def _snapped(self, place):
+        """Where a kink is: where slope itself jumps, or 0, if that is within the search's width."""
+        if not np.isfinite(place):
+            return place
+        left, right = place - 2 * _FINEST, place + 2 * _FINEST
+        try:
+            before, after = (float(self.of("slope", np.array([end]))[0]) for end in (left, right))
+            while abs(after - before) > 1e-3:  # down to two neighbouring numbers
+                middle = (left + right) / 2
+                if not left < middle < right:
+                    return 0.0 if left <= 0 <= right else left
+                here = float(self.of("slope", np.array([middle]))[0])
+                if abs(here - before) < abs(after - here):
+                    left = middle
+                else:
+                    right = middle
+        except Exception:  # what slope raises is reported where slope itself is checked
+            pass
+        return 0.0 if abs(place) <= 2 * _FINEST else place
 
     def _is_step(self, place, left, right):
         """Whether value itself changes at a place by more than its slopes on both sides explain."""

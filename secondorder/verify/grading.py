@@ -4,6 +4,7 @@ import contextlib
 import copy
 import inspect
 import threading
+import traceback
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,9 +17,11 @@ from ..ledger.labels import heading
 from ..ledger.mismatch import describe_mismatch
 from ..ledger.registry import qualified_name, underlying
 from ..ledger.report import short_name
+from . import patterns
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
-_KEPT = 30  # calls that are remembered, for hints
+_KEPT = 30  # calls of each case that are remembered, for hints
+_SMALL = 6  # entries of an argument that is shown
 
 
 @dataclass(frozen=True)
@@ -110,14 +113,16 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     name, calls = short_name(entry.paper, qualified_name(target)), []
     seeds = whole_number(seeds, "seeds", 1)
     message, claims = "", 0
-    with replaced(target, _recorded(function, calls)):
-        for seed in range(seeds):
+    recorded = _Recorded(function, calls)
+    with replaced(target, recorded):
+        for seed in range(seeds):  # after a failure too: a hint needs all cases
+            recorded.most = len(calls) + _KEPT
             result = run_equation(entry, seed)
             claims = max(claims, sum(not isinstance(claim, Case) for claim in result.claims))
-            if not result.ok:
-                message = _first_line(result)
+            message = message or ("" if result.ok else recorded.raised or _first_line(result))
+            if recorded.blank:
                 break
-    if any(_has_blank(result) for _, _, result in calls):
+    if recorded.blank:
         message = "the blank (...) is still open"
     elif message:
         message = "\n".join([message, *_beside(target, calls)])
@@ -145,18 +150,59 @@ def _first_line(result):
 
 
 def _beside(target, calls):
-    """Where the result that differs most from the edition's own differs from it.
+    """Where the result that differs most from the edition's own differs from it, in which call, and
+    what all calls have in common.
 
     Not the first: two sums of one array in float32 differ too, and say nothing.
     """
-    worst, lines = 0.0, []
+    worst, lines, told, same = 0.0, [], [], 0
     for arguments, named, result in calls:
-        expected = target(*arguments, **named)
-        for what, mine, right in _parts(result, expected):
+        try:
+            expected = target(*copy.deepcopy(arguments), **copy.deepcopy(named))
+        except Exception:  # what a wrong answer made of the case is no case for the right one
+            continue
+        parts, largest = _parts(result, expected), worst
+        for what, mine, right in parts:
             size, text = _difference(what, mine, right)
             if size > worst:
                 worst, lines = size, text
-    return lines
+        if worst > largest:
+            lines = [*_call(target, arguments, named), *lines]
+        same += all(_close(right, mine) for _, mine, right in parts)
+        told.append((arguments, named, _arrays(parts)))
+    if same and lines:
+        lines.append(f"{same} of {len(told)} calls are right")
+    together = "" if any(pairs is None for *_, pairs in told) else patterns.pattern(target, told)
+    return lines + ([f"hint: {together}"] if together and lines else [])
+
+
+def _call(target, arguments, named):
+    """A call in one line, where its arguments are numbers or a few of them."""
+    given = patterns.bound(target, arguments, named)
+    if not given or not all(isinstance(value, (int, float, str, type(None), np.number)) or (
+            isinstance(value, np.ndarray) and value.size <= _SMALL) for value in given.values()):
+        return []
+    texts = [f"{name}={_shown(value)}" for name, value in given.items()]
+    return [f"called with {', '.join(texts)}"]
+
+
+def _shown(value):
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=6, separator=", ").replace("\n", "")
+    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else repr(value)
+
+
+def _arrays(parts):
+    """(yours, right) of the parts that are arrays of numbers; None where one of yours is none."""
+    pairs = []
+    for _, mine, right in parts:
+        if mine is right or _close(right, mine) and not np.size(right):
+            continue
+        try:
+            pairs.append((np.asarray(mine, dtype=float), np.asarray(right, dtype=float)))
+        except (TypeError, ValueError):
+            return None
+    return pairs
 
 
 def _parts(result, expected):
@@ -186,8 +232,11 @@ def _difference(what, mine, right):
     with np.errstate(all="ignore"):
         size = np.max(np.abs(left - right_), initial=0.0) / max(np.max(np.abs(right_), initial=0.0),
                                                                 np.finfo(float).tiny)
-    return (size if np.isfinite(size) else np.inf), describe_mismatch(
-        left, right_, names=(what.replace("your result", "yours"), "right")).splitlines()
+    lines = describe_mismatch(left, right_, names=(what.replace("your result", "yours"), "right"))
+    # what one call suggests is left to `patterns`, which looks at all
+    return (size if np.isfinite(size) else np.inf), [
+        line for line in lines.splitlines() if not line.startswith("  hint: ")
+        or "not finite" in line]
 
 
 def _target(entry, implementation):
@@ -227,17 +276,35 @@ def replaced(target, function):
             del target.__globals__["_secondorder_given"]
 
 
-def _recorded(function, calls):
-    """The function, which remembers its first calls."""
-    def call(*arguments, **named):
-        before = _copied((arguments, named)) if len(calls) < _KEPT else None
-        result = function(*arguments, **named)
+class _Recorded:
+    """The function, which remembers some calls, and where it raised by itself."""
+
+    def __init__(self, function, calls):
+        self.function, self.calls = function, calls
+        self.most, self.raised, self.blank = _KEPT, "", False
+
+    def __call__(self, *arguments, **named):
+        before = _copied((arguments, named)) if len(self.calls) < self.most else None
+        try:
+            result = self.function(*arguments, **named)
+        except Exception as problem:
+            self.raised = self.raised or _own_line(problem, self.function)
+            raise
         if before is not None:
-            calls.append((*before, _copied(result)))
+            self.calls.append((*before, _copied(result)))
         if _has_blank(result):
+            self.blank = True
             raise ValueError("the blank (...) is still open")
         return result
-    return call
+
+
+def _own_line(problem, function):
+    """An exception of the function: what, and in which of its lines."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__)
+             if frame.filename == own]
+    where = f" in line {lines[-1]}" if lines else ""
+    return f"your function raises {type(problem).__name__}{where}: {problem}"[:400]
 
 
 def _has_blank(result):

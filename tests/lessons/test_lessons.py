@@ -118,12 +118,15 @@ def test_the_result_that_differs_most_is_shown():
 
     off = [((1.0,), {}, (2 * (1 + 1e-7), None)), ((5.0,), {}, (13.0, None))]
     told = inside._beside(right, off)
-    assert "part 1 of yours 13, right 10" in told[1] and "everywhere" not in " ".join(told)
+    assert told[0] == "called with x=5" and "part 1 of yours 13, right 10" in told[2]
+    assert "everywhere" not in " ".join(told)
     assert inside._beside(right, [((1.0,), {}, 3.0)]) == [
-        "your result should be 2 things, one after the other"]
+        "called with x=1", "your result should be 2 things, one after the other"]
     turned = inside._beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
                                              np.ones((2, 3)) * [1, 2, 3])])
-    assert turned == ["your result has shape (2, 3), expected (3, 2): it is transposed"]
+    assert turned == ["called with x=[[1., 2., 3.], [1., 2., 3.]]",
+        "your result has shape (2, 3), expected (3, 2): it is transposed",
+        "hint: yours is transposed"]
     assert inside._beside(right, [((1.0,), {}, (2.0, None))]) == []
 
 
