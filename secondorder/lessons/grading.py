@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,7 +73,38 @@ def graded(path):
         found = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
     else:
         found = judged(told, names[name], known.get("WRONG", ()))
+        if found.ok:
+            found = also_at(known.get("CASES", ()), names[name], known.get(name), found)
     return found, exercise
+
+
+def also_at(cases, function, right, grade):
+    """The Grade, after a comparison with the solution at calls that the paper's check never makes.
+
+    Parameters
+    ----------
+    cases : sequence of (tuple, str)
+        Arguments, and a hint for where the results differ.
+    function, right : callable
+        The answer and the solution.
+    grade : Grade
+        Of the paper's check, which passes.
+    """
+    for arguments, hint in cases:
+        with np.errstate(all="ignore"):
+            expected = np.asarray(right(*arguments), dtype=float)
+            try:
+                result = np.asarray(function(*arguments), dtype=float)
+                if np.allclose(result, expected, rtol=1e-9, atol=0):
+                    continue
+                told = f"is {result:.9g}" if result.ndim == 0 else f"has shape {result.shape}"
+            except Exception as problem:
+                told = f"raises {type(problem).__name__}: {problem}"
+        shown = ", ".join(f"{argument:g}" for argument in arguments)
+        return replace(grade, ok=False, hint=hint, message=(
+            "the paper's check passes, but not all that the exercise states holds: "
+            f"{function.__name__}({shown}) {told}, right is {expected:.9g}"))
+    return grade
 
 
 def _checked(told):

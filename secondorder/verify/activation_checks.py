@@ -21,6 +21,7 @@ _SUSPECTS = 12
 _FARTHEST = 768.0
 _TAIL_POINTS = 40
 _CELLS = 4000
+_GRID, _SCANNED = 1e-3, 20000
 
 
 def activation(function, rng=0, tolerance=1e-8, interval=None):
@@ -130,6 +131,8 @@ class _ActivationChecks:
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
+            self._scan(usable)
+            self._at_special_points(usable)
             self._beside(usable)
             if all(usable) and not self.recorder.wrong("slope", "curvature"):
                 self._tails()
@@ -217,6 +220,33 @@ class _ActivationChecks:
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
+
+    def _scan(self, usable):
+        """slope and curvature on a fine grid: a short interval holds no random point."""
+        low, high = self.core
+        x = np.arange(low, high, max(_GRID, (high - low) / _SCANNED)) + _GRID / np.e
+        x = x[(x < high) & (self._distance(x) > _DISTANCE)]
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            if (x.size and usable[METHODS.index(name)] and usable[METHODS.index(source)]
+                    and not self.recorder.wrong("slope", name)):
+                self._derivative(name, source, True, x, rounding(1.0), " on a fine grid")
+
+    def _at_special_points(self, usable):
+        """value and slope at 0 and +-1, which random points miss: sin(x) / x has no value at 0."""
+        for place in (0.0, -1.0, 1.0):
+            if place in self.kinks or not self.core[0] < place < self.core[1]:
+                continue
+            if self._near_undeclared(np.array([place]))[0]:
+                continue
+            with np.errstate(all="ignore"):
+                self._continuous(place, f"x = {place:g}", "a formula of its own for one point?")
+                x = np.array([place])
+                if usable[1] and not self.recorder.wrong("slope", "value"):
+                    reference = self._slope_reference(x)
+                    self.recorder.compare(
+                        "slope", f"slope at x = {place:g} against differences of value",
+                        self.of("slope", x), reference.value, reference.error + rounding(1.0),
+                        names=("slope", "differences"), optional=True, scale=1.0)
 
     def _beside(self, usable):
         """slope and curvature on both sides of kinks, of 0 and of +-1, where functions change their
@@ -400,7 +430,8 @@ class _ActivationChecks:
             self.recorder.fact("kinks", f"finite at {kink:.4g}",
                                all(np.isfinite(list(at.values()))),
                                f"not finite at the kink x = {kink:.4g}", str(at))
-            self._continuous(kink)
+            self._continuous(kink, f"the kink x = {kink:.4g}",
+                             "at a kink the slope jumps; value must be continuous")
             left, right = self._one_sided(kink)
             low, high = min(left, right), max(left, right)
             slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
@@ -410,17 +441,17 @@ class _ActivationChecks:
                                "outside the one-sided slopes",
                                f"left {left:.6g}, right {right:.6g}")
 
-    def _continuous(self, kink):
-        """The rise of value across a kink must vanish with the distance; that of a step stays."""
+    def _continuous(self, kink, where, hint):
+        """The rise of value across a place must vanish with the distance; that of a step stays."""
         at = {distance: self.of("value", kink + distance * max(1.0, abs(kink))
                                 * np.array([-1.0, 0.0, 1.0]))
               for distance in (1e-5, 1e-9)}
         wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
         before, here, after = at[1e-9]
         self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
-                           * (1 + abs(here)), f"jumps at the kink x = {kink:.4g}",
-                           f"left {before:.6g}, at the kink {here:.6g}, right {after:.6g}",
-                           "at a kink the slope jumps; value must be continuous")
+                           * (1 + abs(here)), f"jumps at {where}",
+                           f"left {before:.6g}, at the {'kink' if 'kink' in where else 'point'} "
+                           f"{here:.6g}, right {after:.6g}", hint)
 
     def _flags(self):
         """`piecewise_linear` and `monotone`, where stated, must be true of the function."""

@@ -21,6 +21,7 @@ from . import patterns
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
 _KEPT = 30  # calls of each case that are remembered, for hints
+_FAILURES = 3  # cases that fail before no more are drawn: a hint needs more than one
 _SMALL = 6  # entries of an argument that is shown
 
 
@@ -115,12 +116,14 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     message, claims = "", 0
     recorded = _Recorded(function, calls)
     with replaced(target, recorded):
-        for seed in range(seeds):  # after a failure too: a hint needs all cases
+        failures = 0
+        for seed in range(seeds):
             recorded.most = len(calls) + _KEPT
             result = run_equation(entry, seed)
             claims = max(claims, sum(not isinstance(claim, Case) for claim in result.claims))
             message = message or ("" if result.ok else recorded.raised or _first_line(result))
-            if recorded.blank:
+            failures += not result.ok
+            if recorded.blank or failures == _FAILURES:
                 break
     if recorded.blank:
         message = "the blank (...) is still open"

@@ -140,6 +140,8 @@ def _factors(calls):
     for _, _, pairs in calls:
         mine, right = (np.concatenate([np.ravel(pair[side]) for pair in pairs] or [np.zeros(0)])
                        for side in (0, 1))
+        unit = np.max(np.abs(right), initial=0.0) or 1.0  # squares may overflow
+        mine, right = mine / unit, right / unit
         along, square = float(mine @ right), float(right @ right)
         if square == 0:
             if np.any(mine):

@@ -45,7 +45,7 @@ def test_the_failing_call_is_shown_where_its_arguments_are_few():
     told = str(judged("06", lambda f: lambda a, h, g, sigma, *rest, **named:
                       f(a, h, g, sigma) if h > 0 else 0.0))
     assert "called with g_dot_grad=-" in told and "g_H_g=-" in told and "sigma=" in told
-    assert "of 25 calls are right" in told and "hint: " not in told
+    assert "calls are right" in told and "hint: " not in told
     assert "called with x=[" in str(judged("02", lambda f: lambda x, p: -f(x, p)))
     assert "called with" not in str(judged("08", lambda f: lambda *given: -f(*given)))
 
@@ -76,7 +76,7 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "the diagonal is wrong"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])],
-     "what stands beside it is wrong"),
+     "after a permutation"),
     ([([4, 3, 2, 1], [1, 2, 3, 4])], "after a permutation"),
     ([([4, 3, 2, 1], [1, 2, 3, 4]), ([4, 3, 2, 2], [1, 2, 3, 4])], ""),
     ([([1, np.nan], [1, 2])], ""), ([], "")])

@@ -1,5 +1,7 @@
 """The checker for an activation function of one's own."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -281,3 +283,28 @@ def test_what_is_right_beside_0_passes(function):
     for seed in range(5):
         report = verify.activation(function, rng=seed)
         assert report, str(report)
+
+
+@pytest.mark.parametrize("name", ["slope", "curvature"])
+@pytest.mark.parametrize("at", [-4.2, 0.5, 2.9])
+def test_a_short_interval_that_is_wrong_is_found(name, at):
+    right = getattr(nets.Tanh, name)
+
+    def wrong(self, x):
+        return np.where((x > at) & (x < at + 1.2e-3), right(self, x) + 0.01,
+                        right(self, x)).astype(x.dtype)
+    report = verify.activation(changed(nets.Tanh, **{name: wrong}))
+    assert wrong_passes(report) - {"curvature"} <= {name} and not report.ok
+    assert "on a fine grid" in str(report)
+    found = float(re.search(r"the largest difference is at x = (\S+)", str(report))[1])
+    assert at < found < at + 1.2e-3
+
+
+@pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
+@pytest.mark.parametrize("name", ["value", "slope"])
+@pytest.mark.parametrize("there", [0.5, np.nan])
+def test_one_point_that_is_wrong_is_found(name, at, there):
+    right = getattr(nets.Tanh, name)
+    report = verify.activation(changed(nets.Tanh, **{name: lambda self, x: np.where(
+        x == at, there, right(self, x)).astype(x.dtype)}))
+    assert wrong_passes(report) == {name} and f"at x = {at:g}" in str(report)
