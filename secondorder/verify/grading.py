@@ -7,22 +7,18 @@ import threading
 import traceback
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ..checks import whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
 from ..ledger.equations import run_equation
 from ..ledger.labels import heading
-from ..ledger.mismatch import describe_mismatch
 from ..ledger.registry import qualified_name, underlying
 from ..ledger.report import short_name
-from . import patterns
+from . import answers
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
 _KEPT = 30  # calls of each case that are remembered, for hints
 _FAILURES = 3  # cases that fail before no more are drawn: a hint needs more than one
-_SMALL = 6  # entries of an argument that is shown
 
 
 @dataclass(frozen=True)
@@ -128,11 +124,11 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     if recorded.blank:
         message = "the blank (...) is still open"
     elif message:
-        message = "\n".join([message, *_beside(target, calls)])
+        message = "\n".join([message, *answers.beside(target, calls)])
     elif not calls:
         message = f"the check of {label} never called {name}"
     return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message,
-                 _hint(calls, hints) if message else "", calls)
+                 answers.known_mistake(calls, hints) if message else "", calls)
 
 
 def _require_hints(hints):
@@ -150,96 +146,6 @@ def _first_line(result):
         return result.message.splitlines()[0]
     more = f" (and {len(failed) - 1} more claims)" if len(failed) > 1 else ""
     return f"the paper's check fails: {failed[0].outcome()}{more}"
-
-
-def _beside(target, calls):
-    """Where the result that differs most from the edition's own differs from it, in which call, and
-    what all calls have in common.
-
-    Not the first: two sums of one array in float32 differ too, and say nothing.
-    """
-    worst, lines, told, same = 0.0, [], [], 0
-    for arguments, named, result in calls:
-        try:
-            expected = target(*copy.deepcopy(arguments), **copy.deepcopy(named))
-        except Exception:  # what a wrong answer made of the case is no case for the right one
-            continue
-        parts, largest = _parts(result, expected), worst
-        for what, mine, right in parts:
-            size, text = _difference(what, mine, right)
-            if size > worst:
-                worst, lines = size, text
-        if worst > largest:
-            lines = [*_call(target, arguments, named), *lines]
-        same += all(_close(right, mine) for _, mine, right in parts)
-        told.append((arguments, named, _arrays(parts)))
-    if same and lines:
-        lines.append(f"{same} of {len(told)} calls are right")
-    together = "" if any(pairs is None for *_, pairs in told) else patterns.pattern(target, told)
-    return lines + ([f"hint: {together}"] if together and lines else [])
-
-
-def _call(target, arguments, named):
-    """A call in one line, where its arguments are numbers or a few of them."""
-    given = patterns.bound(target, arguments, named)
-    if not given or not all(isinstance(value, (int, float, str, type(None), np.number)) or (
-            isinstance(value, np.ndarray) and value.size <= _SMALL) for value in given.values()):
-        return []
-    texts = [f"{name}={_shown(value)}" for name, value in given.items()]
-    return [f"called with {', '.join(texts)}"]
-
-
-def _shown(value):
-    if isinstance(value, np.ndarray):
-        return np.array2string(value, precision=6, separator=", ").replace("\n", "")
-    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else repr(value)
-
-
-def _arrays(parts):
-    """(yours, right) of the parts that are arrays of numbers; None where one of yours is none."""
-    pairs = []
-    for _, mine, right in parts:
-        if mine is right or _close(right, mine) and not np.size(right):
-            continue
-        try:
-            pairs.append((np.asarray(mine, dtype=float), np.asarray(right, dtype=float)))
-        except (TypeError, ValueError):
-            return None
-    return pairs
-
-
-def _parts(result, expected):
-    """(name, yours, right) of a result, or of each part of it where it is a tuple."""
-    if not isinstance(expected, (tuple, list)):
-        return [("your result", result, expected)]
-    if not isinstance(result, (tuple, list)) or len(result) != len(expected):
-        return [("your result", result, expected)]
-    return [(f"part {place} of your result", mine, right)
-            for place, (mine, right) in enumerate(zip(result, expected), 1)]
-
-
-def _difference(what, mine, right):
-    """How much two results differ, infinitely where one is no such array, and that in words."""
-    if mine is right or _close(right, mine):
-        return 0.0, []
-    if isinstance(right, (tuple, list)):
-        return np.inf, [f"{what} should be {len(right)} things, one after the other"]
-    try:
-        left, right_ = np.asarray(mine, dtype=float), np.asarray(right, dtype=float)
-    except (TypeError, ValueError):
-        return np.inf, [f"{what} is {type(mine).__name__}, expected {type(right).__name__}"]
-    if left.shape != right_.shape:
-        turned = left.ndim == 2 and left.T.shape == right_.shape and _close(left.T, right_)
-        return np.inf, [f"{what} has shape {left.shape}, expected {right_.shape}"
-                        + (": it is transposed" if turned else "")]
-    with np.errstate(all="ignore"):
-        size = np.max(np.abs(left - right_), initial=0.0) / max(np.max(np.abs(right_), initial=0.0),
-                                                                np.finfo(float).tiny)
-    lines = describe_mismatch(left, right_, names=(what.replace("your result", "yours"), "right"))
-    # what one call suggests is left to `patterns`, which looks at all
-    return (size if np.isfinite(size) else np.inf), [
-        line for line in lines.splitlines() if not line.startswith("  hint: ")
-        or "not finite" in line]
 
 
 def _target(entry, implementation):
@@ -321,30 +227,3 @@ def _copied(value):
         return copy.deepcopy(value)
     except Exception:  # what cannot be copied is kept as it is: only hints look at it
         return value
-
-
-def _hint(calls, hints):
-    """What to say of the first known mistake that gives the same results on all calls."""
-    for wrong, text in hints:
-        if calls and all(_same(wrong, *call) for call in calls):
-            return text
-    return ""
-
-
-def _same(wrong, arguments, named, result):
-    try:
-        expected = wrong(*arguments, **named)
-    except Exception:  # a mistake may fail on some inputs: it is not this one
-        return False
-    return _close(expected, result)
-
-
-def _close(a, b):
-    if isinstance(a, (tuple, list)):
-        return (isinstance(b, (tuple, list)) and len(a) == len(b)
-                and all(map(_close, a, b)))
-    try:
-        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    except (TypeError, ValueError):
-        return False
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True))

@@ -111,23 +111,23 @@ def test_what_is_wrong_is_shown_with_ratios():
 def test_the_result_that_differs_most_is_shown():
     """Not the first one that differs by rounding; parts of a tuple by themselves; no ratio of one
     number as a pattern."""
-    from secondorder.verify import grading as inside
+    from secondorder.verify import answers as inside
 
     def right(x):
         return 2 * x, None
 
     off = [((1.0,), {}, (2 * (1 + 1e-7), None)), ((5.0,), {}, (13.0, None))]
-    told = inside._beside(right, off)
+    told = inside.beside(right, off)
     assert told[0] == "called with x=5" and "part 1 of yours 13, right 10" in told[2]
     assert "everywhere" not in " ".join(told)
-    assert inside._beside(right, [((1.0,), {}, 3.0)]) == [
+    assert inside.beside(right, [((1.0,), {}, 3.0)]) == [
         "called with x=1", "your result should be 2 things, one after the other"]
-    turned = inside._beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
+    turned = inside.beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
                                              np.ones((2, 3)) * [1, 2, 3])])
     assert turned == ["called with x=[[1., 2., 3.], [1., 2., 3.]]",
         "your result has shape (2, 3), expected (3, 2): it is transposed",
         "hint: yours is transposed"]
-    assert inside._beside(right, [((1.0,), {}, (2.0, None))]) == []
+    assert inside.beside(right, [((1.0,), {}, (2.0, None))]) == []
 
 
 def test_an_exercise_is_graded_by_all_its_labels():

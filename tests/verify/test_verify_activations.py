@@ -308,3 +308,12 @@ def test_one_point_that_is_wrong_is_found(name, at, there):
     report = verify.activation(changed(nets.Tanh, **{name: lambda self, x: np.where(
         x == at, there, right(self, x)).astype(x.dtype)}))
     assert wrong_passes(report) == {name} and f"at x = {at:g}" in str(report)
+
+
+@pytest.mark.parametrize("interval", [(-1e6, 1e6), (100.0, 1e5)])
+def test_what_is_right_far_out_passes_there(interval):
+    """Where x is large, x + h is rounded: differences say less, and nothing is wrong."""
+    report = verify.activation("sin", interval=interval)
+    assert report, str(report)
+    wrong = changed(nets.ACTIVATIONS["sin"], slope=lambda self, x: 1.01 * np.cos(x))
+    assert "slope" in wrong_passes(verify.activation(wrong, interval=interval))
