@@ -2,10 +2,12 @@
 
 ``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
 `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
-`loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they find, as `findings`.
+`activation_places`, `loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they
+find, as `findings`.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``rule`` judges the rule that a layer has in residual partitioning, in whose room
-it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`);
+it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`,
+with `answers` and `patterns` for what is wrong);
 ``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
 """
 
