@@ -88,9 +88,10 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
 # -- whole steps -----------------------------------------------------------------------------------
 # The new parameters go to `moved` (P,); theta (P,) stays as it is, until the step is settled.
 # `total` (P,) is the gradient of the sum of the losses; `moved` may be the same array, as each of
-# its entries is read before it is written. What is reported goes to `sums` (3,) float64, |g|^2, |theta|^2 before the step and |d|^2, and to `peaks`
-# (3,) int64, bit patterns of the largest |d|, |theta| after the step, and entry of the new memory.
-# The NumPy twin of each is `Optimizer._moved_by_formula` around the method's formula.
+# its entries is read before it is written. What is reported goes to `sums` (3,) float64, |g|^2,
+# |theta|^2 before the step and |d|^2, and to `peaks` (3,) int64, bit patterns of the largest |d|,
+# |theta| after the step, and entry of the new memory. The NumPy twin of each is
+# `Optimizer._moved_by_formula` around the method's formula.
 
 BLOCK = 1024
 
