@@ -7,7 +7,8 @@ from operator import setitem
 
 import numpy as np
 
-from ..checks import check_l2, check_loss, instance_of, positive_number
+from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
+                      positive_number)
 from ..nets import Network, Workspace
 from . import guards, memory
 from .fused import NotFinite, twin
@@ -33,6 +34,14 @@ def norm(v):
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
+
+
+# what the base keeps of every optimizer, and its methods that are not for overriding
+KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "_workspace",
+        "_trials", "_spares", "_busy", "_given")
+RESERVED = ("network", "loss", "steps", "details", *KEPT[6:], "evaluate", "gradient", "objective",
+            "penalty", "_step", "_moved", "_moved_by_formula", "_proposed", "_computed",
+            "_objective", "_objective_after", "_reports", "_array", "_spare")
 
 
 class Optimizer:
@@ -73,7 +82,9 @@ class Optimizer:
     ------
     TypeError, ValueError
         Something that is not a network, a network without parameters, a loss that is a class or
-        lacks a method, a bad rate or penalty.
+        lacks a method, a bad rate or penalty. Where a subclass is defined: a name that every
+        optimizer uses itself, such as `steps` or `gradient`, for something else or in
+        `state_names`.
 
     Notes
     -----
@@ -112,6 +123,11 @@ class Optimizer:
     :mod:`secondorder.optimizers.fused`. What a checkpoint compares are the arguments that an
     optimizer was made with; nothing has to be done for that.
     """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        names_of_its_own(cls, Optimizer, RESERVED)
+        memory_names(cls, Optimizer, (*KEPT, "method"))
 
     state_names = ()
     depends_on_rate = False
