@@ -41,7 +41,7 @@ KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "
         "_trials", "_spares", "_busy", "_given")
 RESERVED = ("network", "loss", "steps", "details", *KEPT[6:], "evaluate", "gradient", "objective",
             "penalty", "_step", "_moved", "_moved_by_formula", "_proposed", "_computed",
-            "_objective", "_objective_after", "_reports", "_array", "_spare")
+            "_objective", "_objective_after", "_halved", "_reports", "_array", "_spare")
 
 
 class Optimizer:
@@ -130,6 +130,7 @@ class Optimizer:
         memory_names(cls, Optimizer, (*KEPT, "method"))
 
     state_names = ()
+    added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
     fused = base = None
 
@@ -341,6 +342,19 @@ class Optimizer:
         finally:
             network.theta[...] = start
         return after if np.isfinite(after) else np.inf
+
+    def _halved(self, evaluation, s, after, most):
+        """Halve `s` in its place until the objective, which is `after` at theta + s, does not rise.
+
+        Returns how often, at most `most` times, and whether that was enough, up to rounding.
+        """
+        before, halvings = self._objective(evaluation), 0
+        rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
+        while before - after < -rounding and halvings < most:
+            halvings += 1
+            s *= 0.5
+            after = self._objective_after(evaluation, s)
+        return halvings, before - after >= -rounding
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""

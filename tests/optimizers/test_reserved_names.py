@@ -30,8 +30,8 @@ def test_memory_under_a_name_of_the_base_is_refused(name):
 
 
 @pytest.mark.parametrize("names, words", [
-    ("total", "must be a tuple of names, got 'total'"), (("total", 3), "must be a tuple of names"),
-    (None, "must be a tuple of names"), (("total", "total"), "'total' in state_names stands there")])
+    ("total", "must be a tuple of names, got 'total'"), (None, "must be a tuple of names"),
+    (("total", 3), "must be a tuple"), (("total", "total"), "'total' in state_names stands there")])
 def test_state_names_are_names(names, words):
     with pytest.raises(TypeError, match=words):
         type("Mine", (Optimizer,), {"state_names": names})
@@ -45,7 +45,7 @@ def test_the_lists_are_whole():
     own = set(vars(so.Layer)) | set(vars(so.Linear(2, 1)))
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)
-    free = {"state_names", "depends_on_rate", "fused", "base", "learning_rate", "l2", "schedule",
+    free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2", "schedule",
             "_direction", "_gradient", "_gradient_norm", "_own_evaluation", "_settling", "change",
             "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
             "check_state"}
