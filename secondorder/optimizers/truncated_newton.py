@@ -81,8 +81,7 @@ class TruncatedNewton(Optimizer):
                  tolerance=0.5, adapt_damping=True, smallest_damping=None, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
-        # apart from the evaluation's arrays
-        self._products, self._trials = Workspace(), Workspace()
+        self._products = Workspace()  # apart from the evaluation's arrays
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
@@ -132,13 +131,9 @@ class TruncatedNewton(Optimizer):
     def change(self, evaluation, direction, rate):
         """rate * direction, halved until the objective does not rise; adapts the damping."""
         s = super().change(evaluation, direction, rate)
-        decrease, rounding = self._learn(evaluation, s)
-        halvings = 0
-        while decrease < -rounding and halvings < self.max_halvings:
-            halvings += 1
-            s *= 0.5
-            decrease = self._objective(evaluation) - self._objective_after(evaluation, s)
-        accepted = decrease >= -rounding or self.max_halvings == 0
+        after = self._learn(evaluation, s)
+        halvings, descends = self._halved(evaluation, s, after, self.max_halvings)
+        accepted = descends or self.max_halvings == 0
         self.details.update(halvings=halvings, accepted=accepted)
         if accepted:
             return s
@@ -154,18 +149,18 @@ class TruncatedNewton(Optimizer):
     def _learn(self, evaluation, s):
         """Compare the objective at theta + s with what the model predicts there; adapt the damping.
 
-        Returns how far the objective falls, and how much of that may be rounding.
+        Returns the objective there.
         """
         before = self._objective(evaluation)
         rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
         predicted = self._predicted_decrease(evaluation, s)
-        decrease = before - self._objective_after(evaluation, s)
+        after = self._objective_after(evaluation, s)
         if predicted > rounding:
-            ratio = decrease / predicted
+            ratio = (before - after) / predicted
             self.details["reduction_ratio"] = max(ratio, -1.0)
             if self.adapt_damping:
                 self._adapt(ratio)
-        return decrease, rounding
+        return after
 
     def _adapt(self, ratio):
         if ratio < 0.25:
@@ -185,20 +180,3 @@ class TruncatedNewton(Optimizer):
         except FloatingPointError:
             return np.nan
         return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
-
-    def _objective_after(self, evaluation, s):
-        """Objective of the same batch at theta + s, or inf where it overflows."""
-        network, start = self.network, self._array("start")
-        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
-        try:
-            np.add(start, s, out=network.theta)
-            outputs, _ = network._forward(evaluation.x, passes)
-            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
-            losses = criterion.value(outputs, evaluation.y)
-            after = losses.mean(dtype=np.float64).item() + self.penalty()
-        # the outputs or the loss overflow: as bad as a step can be
-        except (FloatingPointError, OverflowError):
-            after = np.inf
-        finally:
-            network.theta[...] = start
-        return after if np.isfinite(after) else np.inf
