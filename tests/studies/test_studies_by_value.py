@@ -163,6 +163,35 @@ def test_a_line_tells_what_varies_and_how_a_run_ended(tmp_path):
     assert record["run_seconds"] < 1 and record["runs"] == 3
 
 
+def made_by_factor(seed, factor):
+    return {"value": factor * seed}
+
+
+def test_what_is_left_takes_as_long_as_runs_of_its_own_kind(tmp_path, monkeypatch):
+    """The first seed has a slow run and a quick one, the others quick ones; a kind of which none
+    was made takes as long as all on average."""
+    class Toy:
+        def runs(self, settings, found):
+            kinds = {10: (2, 3), 11: (2,), 12: settings.get("last", (2,))}
+            return [Run(made_by_factor, {"seed": seed, "factor": factor})
+                    for seed in settings["seeds"] for factor in kinds[seed]]
+
+        def judge(self, found, settings):
+            return {"a": studies.exactly(True)}
+
+        def draw(self, found, figure, settings):
+            figure.subplots()
+
+    monkeypatch.setattr(running, "timed", lambda function, arguments: (
+        function(**arguments), {2: 10.0, 3: 100.0}[arguments["factor"]]))
+    sweep = studies.Sweep(tmp_path / "out", say=lambda line: None)
+    record = studies.reproduce(study(implementation=Toy()), sweep, seeds=1)
+    assert record["rest"] == {"seeds": 3, "runs": 2, "seconds": 20}
+    assert record["run_seconds"] == 110
+    other = study(implementation=Toy(), full={"seeds": (10, 11, 12), "last": (5,)})
+    assert studies.reproduce(other, sweep, seeds=1)["rest"]["seconds"] == 65
+
+
 def test_seconds_of_a_record_count_what_is_left_to_run(monkeypatch):
     known = {"run_seconds": 100.0, "rest": {"seconds": 40}}
     monkeypatch.setattr(records, "recorded", lambda paper, key: known)
