@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, diverged, legend_below, study
+from secondorder.studies import Run, counted, diverged, least, legend_below, study
 
 from .. import PAPER, bound
 from . import curves, networks
@@ -131,7 +131,7 @@ class Saddle:
             if not all(seed in tried for seed in curves.TRIAL_SEEDS):
                 return None
             exits.append(np.mean([tried[seed]["exit"] for seed in curves.TRIAL_SEEDS]))
-        return rates[int(np.argmin(exits))]
+        return rates[least(exits, "rate")]
 
     def exits(self, start, data, settings, results):
         """Method -> the results of the judged seeds."""
