@@ -97,9 +97,9 @@ class PrintedAlgorithm:
                           if runs}
                 if not lowest:
                     continue
-                axes.plot(lowest, list(map(np.median, lowest.values())), "osD^v"[k] + "-",
+                axes.plot(list(lowest), list(map(np.median, lowest.values())), "osD^v"[k] + "-",
                           color=f"C{k}", markersize=4, label=form)
-                axes.vlines(lowest, list(map(min, lowest.values())),
+                axes.vlines(list(lowest), list(map(min, lowest.values())),
                             list(map(max, lowest.values())), color=f"C{k}", linewidth=1)
                 lost = [rate for rate in lowest if any(map(diverged, by_rate[rate]))]
                 axes.plot(lost, [np.median(lowest[rate]) for rate in lost], "kx")
@@ -107,5 +107,6 @@ class PrintedAlgorithm:
             axes.title.set_fontsize(9)
         panels[0].set_ylabel("lowest training loss (crosses: diverged later)")
         legend_below(figure, panels[0])
-        figure.suptitle("Algorithm 1 as printed, corrected, and with options: lowest training loss "
-                        f"by rate; {over_seeds(settings['seeds'], 'median and range')}", fontsize=10)
+        figure.suptitle("Algorithm 1 as printed, corrected, and with options: lowest training "
+                        f"loss by rate; {over_seeds(settings['seeds'], 'median and range')}",
+                        fontsize=10)
