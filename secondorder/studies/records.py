@@ -12,7 +12,7 @@ from .running import duration
 from .verdicts import DID_NOT_HOLD, HELD, UNDECIDED
 
 LARGEST = 300_000  # bytes of a recorded file
-LARGEST_RUNS = 100_000  # bytes of the packed runs of a study; larger ones are not kept
+LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
 
 
 def folder():
