@@ -62,6 +62,11 @@ HOSTILE = {
                          + RIGHT, "not graded: E in line 3: .its text cannot be read"),
     "takes nothing": (RIGHT.replace("def eta(sample, k, l)", "def eta()"),
                       "wrong: .*\n.*TypeError"),
+    "no return": (RIGHT.replace("    return alpha", "    alpha"),
+                  "wrong: .*\n  your function returns None"),
+    "yield": (RIGHT.replace("return alpha", "yield alpha"),
+              "wrong: .*\n.*no numbers: it has a yield"),
+    "breakpoint": ("breakpoint()\n" + RIGHT, "not graded: the code stops in a debugger"),
     "memory": (inside("bytearray(10**11)"), "wrong: .*\n.*MemoryError"),
     "magics": (f"%matplotlib inline\n!pip list\nx = !ls\nif True:\n    %pylab\nalpha?\n{RIGHT}",
                "right: "),
@@ -86,10 +91,13 @@ HOSTILE = {
     "stops itself": ("import os, signal\nfor _ in range(9): os.kill(os.getpid(), signal.SIGSTOP)\n",
                      "not graded: still running"),
 }
+OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
+         "recursion", "magics", "a fork", "a flood", "an endless loop")  # a process each
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals and forks")
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [name if name in OFTEN else pytest.param(
+    name, marks=pytest.mark.slow) for name in HOSTILE])
 def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     text, words = HOSTILE[name]
     path = tmp_path / "anna ü (1).py"
