@@ -84,6 +84,8 @@ HOSTILE = {
     "an exit function": ("import atexit, time\natexit.register(time.sleep, 99)\n" + RIGHT,
                          "right: "),
     "a fork": ("import os\nos.fork()\n" + RIGHT, "right: "),
+    "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
+                            "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
     "a flood": ("while True: print('x' * 10**6)\n", "not graded: .*output without end"),
     "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds, in "
                         "line 20: an endless loop"),
@@ -92,7 +94,7 @@ HOSTILE = {
                      "not graded: still running"),
 }
 OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
-         "recursion", "magics", "a fork", "a flood", "an endless loop")  # a process each
+         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")  # a process each
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals and forks")
