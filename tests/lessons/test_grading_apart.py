@@ -94,7 +94,7 @@ HOSTILE = {
                      "not graded: still running"),
 }
 OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
-         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")  # a process each
+         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals and forks")
@@ -139,6 +139,8 @@ def test_an_operator_at_the_beginning_of_a_line_stays():
     assert names["a"] == 3 and names["b"] == "\n%x\n!y"
     with pytest.raises(SyntaxError):
         sources.compiled("a = 1\nb = = 2", "it")
+    exec(sources.compiled("%magic\na = 'one\u2028line\x1c'\r\nb = 1", "it"), names)
+    assert names["a"] == "one\u2028line\x1c"
 
 
 def test_what_the_code_starts_ends_with_it(tmp_path):
