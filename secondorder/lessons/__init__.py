@@ -15,8 +15,8 @@ a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has 
 - its last cell, **What this tutorial claims**, is asserts.
 
 `grade` (in `apart`) runs an exercise in a process of its own (`child`), reads its code with
-`sources` and judges it with `grading`. An exercise says in ``GRADE`` what is graded; its solution has usual
-mistakes (``WRONG``), further calls to compare (``CASES``) and, for a class, ``by_hand``.
+`sources` and judges it with `grading`. An exercise says in ``GRADE`` what is graded; its solution
+has usual mistakes (``WRONG``), further calls to compare (``CASES``) and, for a class, ``by_hand``.
 """
 
 from .apart import Verdict, grade, require_file

@@ -28,7 +28,8 @@ def main():
         with open(trace, "w") as stream, warnings.catch_warnings():
             faulthandler.dump_traceback_later(float(seconds), exit=True, file=stream)
             told = _graded(grading, Path(path))
-            faulthandler.cancel_dump_traceback_later()
+            if os.getpid() == own:  # a copy of the process has no watching thread to wait for
+                faulthandler.cancel_dump_traceback_later()
     finally:  # threads of the exercise, its exit functions and copies of the process end here
         if told is not None and os.getpid() == own:
             Path(answer).write_text(json.dumps(told), encoding="utf-8")
@@ -38,8 +39,8 @@ def main():
 def _graded(grading, path):
     """The verdict on a file, as a dictionary."""
     try:
-        found, exercise = grading.graded(path)
-        return {"outcome": "right" if found.ok else "wrong", "text": str(found),
+        grade, exercise = grading.graded(path)
+        return {"outcome": "right" if grade.ok else "wrong", "text": str(grade),
                 "exercise": exercise}
     except BaseException as problem:  # whatever the exercise raises is told
         return {"outcome": "not graded", "text": f"not graded: {_told(problem, path)}"}
@@ -60,6 +61,8 @@ def _told(problem, path):
     if isinstance(problem, EOFError) and ("reading a line" in text or not text):
         return f"the code asks for input{where}: nobody answers here, put the value in the code"
     name = type(problem).__name__
+    if name == "BdbQuit":
+        return "the code stops in a debugger (breakpoint or pdb): take that out"
     return f"{name}{where}: {text}"[:400] if text else f"{name}{where}"
 
 

@@ -70,12 +70,12 @@ def graded(path):
     exercise, told = edition(told)
     known = solution(exercise)
     if told[0] in KINDS:
-        found = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
+        result = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
     else:
-        found = judged(told, names[name], known.get("WRONG", ()))
-        if found.ok:
-            found = also_at(known.get("CASES", ()), names[name], known.get(name), found)
-    return found, exercise
+        result = judged(told, names[name], known.get("WRONG", ()))
+        if result.ok:
+            result = also_at(known.get("CASES", ()), names[name], known.get(name), result)
+    return result, exercise
 
 
 def also_at(cases, function, right, grade):
@@ -136,12 +136,12 @@ def edition(told):
 
 def grades():
     """The GRADE of each of the edition's exercises, by name."""
-    found = {}
+    by_name = {}
     for path in sorted((folder() / "exercises").glob("[0-9]*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GRADE":
-                found[path.stem] = ast.literal_eval(node.value)
-    return found
+                by_name[path.stem] = ast.literal_eval(node.value)
+    return by_name
 
 
 def _labels(told):

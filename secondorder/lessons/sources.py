@@ -92,18 +92,18 @@ def compiled(source, name):
     SyntaxError
         For anything else that is no Python.
     """
-    lines = source.splitlines()
+    lines = re.split(r"\r\n|\r|\n", source)  # a text may hold what splitlines takes for an end
     while True:
         try:
             return compile("\n".join(lines) + "\n", name, "exec", dont_inherit=True)
         except SyntaxError as error:
             place = (error.lineno or 0) - 1
             line = lines[place] if 0 <= place < len(lines) else ""
-            found = re.match(r"(\s*)(?:(\w+)\s*=\s*)?[%!]|(\s*)\?|(\s*)[\w.]+\?\??\s*$", line)
-            if found is None:
+            magic = re.match(r"(\s*)(?:(\w+)\s*=\s*)?[%!]|(\s*)\?|(\s*)[\w.]+\?\??\s*$", line)
+            if magic is None:
                 raise
-            indent = found[1] or found[3] or found[4] or ""
-            lines[place] = f"{indent}{found[2]} = None" if found[2] else f"{indent}pass"
+            indent = magic[1] or magic[3] or magic[4] or ""
+            lines[place] = f"{indent}{magic[2]} = None" if magic[2] else f"{indent}pass"
 
 
 class _Shell:

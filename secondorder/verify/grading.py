@@ -186,7 +186,7 @@ def replaced(target, function):
 
 
 class _Recorded:
-    """The function, which remembers some calls, and where it raised by itself."""
+    """The function, which remembers some calls, and why it gave nothing where it did not."""
 
     def __init__(self, function, calls):
         self.function, self.calls = function, calls
@@ -201,6 +201,7 @@ class _Recorded:
             raise
         if before is not None:
             self.calls.append((*before, _copied(result)))
+        self.raised = self.raised or _no_result(result)
         if _has_blank(result):
             self.blank = True
             raise ValueError("the blank (...) is still open")
@@ -214,6 +215,13 @@ def _own_line(problem, function):
              if frame.filename == own]
     where = f" in line {lines[-1]}" if lines else ""
     return f"your function raises {type(problem).__name__}{where}: {problem}"[:400]
+
+
+def _no_result(result):
+    """What is wrong with a result that can be none; "" for any other."""
+    if inspect.isgenerator(result) or inspect.iscoroutine(result):
+        return "your function returns no numbers: it has a yield, or is async"
+    return "your function returns None: is its return missing?" if result is None else ""
 
 
 def _has_blank(result):

@@ -136,7 +136,7 @@ def _factors(calls):
     """The factor yours / right of each call, None where there is none in one of them; NaN for a
     call whose results are zero.
     """
-    found = []
+    factors = []
     for _, _, pairs in calls:
         mine, right = (np.concatenate([np.ravel(pair[side]) for pair in pairs] or [np.zeros(0)])
                        for side in (0, 1))
@@ -146,20 +146,20 @@ def _factors(calls):
         if square == 0:
             if np.any(mine):
                 return None
-            found.append(np.nan)
+            factors.append(np.nan)
             continue
         factor = along / square
         if not close(mine, factor * right) and not (abs(factor) < _RELATIVE and close(
                 mine + right, right)):
             return None
-        found.append(factor)
-    return np.array(found) if np.isfinite(found).any() else None
+        factors.append(factor)
+    return np.array(factors) if np.isfinite(factors).any() else None
 
 
 def _of_factors(target, calls, factors):
     """A factor in words: one that all calls share, or one that an argument explains."""
-    seen = np.isfinite(factors)
-    calls, factors = [call for call, ok in zip(calls, seen) if ok], factors[seen]
+    finite = np.isfinite(factors)
+    calls, factors = [call for call, ok in zip(calls, finite) if ok], factors[finite]
     if np.all(np.abs(factors) < _RELATIVE):
         return "yours is zero wherever something should be: a term is missing"
     explained = _explained(target, calls, factors)
@@ -218,17 +218,17 @@ def _explained(target, calls, factors):
 
 def _numbers(target, arguments, named):
     """Numbers among the arguments, by name, and lengths of arrays."""
-    found = {}
+    numbers = {}
     for name, value in bound(target, arguments, named).items():
         if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-            found[name] = float(value)
+            numbers[name] = float(value)
         elif isinstance(value, np.ndarray):
             for axis, length in enumerate(value.shape):
-                found[f"the length of {name}" if value.ndim == 1 else
+                numbers[f"the length of {name}" if value.ndim == 1 else
                       f"the length of axis {axis} of {name}"] = length
         elif isinstance(getattr(value, "samples", None), int):
-            found[f"the length of the batch ({name}.samples)"] = value.samples
-    return found
+            numbers[f"the length of the batch ({name}.samples)"] = value.samples
+    return numbers
 
 
 def bound(target, arguments, named):

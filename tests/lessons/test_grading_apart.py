@@ -62,6 +62,11 @@ HOSTILE = {
                          + RIGHT, "not graded: E in line 3: .its text cannot be read"),
     "takes nothing": (RIGHT.replace("def eta(sample, k, l)", "def eta()"),
                       "wrong: .*\n.*TypeError"),
+    "no return": (RIGHT.replace("    return alpha", "    alpha"),
+                  "wrong: .*\n  your function returns None"),
+    "yield": (RIGHT.replace("return alpha", "yield alpha"),
+              "wrong: .*\n.*no numbers: it has a yield"),
+    "breakpoint": ("breakpoint()\n" + RIGHT, "not graded: the code stops in a debugger"),
     "memory": (inside("bytearray(10**11)"), "wrong: .*\n.*MemoryError"),
     "magics": (f"%matplotlib inline\n!pip list\nx = !ls\nif True:\n    %pylab\nalpha?\n{RIGHT}",
                "right: "),
@@ -79,6 +84,8 @@ HOSTILE = {
     "an exit function": ("import atexit, time\natexit.register(time.sleep, 99)\n" + RIGHT,
                          "right: "),
     "a fork": ("import os\nos.fork()\n" + RIGHT, "right: "),
+    "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
+                            "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
     "a flood": ("while True: print('x' * 10**6)\n", "not graded: .*output without end"),
     "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds, in "
                         "line 20: an endless loop"),
@@ -86,10 +93,13 @@ HOSTILE = {
     "stops itself": ("import os, signal\nfor _ in range(9): os.kill(os.getpid(), signal.SIGSTOP)\n",
                      "not graded: still running"),
 }
+OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
+         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals and forks")
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [name if name in OFTEN else pytest.param(
+    name, marks=pytest.mark.slow) for name in HOSTILE])
 def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     text, words = HOSTILE[name]
     path = tmp_path / "anna ü (1).py"
@@ -129,6 +139,8 @@ def test_an_operator_at_the_beginning_of_a_line_stays():
     assert names["a"] == 3 and names["b"] == "\n%x\n!y"
     with pytest.raises(SyntaxError):
         sources.compiled("a = 1\nb = = 2", "it")
+    exec(sources.compiled("%magic\na = 'one\u2028line\x1c'\r\nb = 1", "it"), names)
+    assert names["a"] == "one\u2028line\x1c"
 
 
 def test_what_the_code_starts_ends_with_it(tmp_path):

@@ -107,7 +107,8 @@ PLANTED = {
            "another function with its own derivatives": (
                "1 + abs(x)", "2 + abs(x)")},
 }
-CASES = [(number, what) for number, planted in PLANTED.items() for what in planted]
+CASES = [pytest.param(number, what, marks=[pytest.mark.slow] * (place > 2))
+         for number, planted in PLANTED.items() for place, what in enumerate(planted)]
 
 
 def test_every_exercise_has_three():
