@@ -97,6 +97,14 @@ class Case:
     def step(self):
         self.optimizer.step(*self.batch)
 
+    def seconds(self):
+        """Of a step, which is taken back."""
+        started = time.perf_counter()
+        self.step()
+        seconds = time.perf_counter() - started
+        self.back()
+        return seconds
+
     def state(self):
         return self.optimizer.network.theta.copy(), self.optimizer.state_dict()
 
@@ -168,10 +176,7 @@ def test_an_interrupt_anywhere_in_the_package(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_an_interrupt_by_a_signal_leaves_no_half_step(name):
     case = Case(name)
-    started = time.perf_counter()
-    case.step()
-    seconds = time.perf_counter() - started
-    case.back()
+    seconds = min(case.seconds() for _ in range(5))  # on a machine that others use as well
     rng, interrupts = np.random.default_rng(0), 0
     for delay in rng.uniform(1e-6, 1.2 * seconds, size=60):
         try:
