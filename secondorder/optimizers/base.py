@@ -257,6 +257,11 @@ class Optimizer:
         FloatingPointError
             If outputs, losses or gradient are not finite, the new parameters would not be, or plain
             numbers overflow on the way; parameters and memory stay as they were.
+
+        Notes
+        -----
+        A step that an interrupt (Ctrl-C, the handler of a signal) ends has been or has not been:
+        parameters, memory and `steps` are those before it, or those after it.
         """
         with guards.overflow_named(self):
             return memory.whole(self, lambda: self._step(self._own_evaluation(x, y)))
