@@ -125,6 +125,8 @@ def _unpacked(value, arrays):
         return {key: _unpacked(entry, arrays) for key, entry in inner.items()}
     if kind in ("list", "tuple"):
         return {"list": list, "tuple": tuple}[kind](_unpacked(entry, arrays) for entry in inner)
+    if kind not in ("array", "scalar"):
+        raise ValueError(f"it holds something of the kind {kind!r}")
     return arrays[inner] if kind == "array" else arrays[inner][()]
 
 
