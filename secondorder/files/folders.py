@@ -40,9 +40,9 @@ def replaceable(directory, names, command):
         changed since.
     """
     there = [path for path in (Path(directory) / name for name in names) if os.path.lexists(path)]
-    kept = [str(path) for path in there if not written_by(path, command)]
-    if kept:
-        raise FileExistsError(f"{', '.join(kept)}: there already, and not as `secondorder "
+    foreign = [str(path) for path in there if not written_by(path, command)]
+    if foreign:
+        raise FileExistsError(f"{', '.join(foreign)}: there already, and not as `secondorder "
                               f"{command}` wrote it, so not replaced; move it away or name another "
                               "directory")
     return there

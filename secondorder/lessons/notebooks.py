@@ -121,24 +121,24 @@ def write_notebooks(out, names=(), say=print):
         target = out / place.with_suffix(".ipynb")
         if place.parent != Path("."):
             files.output_directory(target.parent)
-        made = notebook(text, str(place))
-        if os.path.lexists(target) and not _unchanged(target, made):
+        content = notebook(text, str(place))
+        if os.path.lexists(target) and not _unchanged(target, content):
             say(f"kept: {target}: there already, and not as it was written; move it away to get "
                 "a new one")
             continue
-        made["metadata"][SEAL] = files.mark(COMMAND)
-        files.write_text(target, json.dumps(made, indent=1, ensure_ascii=False) + "\n", COMMAND)
+        content["metadata"][SEAL] = files.mark(COMMAND)
+        files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n", COMMAND)
         written.append(target)
     return written
 
 
-def _unchanged(path, made):
+def _unchanged(path, content):
     """Whether a file is as `write_notebooks` wrote it; of an earlier version, which put no seal in
     it, what would be written now counts.
     """
     if files.written_by(path, COMMAND):
         return True
     try:
-        return json.loads(files.read_bytes(path)) == made
+        return json.loads(files.read_bytes(path)) == content
     except (OSError, ValueError, RecursionError):
         return False

@@ -74,10 +74,10 @@ class Sweep:
                      f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
 
     def _take(self, run, results):
-        found = files_of_runs.read(self._path(run))
-        if "format" not in found:
+        content = files_of_runs.read(self._path(run))
+        if "format" not in content:
             self.unsealed.append(self._path(run).name)
-        results.add(run.name, found)
+        results.add(run.name, content)
 
     @contextlib.contextmanager
     def doubts(self):

@@ -125,6 +125,8 @@ def _unpacked(value, arrays):
         return {key: _unpacked(entry, arrays) for key, entry in inner.items()}
     if kind in ("list", "tuple"):
         return {"list": list, "tuple": tuple}[kind](_unpacked(entry, arrays) for entry in inner)
+    if kind not in ("array", "scalar"):
+        raise ValueError(f"it holds something of the kind {kind!r}")
     return arrays[inner] if kind == "array" else arrays[inner][()]
 
 
@@ -170,10 +172,10 @@ def _inside(name, mine, written, older):
         inner = _difference(mine, written, older)
         return None if inner is None else (f"{name}'s {inner[0]}", *inner[1:])
     if isinstance(mine, list) and isinstance(written, list) and len(mine) == len(written):
-        found = (_inside(f"{name}[{place}]", *pair, older)
+        differences = (_inside(f"{name}[{place}]", *pair, older)
                  for place, pair in enumerate(zip(mine, written)))
         if any(isinstance(entry, dict) for entry in mine):
-            return next((inner for inner in found if inner is not None), None)
+            return next((inner for inner in differences if inner is not None), None)
     if older and isinstance(mine, dict) and NUMBERS in mine and isinstance(written, str):
         if mine[NUMBERS] != written:
             return name, "other than these", "these"

@@ -71,7 +71,7 @@ def _told(value, name, untold, depth=0):
         return value if value == value and (value or str(value) == "0.0") else repr(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcSU":
         return fingerprint(value)
-    if isinstance(value, (complex, bytes)):
+    if isinstance(value, (complex, bytes, slice, range, np.dtype)):
         return repr(value)
     if depth == _DEEPEST or inspect.isroutine(value) or inspect.isclass(value):
         untold.append(name)
@@ -99,7 +99,7 @@ def _attributes(thing):
         entries |= saving.arguments_of(thing)
         if _is_ours(cls):
             return entries
-    except TypeError:  # an argument is no attribute
+    except Exception:  # an argument is no attribute, or whatever an author's class raises
         pass
     if not hasattr(thing, "__dict__") and not hasattr(cls, "__slots__"):
         return None

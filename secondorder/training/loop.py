@@ -3,8 +3,10 @@
 import contextlib
 import copy
 import json
+import os
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -156,7 +158,7 @@ def plain_recipe(value):
 def checkpoint_path(value):
     """Where a checkpoint goes; raises unless it is, or can become, a file."""
     path = checks.path(value, "checkpoint")
-    for place in (path, path.resolve()):  # also where a link leads
+    for place in (path, Path(os.path.realpath(path))):  # also where a link leads
         if not place.parent.is_dir():
             raise FileNotFoundError(f"checkpoint: no such directory: {place.parent}")
     if path.is_dir():

@@ -271,7 +271,7 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
     def full(*arguments, **named):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
     assert (
         status == 2

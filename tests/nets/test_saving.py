@@ -415,7 +415,7 @@ def setting(*keys, value):
     (setting("input_shape", value=None), ""),
     (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
      "'Linear' of 'nets' is no Network"),
-    (lambda s, arrays: arrays.pop("1.bias") is None, "1.bias"),
+    (lambda s, arrays: arrays.pop("1.bias") is None, "describes more than the 32 numbers"),
     (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(5)}), r"stored as float64 \(5,\)"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),

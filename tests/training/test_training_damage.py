@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import warnings
 from pathlib import Path
 
@@ -115,6 +116,7 @@ CHANGES = {
     "no history": (put("history", {"list": []}), ""),
     "a record of text": (put("history", {"list": ["x"]}), ""),
     "a kind of its own": (put("theta", {"set": []}), ""),
+    "a kind that is none": (put("theta", {"arr": "array_0"}), "the kind 'arr'"),
     "two kinds": (put("theta", {"dict": {}, "list": []}), ""),
     "no such array": (put("theta", {"array": "array_99"}), "array_99"),
     "another theta": (put("theta", {"array": "array_0"}), ""),
@@ -161,6 +163,9 @@ def test_links_modes_and_the_lock(tmp_path):
     path.chmod(0o600)
     assert len(train(link, epochs=2, resume=True)) == 3 and link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600 and read_checkpoint(path)["epoch"] == 2
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(OSError, match="round"):
+        train(tmp_path / "round")
     for held, asked in ((path, link), (link, path)):
         with files.one_writer(held), pytest.raises(BlockingIOError, match="another run"):
             train(asked, epochs=3, resume=True)
@@ -271,6 +276,38 @@ def test_a_run_does_not_go_on_with_another_loss(tmp_path, name):
     with pytest.raises(ValueError, match=f"was made with .*{words}"):
         train(tmp_path / "c", so.SGD(net(), other, 1e-3), y=y, resume=True)
     assert len(train(tmp_path / "c", so.SGD(net(), one, 1e-3), y=y, resume=True)) == 4
+
+
+class Coupled(so.reversible_gauss_newton.Coupling):
+    """A layer of the package that holds slices and other layers, as an author's."""
+
+
+class Memory(Bent):
+    """One with a lock, which nobody can describe."""
+
+    def __init__(self, bend):
+        super().__init__(bend)
+        self.lock, self.itself = threading.Lock(), self
+
+
+def test_attributes_of_any_kind(tmp_path):
+    def coupled(kind, function=None):
+        coupling = kind(4, 3, "first", activation=LeakyReLU(0.1) if function is None else function,
+                        rng=0)
+        return so.SGD(so.Network([so.Linear(3, 4, rng=0), coupling, so.Linear(4, 2, rng=1)]),
+                      CROSS())
+
+    train(tmp_path / "c", coupled(Coupled))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(tmp_path / "c", coupled(Coupled), epochs=4, resume=True)
+    with pytest.raises(ValueError, match="class 'Coupled', not 'Coupling'|network"):
+        train(tmp_path / "c", coupled(so.reversible_gauss_newton.Coupling), epochs=4, resume=True)
+    train(tmp_path / "d", coupled(Coupled, Memory(0.1)))
+    with pytest.warns(UserWarning, match="cannot be told: .*lock of "):
+        train(tmp_path / "d", coupled(Coupled, Memory(0.1)), epochs=4, resume=True)
+    with pytest.raises(ValueError, match="bend 0.1, not 0.2"):
+        train(tmp_path / "d", coupled(Coupled, Memory(0.2)), epochs=4, resume=True)
 
 
 class Twice:
