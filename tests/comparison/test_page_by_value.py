@@ -163,3 +163,16 @@ def test_a_diagonal_that_is_no_bound_breaks_its_own_promise(monkeypatch):
     monkeypatch.setattr(so.residual_partitioning, "bound", halved)
     found = broken(so.compare(*problem()))
     assert len(found) == 1 and found[0][0] == "diagonal bound" and "bounds" in found[0][1]
+
+
+def test_nothing_is_promised_of_gauss_newton_where_the_loss_is_not_convex():
+    class Doubtful(so.SquaredError):
+        """A loss whose author does not say that it is convex."""
+
+        convex = False
+
+    net, _, x, _ = problem()
+    promised = {loss.convex: {(one["name"], one["promise"])
+                              for one in so.compare(net, loss, x, x[:, :3]).promises}
+                for loss in (so.SquaredError(), Doubtful())}
+    assert promised[True] - promised[False] == {("Gauss-Newton", "positive semidefinite")}
