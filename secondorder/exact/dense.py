@@ -11,6 +11,8 @@ from .columns import hessian_rows
 from .curvature import (check_network, evaluated, output_jacobian_at, outputs_of, two_jet_at)
 from .symmetric import slices, symmetric_sum
 
+MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
+
 
 def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_size=None,
             executor=None):
@@ -278,4 +280,6 @@ def drawn_scores(batch, rng, draws):
 
 def _drawn(loss, p, rng, draws):
     draws, rng = whole_number(draws, "draws", 1), generator(rng)
+    require_bytes(f"draws={draws}: an array of gradients in the outputs", (draws, *p.shape),
+                  p.dtype, MAX_BYTES, "take fewer draws, or the exact matrix")
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

@@ -102,7 +102,9 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     if method == "exact":
         one_of(KINDS, kind, "kind")
         entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, **chunks)
-        return Trace(np.sum(entries[place(network, layer, parameter)], dtype=np.float64))
+        with np.errstate(over="ignore"):
+            total = np.sum(entries[place(network, layer, parameter)], dtype=np.float64)
+        return Trace(_finite(total))
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     **chunks)
     require_bytes(f"products={products}: an array of random vectors", (A.shape[0], products),
@@ -146,21 +148,33 @@ def _eps(A):
 
 def _quadratic_forms(A, V):
     """v^T A v and |v| |A v| for every column v, in float64."""
-    blocks = [V[:, k : k + COLUMNS] for k in range(0, V.shape[1], COLUMNS)]
     terms, sizes = [], []
-    for block in blocks:
+    for k in range(0, V.shape[1], COLUMNS):
+        block = V[:, k : k + COLUMNS]
         product = A @ block
         terms.append(np.einsum("pk,pk->k", block, product, dtype=np.float64))
-        sizes.append(_norms(block) * _norms(product))
+        with np.errstate(over="ignore"):
+            sizes.append(_norms(block) * _norms(product))
     return np.concatenate(terms), np.concatenate(sizes)
 
 
 def _norms(V):
-    return np.linalg.norm(V.astype(np.float64, copy=False), axis=0)
+    """The length of every column, in float64; squares of large numbers would overflow."""
+    size = np.abs(V).max(axis=0, initial=1).astype(np.float64)
+    return size * np.linalg.norm(V / size, axis=0)
 
 
 def _estimate(known, terms, rounding, method):
     count = len(terms)
-    error = terms.std(ddof=1) / math.sqrt(count)
-    margin = error * stdtrit(count - 1, 0.995) + rounding
-    return Trace(known + terms.mean(), error, margin, method)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = max(np.abs(terms).max(), 1.0)
+        error = size * ((terms / size).std(ddof=1) / math.sqrt(count))
+        margin = error * stdtrit(count - 1, 0.995) + rounding
+        return Trace(_finite(known + terms.mean()), _finite(error), _finite(margin), method)
+
+
+def _finite(number):
+    if not math.isfinite(number):
+        raise FloatingPointError(f"the trace, or its error, is {number}: a sum of finite entries "
+                                 "overflows")
+    return number

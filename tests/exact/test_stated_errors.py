@@ -1,5 +1,7 @@
 """What estimates state of their own error, measured: networks of several kinds, many seeds."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -149,3 +151,52 @@ def test_a_billion_products_are_refused_at_the_door(method):
     with pytest.raises(MemoryError, match="products=1000000000: .* take fewer, or method='exact'"):
         so.exact.trace(*problem(0), method=method, products=10**9)
     assert so.exact.trace(*problem(0), products=10**9) == so.exact.trace(*problem(0))
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", [10**9, 10**30])
+def test_huge_numbers_of_draws_are_refused_with_their_name(draws):
+    for call in (lambda: so.exact.fisher(*problem(0), kind="sampled", draws=draws, rng=0),
+                 lambda: so.exact.trace(*problem(0), kind="fisher-sampled", draws=draws, rng=0),
+                 lambda: so.exact.FisherOperator(*problem(0), "sampled", draws=draws, rng=0)):
+        with pytest.raises(MemoryError, match=f"draws={draws}: .* take fewer draws"):
+            call()
+
+
+@pytest.mark.parametrize("method", ["exact", "hutchinson", "hutch++"])
+def test_a_trace_that_overflows_is_refused(method):
+    with pytest.raises(FloatingPointError, match="overflow|not finite"):
+        so.exact.trace(*problem(0), method=method, products=12, l2=1e307, rng=0)
+
+
+@pytest.mark.parametrize("method", ["hutchinson", "hutch++"])
+def test_large_matrices_have_margins_like_small_ones(method):
+    """Squares of their entries overflow, the entries do not."""
+    net, loss, x, y = problem(4)
+    net, y = so.mlp([8, 4], bias=False, rng=0), np.zeros((20, 4))
+    small, large = (so.exact.trace(net, so.SquaredError(), x * size, y, method=method, products=9,
+                                   rng=0) for size in (1.0, 2.0**330))
+    assert 0 < small.margin
+    for name in ("standard_error", "margin"):
+        assert getattr(large, name) / 2.0**660 == pytest.approx(getattr(small, name), rel=0.05)
+
+
+def test_a_width_beyond_all_numbers_is_refused():
+    with pytest.raises(ValueError, match="width must be at most 1e"):
+        so.exact.spectral_density(*problem(0), width=1e308, rng=0)
+
+
+class Locked(so.SquaredError):
+    """A loss that cannot be copied."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize("make", [so.exact.HessianOperator, so.exact.objective])
+def test_a_loss_that_cannot_be_copied_is_named(make):
+    net, _, x, y = problem(1)
+    with pytest.raises(TypeError, match="the loss must be something .* this Locked it raises"):
+        make(net, Locked(), x, y)
