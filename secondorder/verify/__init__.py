@@ -5,9 +5,9 @@
 `loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they find, as `findings`.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``derivative`` takes any function and what should be its derivative
-(`derivative_of`, `slips`). ``rule`` judges the rule that a layer has in residual partitioning, in whose room
-it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`);
-``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
+(`derivative_of`, `slips`). ``rule`` judges the rule that a layer has in residual partitioning, in
+whose room it stands; ``equation`` puts a user's function in the place of one of the edition's
+(`grading`); ``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib
