@@ -8,6 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
+from secondorder.exact.definite import factor
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
@@ -132,6 +133,17 @@ def test_a_singular_matrix_is_refused(method):
     problem = net, so.SquaredError(), rng.normal(size=(4, 3)), rng.normal(size=(4, 1))
     with pytest.raises(np.linalg.LinAlgError, match="Gauss-Newton .* not positive definite"):
         so.exact.solve(*problem, rng.normal(size=net.size), "gauss-newton", method=method)
+
+
+def test_a_matrix_that_is_singular_to_rounding():
+    """It has a Cholesky factor, of which nothing is known."""
+    A = np.array([[1.0, 0.0], [0.0, 1e-17]])
+    with pytest.raises(np.linalg.LinAlgError, match="A is not .* found is 1e-17; do this"):
+        factor(A, "A", "do this")
+    A[1, 1] = 1e-14
+    assert np.allclose(factor(A, "A", "do this"), np.diag([1.0, 1e-7]))
+    with pytest.raises(np.linalg.LinAlgError):  # in single precision that is nothing
+        factor(A.astype(np.float32), "A", "do this")
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):

@@ -528,7 +528,7 @@ OWN = {
         ([so.Skip([so.Linear(3, 3)])], TypeError, "layers inside")],
     "eacg.matrix.form": [("kfac", ValueError, "form"), (3, TypeError, "form")],
     "eacg.matrix.alpha": [(1.0, ValueError, "alpha"), ("a", TypeError, "alpha")],
-    "eacg.matrix.joint": FLAG["joint"],
+    "eacg.matrix.joint": FLAG["joint"], "eacg.posterior.joint": FLAG["joint"],
     "eacg.matrix.rank": [(2, ValueError, "rank-one"), (0, ValueError, "rank"),
                          (1.5, TypeError, "rank")],
     "plots.matrices.columns": [(0, ValueError, "columns"), (1.5, TypeError, "columns")],

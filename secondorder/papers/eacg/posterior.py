@@ -13,7 +13,7 @@ division entry by entry, G (n, m) of the shape of the weights.
 
 import numpy as np
 
-from ...checks import lookup
+from ...checks import boolean, lookup
 from ...checks.randomness import generator
 from ...exact.posterior import Posterior, checked_precisions
 from .curvatures import CURVATURES, check_real_network, curvatures_at, finite, positive_curvature
@@ -22,7 +22,7 @@ from .rules import linear, units
 
 
 def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", noise_variance=1.0,
-              rng=None):
+              joint=True, rng=None):
     """As :func:`secondorder.exact.posterior`, with Kronecker factors for the block of every layer.
 
     Parameters
@@ -38,6 +38,9 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
         semidefinite. KFRA's ``"gauss-newton"``; KFAC's ``"fisher-exact"``; ``"pch-1"``.
     noise_variance : float
         s^2 of normal outputs, for `SquaredError`; else 1.
+    joint : bool
+        Whether a layer's weights and bias are one matrix, with inputs [h; 1]; else they are
+        independent, as KFAC is often programmed.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``.
 
@@ -65,14 +68,14 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     lookup(CURVATURES, curvature, "curvature")
     positive_curvature(curvature)
     tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
-    rng = generator(rng)
+    joint, rng = boolean(joint, "joint"), generator(rng)
     check_real_network(network)
     evaluation = network.evaluate(loss, x, y)
     all_units = units(evaluation)
     matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
     weight = evaluation.samples / s2
-    blocks = [Block(unit, B, weight, tau) for unit, B in zip(linear(all_units), matrices)
-              if unit.layer.size]
+    blocks = [block for unit, B in zip(linear(all_units), matrices) if unit.layer.size
+              for block in _blocks(unit, B, weight, tau, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
 
 
@@ -98,8 +101,22 @@ class Kronecker(Posterior):
         return result
 
 
+def _blocks(unit, B, weight, tau, joint):
+    """One block over [W b], or one over W and one over b: an input that is always 1."""
+    X, where, layer = unit.saved.input, unit.where, unit.layer
+    ones = np.ones_like(X[:, :1])
+    if layer.bias is None:
+        return [Block(where, X, B, weight, tau, False)]
+    if joint:
+        return [Block(where, np.concatenate([X, ones], axis=1), B, weight, tau, True)]
+    middle = where.start + layer.weight.size
+    return [Block(slice(where.start, middle), X, B, weight, tau, False),
+            Block(slice(middle, where.stop), ones, B, weight, tau, False)]
+
+
 class Block:
-    """Lambda of one layer, over [W b] of shape (n, m), by eigenvectors.
+    """Lambda over the weights (n, m) of inputs X (S, m), by eigenvectors; with `has_bias` the last
+    of these inputs is 1, and its weights stand behind all others in theta.
 
     Attributes
     ----------
@@ -108,12 +125,9 @@ class Block:
         Eigenvalues of Lambda, N / s^2 b_i a_j + tau.
     """
 
-    def __init__(self, unit, B, weight, tau):
-        X = unit.saved.input.astype(np.float64)
-        self.where, self.has_bias = unit.where, unit.layer.bias is not None
-        if self.has_bias:
-            X = np.concatenate([X, np.ones_like(X[:, :1])], axis=1)
-        a, self.U = np.linalg.eigh(mean_outer(X))
+    def __init__(self, where, X, B, weight, tau, has_bias):
+        self.where, self.has_bias = where, has_bias
+        a, self.U = np.linalg.eigh(mean_outer(X.astype(np.float64)))
         b, self.V = np.linalg.eigh(symmetric(B.astype(np.float64)))
         a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
         self.values = weight * b[:, None] * a + tau

@@ -17,13 +17,14 @@ def case(sizes=(3, 4, 2), bias=True, seed=0, samples=12):
         0, sizes[-1], samples)
 
 
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("bias, joint", [(True, True), (True, False), (False, True)])
 @pytest.mark.parametrize("curvature", ["gauss-newton", "fisher-exact", "fisher", "pch-1", "pch-2",
                                        "fisher-sampled"])
-def test_against_the_dense_matrix(curvature, bias):
+def test_against_the_dense_matrix(curvature, bias, joint):
     net, loss, x, y = problem = case(bias=bias)
-    precision = 12 * so.eacg.matrix(*problem, curvature, rng=5) + TAU * np.eye(net.size)
-    p = so.eacg.posterior(*problem, TAU, curvature, rng=5)
+    C = so.eacg.matrix(*problem, curvature, joint=joint, rng=5)
+    precision = 12 * C + TAU * np.eye(net.size)
+    p = so.eacg.posterior(*problem, TAU, curvature, joint=joint, rng=5)
     covariance = np.linalg.inv(precision)
     J = so.exact.jacobian(net, x[:3])
     assert relative(p.covariance(x[:3]), J @ covariance @ J.swapaxes(1, 2)) < 1e-11
