@@ -11,6 +11,8 @@ NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
 def factor(A, what, remedy):
     """L (n, n), in float64 and lower triangular, with A = L L^T.
 
+    What is singular to the rounding of A's own precision is not taken for positive definite.
+
     Raises
     ------
     numpy.linalg.LinAlgError

@@ -199,7 +199,7 @@ class Full(Posterior):
         *facts, C, what = facts_and_C
         super().__init__(*facts)
         weight = self.samples / self.noise_variance
-        precision = C * C.dtype.type(weight) + self.prior_precision * np.eye(len(C), dtype=C.dtype)
+        precision = weight * C.astype(np.float64) + self.prior_precision * np.eye(len(C))
         self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I",
                          "a larger prior_precision or another kind makes it so")
         self.log_determinant = 2 * float(np.sum(np.log(self._L.diagonal())))

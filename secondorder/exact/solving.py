@@ -145,7 +145,7 @@ def matrix_of(kind, network, loss, x, y, rng=None, draws=1, **options):
 
 def by_cholesky(C, damping, v, what):
     """A = C + damping I = L L^T, and s = L^-T L^-1 v."""
-    A = C + C.dtype.type(damping) * np.eye(len(C), dtype=C.dtype)
+    A = C.astype(np.float64) + damping * np.eye(len(C)) if damping else C
     L = factor(A, what, REMEDY)
     s = cho_solve((L, True), v)
     return Solution(s.astype(C.dtype), _residual(A, s, v), "cholesky", 0)

@@ -93,6 +93,16 @@ def test_classes_by_dense_linear_algebra():
     assert relative(p.covariance(x[:4]), J @ np.linalg.inv(precision) @ J.swapaxes(1, 2)) < 1e-11
 
 
+def test_single_precision():
+    """A prior that is small beside the curvature's rounding in float32 is no trouble."""
+    net, x, y, _ = linear(samples=3)
+    single = net.astype("float32")
+    exact, found = (of(n, 30 * x, y) for n in (net, single))
+    assert found.log_evidence() == pytest.approx(exact.log_evidence(), rel=1e-4)
+    assert relative(found.variance(x), exact.variance(x)) < 1e-3
+    assert found.sample(rng=0).dtype == np.float32
+
+
 # -- draws -----------------------------------------------------------------
 
 
