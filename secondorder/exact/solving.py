@@ -153,16 +153,16 @@ def by_cholesky(C, damping, v, what):
 
 def by_conjugate_gradients(A, v, tolerance, max_iterations, what):
     """SciPy's `cg`, column by column, on an operator whose every direction is looked at."""
-    guarded, s = _Guarded(A, what), np.zeros_like(v)
-    for k, column in enumerate(v.reshape(len(v), -1).T):
-        found, info = cg(guarded, column, rtol=tolerance, atol=0.0, maxiter=max_iterations)
-        s.reshape(len(v), -1)[:, k] = found
+    guarded, columns = _Guarded(A, what), []
+    for right in v.reshape(len(v), -1).T:
+        column, info = cg(guarded, right, rtol=tolerance, atol=0.0, maxiter=max_iterations)
         if info:
             raise RuntimeError(f"conjugate gradients: {max_iterations} iterations left a residual "
-                               f"of {_residual(A, found, column):.2g}, wanted {tolerance:.2g}; a "
+                               f"of {_residual(A, column, right):.2g}, wanted {tolerance:.2g}; a "
                                "larger damping, tolerance or max_iterations helps, or "
                                "method='cholesky'")
-    iterations = A.products
+        columns.append(column)
+    s, iterations = np.stack(columns, axis=1).reshape(v.shape), A.products
     return Solution(s, _residual(A, s, v), "cg", iterations)
 
 
@@ -188,11 +188,11 @@ def _smallest_eigenvalue(A, curvature):
     if A.shape[0] == 1:
         return curvature
     try:
-        found = eigsh(A, k=1, which="SA", maxiter=20, tol=1e-3, return_eigenvectors=False,
-                      v0=np.ones(A.shape[0], A.dtype))
+        values = eigsh(A, k=1, which="SA", maxiter=20, tol=1e-3, return_eigenvectors=False,
+                       v0=np.ones(A.shape[0], A.dtype))
     except ArpackError as error:  # what it has so far is good enough for a message
-        found = getattr(error, "eigenvalues", np.empty(0))
-    return min([curvature, *found])
+        values = getattr(error, "eigenvalues", np.empty(0))
+    return min([curvature, *values])
 
 
 def _residual(A, s, v):
@@ -204,7 +204,7 @@ def _residual(A, s, v):
 def _right_sides(v, n, dtype):
     """v (n,) or (n, K) in the network's precision."""
     v = real_array(v, "v")
-    if v.ndim not in (1, 2) or v.shape[0] != n:
+    if v.ndim not in (1, 2) or v.shape[0] != n or not v.size:
         raise ValueError(f"v has shape {v.shape}, expected ({n},) or ({n}, K): one entry per "
                          "parameter")
     return v.astype(dtype)

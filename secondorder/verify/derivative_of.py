@@ -142,8 +142,8 @@ class _Point:
         shape = self.shape_of("hessian")
         _, how = first(self, self.theta)
         if how.startswith("the complex"):
-            found = central(lambda theta: complex_step(self, theta), self.theta)
-            return (Difference(*(part.reshape(shape) for part in found)),
+            derivatives = central(lambda theta: complex_step(self, theta), self.theta)
+            return (Difference(*(part.reshape(shape) for part in derivatives)),
                     "differences of the complex step")
         return Difference(*(part.reshape(shape) for part in second(self, self.theta))), \
             "differences"

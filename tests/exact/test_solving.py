@@ -152,7 +152,8 @@ def test_iterations_that_do_not_suffice_are_an_error(problem):
                        max_iterations=2)
 
 
-@pytest.mark.parametrize("v", [np.ones(3), np.ones((2, 26)), np.ones((26, 2, 1)), 1.0])
+@pytest.mark.parametrize("v", [np.ones(3), np.ones((2, 26)), np.ones((26, 2, 1)), 1.0,
+                               np.ones((26, 0))])
 def test_right_sides_of_another_shape(problem, v):
     with pytest.raises(ValueError, match=r"v has shape .*, expected \(26,\) or \(26, K\)"):
         so.exact.solve(*problem, v)
