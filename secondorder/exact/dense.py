@@ -178,13 +178,39 @@ def _congruence(evaluation, block, middle, what):
     """Mean over samples of J^T M J, J the columns of a block of the Jacobian; ``middle(part)``
     gives M (S', C, C) for a part of the batch.
     """
-    network, (samples, outputs) = evaluation.network, evaluation.outputs.shape
+    (samples, outputs), size = evaluation.outputs.shape, block.stop - block.start
 
     def rows_of(part, where):
-        J = output_jacobian_at(part.saved, network, part.outputs)[:, :, block]
+        J = _jacobian(part, block)
         yield from _gram(J, middle(part) / samples @ J)
 
-    return symmetric_sum(evaluation, 2 * (outputs + 1) * network.size, rows_of, what, block)
+    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block)
+
+
+def _jacobian(part, block):
+    """Columns of a block of the outputs' Jacobian, (S, C, n)."""
+    network, outputs = part.network, part.outputs
+    if block.stop - block.start == network.size:
+        return output_jacobian_at(part.saved, network, outputs)
+    units = np.eye(outputs.shape[1], dtype=outputs.dtype)
+    return np.stack([_gradients(part, np.broadcast_to(unit, outputs.shape), block)
+                     for unit in units], axis=1)
+
+
+def _gradients(part, y_bar, block):
+    """A block of every sample's gradient (S, n), for gradients y_bar (S, C) in the outputs; layers
+    outside of the block are asked for none.
+    """
+    chain, saved = part.network.chain, part.saved
+    if block.stop - block.start == chain.size:
+        return chain.parameter_gradients(saved, y_bar)
+    bars, pieces = chain.output_gradients(saved, y_bar), []
+    for layer, own, bar, where in zip(chain.layers, saved, bars, chain.slices):
+        first, last = max(where.start, block.start), min(where.stop, block.stop)
+        if first < last:
+            rows = layer.parameter_gradients(own, bar)
+            pieces.append(rows[:, first - where.start : last - where.start])
+    return np.concatenate(pieces, axis=1)
 
 
 def _gram(left, right):
@@ -266,15 +292,13 @@ def _second_moment(evaluation, block, scores, what):
     """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's
     score.
     """
-    chain, number = evaluation.network.chain, evaluation.samples * len(scores)
+    number, size = evaluation.samples * len(scores), block.stop - block.start
 
     def rows_of(part, where):
-        G = [chain.parameter_gradients(part.saved, score[where]) for score in scores]
-        G = np.concatenate(G)[:, block]
+        G = np.concatenate([_gradients(part, score[where], block) for score in scores])
         yield from _gram(G, G / number)
 
-    return symmetric_sum(evaluation, 3 * len(scores) * evaluation.network.size, rows_of, what,
-                         block)
+    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, what, block)
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):
