@@ -42,7 +42,7 @@ class Eigenpairs(NamedTuple):
 
 
 def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=None,
-               max_iterations=None, rng=0, draws=1, l2=0.0, layer=None, parameter=None,
+               max_iterations=500, rng=0, draws=1, l2=0.0, layer=None, parameter=None,
                batch_size=None, executor=None, progress=None):
     """The k eigenpairs at an end of the spectrum of a curvature matrix, by SciPy's `eigsh`.
 
@@ -58,8 +58,8 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     tolerance : float, optional
         Of the residuals, relative to the largest eigenvalue; by default eps^(2/3) of the network's
         precision, 4e-11 in float64. Errors of eigenvalues are about its square.
-    max_iterations : int, optional
-        Restarts; by default 10 n.
+    max_iterations : int
+        Restarts of the iteration.
     rng : None, int or numpy.random.Generator
         For the starting vector, and before it for the targets of ``"fisher-sampled"``.
     draws : int
@@ -105,8 +105,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
         raise ValueError(f"k must be at most {n}, the number of parameters, got {k}")
     tolerance = np.finfo(network.dtype).eps ** (2 / 3) if tolerance is None \
         else number_in(tolerance, "tolerance", 0, 1)
-    if max_iterations is not None:
-        max_iterations = whole_number(max_iterations, "max_iterations", 1)
+    max_iterations = whole_number(max_iterations, "max_iterations", 1)
     C = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
     with Counted(C, f"eigenpairs, {k} of {n}", progress=show) as A:

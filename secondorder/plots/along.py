@@ -41,6 +41,15 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     ------
     TypeError, ValueError
         As `so.exact.hessian_vector_product`; steps that do not rise, models that are no functions.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> net, x = so.mlp([3, 4, 2], rng=0), np.random.default_rng(1).normal(size=(20, 3))
+    >>> problem = net, so.SquaredError(), x, np.ones((20, 2))
+    >>> bound = so.residual_partitioning.bound(*problem)
+    >>> axes = so.plots.along(*problem, -bound.gradient / bound.curvature,
+    ...                       models={"residual partitioning": bound.value})
     """
     instance_of(network, Network, "network").require_parameters()
     d, l2 = network.vector(direction, "direction").astype(float), check_l2(l2)
