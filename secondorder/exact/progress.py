@@ -59,6 +59,7 @@ class Counted(LinearOperator):
 
 def shown(progress):
     """Whether a line of progress is written: as asked for, else where there is a terminal."""
-    if progress is not None:
-        return boolean(progress, "progress")
-    return sys.stderr is not None and sys.stderr.isatty()
+    wanted = None if progress is None else boolean(progress, "progress")
+    if sys.stderr is None:  # a program without a console
+        return False
+    return sys.stderr.isatty() if wanted is None else wanted

@@ -94,6 +94,16 @@ def test_more_pairs_than_parameters(problem):
         so.exact.eigenpairs(*problem, 94)
 
 
+def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkeypatch):
+    monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
+    so.exact.eigenpairs(*problem, 3)
+    assert capfd.readouterr().err == ""
+    so.exact.eigenpairs(*problem, 3, progress=True)
+    assert "eigenpairs, 3 of 93: " in capfd.readouterr().err
+    monkeypatch.setattr("sys.stderr", None)
+    so.exact.eigenpairs(*problem, 3, progress=True)
+
+
 def test_the_same_pairs_every_time(problem, by_products):
     one, other = (so.exact.eigenpairs(*problem, 3) for _ in range(2))
     assert (one.vectors == other.vectors).all()
