@@ -33,9 +33,10 @@ class CurvatureOperator(Follows, LinearOperator):
         As for :func:`~secondorder.exact.gradient`.
     l2 : float
         Adds l2 * I.
-    layer : int or Layer, optional
+    layer : int, str, slice or Layer, optional
         Only the block of this layer: rows and columns of its parameters. A number counts
-        ``network.layers``, activations included.
+        ``network.layers``, activations included, and so does a slice, of layers in a row. A name is
+        that of a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
     parameter : str, optional
         Only the block of this parameter of the layer, ``"weight"`` or ``"bias"``.
     batch_size : int, optional

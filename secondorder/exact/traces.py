@@ -9,7 +9,6 @@ from ..checks import one_of, require_bytes, whole_number
 from ..checks.randomness import generator
 from .diagonals import KINDS, diagonal
 from .operators import operator_of
-from .places import place
 
 METHODS = ("exact", "hutchinson", "hutch++")
 COLUMNS = 32  # probes that are multiplied at a time
@@ -101,9 +100,10 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     chunks = {"batch_size": batch_size, "executor": executor}
     if method == "exact":
         one_of(KINDS, kind, "kind")
-        entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, **chunks)
+        entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, layer=layer,
+                           parameter=parameter, **chunks)
         with np.errstate(over="ignore"):
-            total = np.sum(entries[place(network, layer, parameter)], dtype=np.float64)
+            total = np.sum(entries, dtype=np.float64)
         return Trace(_finite(total))
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     **chunks)
