@@ -155,6 +155,8 @@ class Equal(Comparison):
         of 1 or more without a scale.
     """
 
+    names = ("left", "right")
+
     def __init__(self, what, left, right, tolerance, scale=None, case=None):
         _refuse_same(claim_text(what), left, right)
         tolerance = _tolerance(what, tolerance)
