@@ -43,8 +43,8 @@ def gathered(paper, label, seeds):
     """The evidence of the check that bears a label first, over seeds 0, 1, ..."""
     entry = next(one for one in REGISTRY.select(paper) if one.labels[0] == label)
     results = [run_equation(entry, seed) for seed in range(seeds)]
-    return Evidence(rows(results), not any(result.failed for result in results), both_sides(results[0]),
-                    live_case(results[0]))
+    return Evidence(rows(results), not any(result.failed for result in results),
+                    both_sides(results[0]), live_case(results[0]))
 
 
 def both_sides(result):

@@ -33,9 +33,9 @@ TEST = """\
   secondorder edition test my-paper 7 --all        one label; other outputs too
 
 Each function that a check names in `implements` is made wrong, one output at a time: by 0.1 %, in
-its largest entry, in its sign. The check has to fail. What goes unnoticed is named, and EQUATIONS.md
-is written anew. The exit status is 0 only if nothing goes unnoticed and every check passes;
-unchecked displays are counted and do not fail it.
+its largest entry, in its sign. The check has to fail. What goes unnoticed is named, and
+EQUATIONS.md is written anew. The exit status is 0 only if nothing goes unnoticed and every check
+passes; unchecked displays are counted and do not fail it.
 """
 
 
@@ -117,8 +117,8 @@ def run_test(options):
             gaps += 1
             print(f"unnoticed: {one}")
     print(f"{tally.verdicts(REGISTRY.select(key, label))}; {_count(spoiled, 'implementation')} "
-          f"spoiled, {_count(gaps, 'way')} of being wrong unnoticed, {_count(len(failed), 'check')} "
-          "failed")
+          f"spoiled, {_count(gaps, 'way')} of being wrong unnoticed, "
+          f"{_count(len(failed), 'check')} failed")
     if label is None and not failed:
         folder = document.folder_of(key)
         files.write_text(folder / "EQUATIONS.md", ledger.markdown(key))

@@ -25,9 +25,9 @@ VERIFY_EXAMPLES = """\
   secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
 The exit status is 0 only if every check came out as its verdict says: an erratum passes when the
-printed form fails and the corrected one holds; an unchecked display fails with --strict only. `error` in tables and --json is the largest
-difference of the two sides over the largest entry of either, unless a claim names another scale
-(`show` says which it is).
+printed form fails and the corrected one holds; an unchecked display fails with --strict only.
+`error` in tables and --json is the largest difference of the two sides over the largest entry of
+either, unless a claim names another scale (`show` says which it is).
 """
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers

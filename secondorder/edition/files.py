@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .stream import ReadingError
 
-LARGEST = 20_000_000  # bytes of a paper with all that it inputs
+LARGEST = 8_000_000  # bytes of a paper with all that it inputs
 DEEPEST = 20
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .. import files, ledger
 from . import printed, templates
 from .loading import MARK, loaded
-from .names import checked_key, function_names, labels_of
+from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
 from .reading import read
 from .stream import ReadingError
@@ -58,6 +58,7 @@ def new(key, source, out="."):
     if os.path.lexists(target):
         raise FileExistsError(f"{target} is there already: nothing is overwritten; take another "
                               "name, or --out for another folder")
+    refuse_module(key)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}")
     reading = read(source)

@@ -58,8 +58,9 @@ def load(folder):
     key = key_of(folder)
     unload(key)
     name = module_name(key)
-    spec = importlib.util.spec_from_file_location(
-        name, (folder / "__init__.py").resolve(), submodule_search_locations=[str(folder.resolve())])
+    place = folder.resolve()
+    spec = importlib.util.spec_from_file_location(name, place / "__init__.py",
+                                                  submodule_search_locations=[str(place)])
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     importlib.invalidate_caches()
     try:

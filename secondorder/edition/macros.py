@@ -100,10 +100,11 @@ class Macros:
         return name.text, Macro(body, len(parameters))
 
     def _by_let(self, stream):
-        name = stream.next()
-        stream.took("=")
-        stream.skip_spaces()
-        value = stream.next()
+        name, following = stream.next(), stream.skip_spaces()
+        if following is not None and following.text[0] == "=":
+            stream.next_sign()
+            stream.skip_spaces()
+        value = stream.next_sign()
         if name is None or value is None:
             return "", None
         return name.text, self.commands.get(value.text, Macro([value]))

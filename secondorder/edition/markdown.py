@@ -8,7 +8,7 @@ import re
 from .displays import DEEPEST, Display, formula_of, group, read_lines
 from .macros import DEFINING, Macros
 from .prose import last_sentence
-from .reader import Reading
+from .reader import MOST, Reading
 from .references import resolved
 from .stream import ReadingError, Stream, Token
 from .theorems import USUAL, Theorem
@@ -105,6 +105,8 @@ def _read_display(reading, displays, names, body, file, line, heading, before):
     """One display, or those that its numbers make of it."""
     sentence = _sentence(before)
     before.clear()
+    if len(reading.displays) + len(reading.unread) >= MOST:
+        raise ReadingError(f"{file}, line {line}: more than {MOST} displays: this is no paper")
     body = _NUMBER.sub(r"\\tag{\1}", body.strip().rstrip("."))
     kind, whole = "$$", _ALIGNED.fullmatch(body)
     if whole and (body.count(r"\tag{") > 1 or whole[1].startswith("align")):

@@ -16,7 +16,7 @@ def checked_key(key):
     Raises
     ------
     TypeError, ValueError
-        It is no such text; it is a path; the package or a Python module has this name.
+        It is no such text; it is a path; a paper of the package has this name.
     """
     if not isinstance(key, str):
         raise TypeError(f"key must be a text as 'my-paper', got {key!r}")
@@ -27,10 +27,19 @@ def checked_key(key):
                          f"{LONGEST_KEY} signs at most, got {key!r:.100}")
     if key.lower() in PAPERS:
         raise ValueError(f"key {key!r} is one of the package's own papers")
-    if key in sys.stdlib_module_names or importlib.util.find_spec(key) is not None:
+    return key
+
+
+def refuse_module(key):
+    """Refuse the name of a Python module, which a folder of this name would hide.
+
+    Raises
+    ------
+    ValueError
+    """
+    if key in sys.stdlib_module_names or key.isidentifier() and importlib.util.find_spec(key):
         raise ValueError(f"key {key!r} is a Python module, which a folder of this name would hide: "
                          f"take '{key}-paper'")
-    return key
 
 
 def labels_of(displays, tell):

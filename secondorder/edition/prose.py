@@ -18,7 +18,10 @@ class Prose:
         self._pieces, self._earlier = [], ""
 
     def add(self, text):
-        """One token, or a formula with its dollar signs."""
+        """One token."""
+        if text[0] not in "\\{}~\n":
+            self._pieces.append(text)
+            return
         if text in _SPACES:
             text = " "
         elif text in _SILENT or text[:1] == "\\" and text not in _SIGNS:

@@ -24,7 +24,8 @@ _INPUTS = {r"\input", r"\include", r"\subfile"}
 _NO_CONDITION = {r"\iff", r"\ifthenelse", r"\ifelse"}
 _ONE_ARGUMENT = {r"\footnotemark", r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
                  r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
-MOST_DISPLAYS = 5000
+MOST = 5000  # displays, and things that cannot be read: with more it is no paper
+_SPECIAL = frozenset("\\{}$\n")
 
 
 @dataclass
@@ -89,11 +90,15 @@ class Reader:
 
     def unread(self, token, what):
         """List what could not be read."""
+        if len(self.reading.unread) >= MOST:
+            raise token.error(f"more than {MOST} things cannot be read: this is no paper")
         self.reading.unread.append(f"{token.place}: {what}")
 
     def _step(self, token):
         text = token.text
-        if text == PARAGRAPH:
+        if text[0] not in _SPECIAL and text not in self.macros.commands:
+            self.prose.add(text)
+        elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "{":
             self._open.append(("{", "", token))
@@ -357,8 +362,8 @@ class Reader:
                 self.reading.displays.append(Display(
                     label, formula, tuple(names), sentence, kind, place.file, place.line,
                     self.heading))
-        if len(self.reading.displays) > MOST_DISPLAYS:
-            raise opened.error(f"more than {MOST_DISPLAYS} displays: this is no paper")
+        if len(self.reading.displays) > MOST:
+            raise opened.error(f"more than {MOST} displays: this is no paper")
 
     def _number(self):
         self.counters.step("equation")

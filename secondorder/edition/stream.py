@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"\\[A-Za-z@]+|\\.|%[^\n]*(?:\n[ \t]*)?|\s+|#+\d?|[{}\[\]$&~^_*]|"
-                    r"[^\\%\s#{}\[\]$&~^_*]+|\\", re.S)
+                    r"[^\\%\s#{}\[\]$&~^_*]+(?: [^\\%\s#{}\[\]$&~^_*]+)*|\\", re.S)
 #: Commands whose argument may hold percent signs that begin no comment.
 RAW_ARGUMENT = (r"\url", r"\path", r"\href", r"\nolinkurl")
 PARAGRAPH = "\n\n"
@@ -86,6 +86,14 @@ class Stream:
             return self.last
         return None
 
+    def next_sign(self):
+        """The next token, of words the first sign only."""
+        token = self.next()
+        if token is not None and len(token.text) > 1 and token.text[0] not in "\\#\n":
+            self.push([token._replace(text=token.text[1:])])
+            return token._replace(text=token.text[0])
+        return token
+
     def skip_spaces(self):
         """The next token that is no space, which stays to be read; None at the end."""
         token = self.next()
@@ -108,7 +116,7 @@ class Stream:
         opened = self.skip_spaces()
         if opened is None or opened.text in ("}", PARAGRAPH):
             raise (opened or self.last).error(f"{what} lacks an argument")
-        self.next()
+        opened = self.next_sign()
         if opened.text != "{":
             return [opened]
         return self._until("}", opened, f"the brace after {what} is never closed")
@@ -164,13 +172,12 @@ class Stream:
         if self._pushed or not self._files:
             raise opened.error(f"{opened.text} cannot stand in a macro")
         file = self._files[-1]
-        sign = file[0][file[1]:file[1] + 1].replace("*", "") or file[0][file[1] + 1:file[1] + 2]
-        file[1] = file[0].find(sign, file[1]) + 1 if sign else file[1]
-        line_end = file[0].find("\n", file[1])
-        end = file[0].find(sign, file[1]) if sign else -1
-        if end < 0 or 0 <= line_end < end:
+        start = file[1] + (file[0][file[1]:file[1] + 1] == "*")
+        sign, start = file[0][start:start + 1], start + 1
+        end = file[0].find({"{": "}"}.get(sign, sign), start) if sign else -1
+        if end < 0 or "\n" in file[0][start:end]:
             raise opened.error(f"{opened.text} is not closed in its line")
-        text, file[1] = file[0][file[1]:end], end + 1
+        text, file[1] = file[0][start:end], end + 1
         return text
 
 

@@ -42,7 +42,8 @@ what it claims, as in::
         return [Derivative(of=formulas.loss, is_=formulas.gradient, at=w)]
 
 Verdicts are "holds", "conditional" (with `condition` and a `Counterexample`), "erratum" (with
-`corrected`, `weight` and a `Printed`), "definition"; help(secondorder.ledger.equation) has the rest.
+`corrected`, `weight` and a `Printed`), "definition"; help(secondorder.ledger.equation) has the
+rest.
 """
 
 from secondorder.ledger import (  # noqa: F401

@@ -19,6 +19,6 @@ from .registration import Condition, Stated, equation
 from .registry import PAPERS
 from .report import summary, table
 
-__all__ = ["AtMost", "Case", "Condition", "Counterexample", "Derivative", "Equal", "PAPERS", "Paper",
-           "Printed", "PrintedShape", "Property", "Rate", "Result", "Stated", "VerificationError",
+__all__ = ["AtMost", "Case", "Condition", "Counterexample", "Derivative", "Equal", "PAPERS",
+           "Paper", "Printed", "PrintedShape", "Property", "Rate", "Result", "Stated", "VerificationError",
            "equation", "markdown", "paper", "run", "show", "summary", "table"]

@@ -147,7 +147,8 @@ def run_equation(entry, seed=0):
         returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
         unchecked = entry.verdict == "unchecked" and _says_nothing(returned)
         claims = [] if unchecked else _claims_of(returned)
-        message = None if unchecked else _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
+        message = None if unchecked else (
+            _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims))
     # any failure of a check is a result to be reported, not the end of the run
     except Exception as problem:
         unchecked = False
