@@ -20,6 +20,7 @@ _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\
            r"\lVert": r"\|", r"\rVert": r"\|", r"\lvert": "|", r"\rvert": "|", r"\mbox": r"\text",
            **{f"\\{size}{side}": f"\\{size}" for size in ("big", "Big", "bigg", "Bigg")
               for side in "lrm"}}
+_TEXT = re.compile(r"\\text\s*\{([^{}$]*)\$([^$]*)\$([^{}$]*(?:\$[^$]*\$[^{}$]*)*)\}")
 _PLAIN_ENVIRONMENTS = {"split": "aligned", "dcases": "cases", "smallmatrix": "matrix",
                        "alignedat": "aligned"}
 
@@ -76,6 +77,20 @@ class Line:
         return next((token for token in self.tokens if not token.text.isspace()), opened)
 
 
+def _without_dollars(latex):
+    r"""`\text{if $a$ then}` as `\text{if }a\text{ then}`, which every page knows."""
+    for _ in range(10):
+        before, latex = latex, _TEXT.sub(
+            lambda m: f"{_text(m[1])}{{{m[2]}}}{_text(m[3])}", latex)
+        if latex == before:
+            break
+    return latex
+
+
+def _text(words):
+    return rf"\text{{{words}}}" if words else ""
+
+
 def _cells(tokens):
     """A line cut at the marks of alignment that stand outside braces and environments."""
     cells, depth = [[]], 0
@@ -85,8 +100,8 @@ def _cells(tokens):
             cells.append([])
         else:
             cells[-1].append(token)
-    return [re.sub(r"\\operatorname\s*\*", r"\\operatorname",
-                   re.sub(r"\s+", " ", written(cell)).strip()) for cell in cells]
+    return [_without_dollars(re.sub(r"\\operatorname\s*\*", r"\\operatorname", re.sub(
+        r"\s+", " ", written(cell)).strip())) for cell in cells]
 
 
 def read_lines(reader, opened, end, kind):
@@ -134,6 +149,7 @@ def read_lines(reader, opened, end, kind):
             return lines, deepest
         if text in (r"\]", r"\[") and not open_ones:
             _require_end(end if text == r"\]" else "", r"\]", token, what)
+            _take_number(lines[-1])
             return lines, deepest
         if text == "{":
             open_ones.append(token)
@@ -214,7 +230,7 @@ def _take_number(line):
     texts = [token.text for token in line.tokens]
     place = next((k for k, text in enumerate(texts) if text in (r"\eqno", r"\leqno")), None)
     if place is not None:
-        line.tag = written(line.tokens[place + 1:]).strip().strip("()") or None
+        line.tag = written(line.tokens[place + 1:]).strip(" {}()") or None
         del line.tokens[place:]
 
 

@@ -127,7 +127,7 @@ class Macros:
         """Put the body of a macro, its arguments filled in, and `after` next in the stream."""
         self._count += 1
         if token.depth >= DEEPEST or self._count > MOST:
-            raise token.error(f"{token.text} expands without end")
+            raise token.error(f"macros expand without end here ({token.text})")
         given = []
         if macro.starred:
             stream.took("*")
@@ -143,7 +143,7 @@ class Macros:
             place = int(one.text[-1]) if one.text[:1] == "#" and one.text[-1].isdigit() else 0
             tokens += given[place - 1] if 0 < place <= len(given) else [one]
         if len(tokens) > MOST:
-            raise token.error(f"{token.text} expands without end")
+            raise token.error(f"macros expand without end here ({token.text})")
         self._count += len(tokens) // 20
         stream.push([*(one._replace(file=token.file, line=token.line, depth=token.depth + 1)
                        for one in tokens), *after])

@@ -107,6 +107,7 @@ def _read_display(reading, displays, names, body, file, line, heading, before):
     before.clear()
     if len(reading.displays) + len(reading.unread) >= MOST:
         raise ReadingError(f"{file}, line {line}: more than {MOST} displays: this is no paper")
+    line += body[:len(body) - len(body.lstrip())].count("\n")
     body = _NUMBER.sub(r"\\tag{\1}", body.strip().rstrip("."))
     kind, whole = "$$", _ALIGNED.fullmatch(body)
     if whole and (body.count(r"\tag{") > 1 or whole[1].startswith("align")):

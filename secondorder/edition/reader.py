@@ -101,7 +101,7 @@ class Reader:
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "{":
-            self._open.append(("{", "", token))
+            self._opened("{", "", token)
         elif text == "}":
             self._close("{", "", token)
         elif text == "$":
@@ -159,6 +159,8 @@ class Reader:
             self.reading.title = " ".join(_words(stream.argument(text)).split())
         elif text == r"\label":
             self.names[stream.name(text)] = self._last_number
+        elif text == r"\footnote":
+            self._footnote(token)
         elif text in _CITING:
             options = [stream.option(text), stream.option(text)]
             self.prose.keep(f"[{stream.name(text)}{', ...' if any(options) else ''}]")
@@ -189,6 +191,14 @@ class Reader:
         else:
             return False
         return True
+
+    def _footnote(self, token):
+        """A footnote is no part of the sentence; one with a display is read in its place."""
+        self.stream.option(token.text)
+        tokens = self.stream.argument(token.text)
+        texts = [one.text for one in tokens]
+        if r"\[" in texts or r"\begin" in texts or ("$", "$") in zip(texts, texts[1:]):
+            self.stream.push(tokens)
 
     def _heading(self, token):
         name, stream = token.text[1:], self.stream
@@ -238,6 +248,11 @@ class Reader:
 
     # -- braces, environments, mathematics ---------------------------------------------------------
 
+    def _opened(self, kind, name, token):
+        if len(self._open) >= MOST:
+            raise token.error(f"more than {MOST} braces and environments are open here")
+        self._open.append((kind, name, token))
+
     def _close(self, kind, name, token):
         if not self._open:
             raise token.error(f"{_end(kind, name)} closes nothing")
@@ -262,7 +277,7 @@ class Reader:
         self.stream.push([one._replace(file=token.file, line=token.line, depth=token.depth + 1)
                           for one in self.macros.ends[name]])
         if token.depth > DEEPEST:
-            raise token.error(f"the environment {name} expands without end")
+            raise token.error(f"macros expand without end here ({name})")
         return True
 
     def _begin(self, token):
@@ -279,7 +294,7 @@ class Reader:
         if name == "math":
             self._inline(token, "math")
             return
-        self._open.append(("env", name, token))
+        self._opened("env", name, token)
         if name == "document":
             self.in_body = True
         elif name == "subequations":

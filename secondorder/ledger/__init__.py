@@ -20,5 +20,5 @@ from .registry import PAPERS
 from .report import summary, table
 
 __all__ = ["AtMost", "Case", "Condition", "Counterexample", "Derivative", "Equal", "PAPERS",
-           "Paper", "Printed", "PrintedShape", "Property", "Rate", "Result", "Stated", "VerificationError",
-           "equation", "markdown", "paper", "run", "show", "summary", "table"]
+           "Paper", "Printed", "PrintedShape", "Property", "Rate", "Result", "Stated",
+           "VerificationError", "equation", "markdown", "paper", "run", "show", "summary", "table"]
