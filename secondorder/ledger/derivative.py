@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .comparisons import Equal, VerificationError, claim_text
+from .comparisons import Equal, VerificationError, as_array, claim_text
 
 _ROUGHEST = 1e-3  # a predicted error beyond this says nothing of a derivative
 _ROUNDING = 1e-13
@@ -47,7 +47,7 @@ class Derivative(Equal):
         what = _name(of, is_) if what is None else claim_text(what)
         at = _point(what, at)
         self.stated = tolerance
-        given = np.asarray(is_(at[()]) if callable(is_) else is_)
+        given = as_array(what, "given", is_(at[()]) if callable(is_) else is_)
         reference, error = _reference(what, of, at)
         if given.shape != reference.shape:
             turned = given.shape == reference.T.shape and given.ndim == 2
@@ -59,9 +59,8 @@ class Derivative(Equal):
         if not rough < _ROUGHEST:
             raise VerificationError(f"{what}: differences cannot judge this derivative here, their "
                                     f"predicted error is {rough:.1e}: is the function smooth?")
-        if isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool):
-            tolerance = tolerance + rough if tolerance > 0 else tolerance
         super().__init__(what, given, reference, tolerance, case=case)
+        self.tolerance += rough
 
     def requirement(self):
         """What is demanded, without any measured number."""
@@ -70,7 +69,8 @@ class Derivative(Equal):
 
 def _name(of, is_):
     names = [getattr(one, "__name__", "").replace("<lambda>", "") for one in (is_, of)]
-    return f"{names[0] or 'what is given'} is the derivative of {names[1] or 'the function'}"
+    return (f"{names[0] or 'the derivative'} against differences of "
+            f"{names[1] or 'the function'}")
 
 
 def _point(what, at):
@@ -89,6 +89,8 @@ def _reference(what, of, at):
         return np.asarray(of(theta.reshape(at.shape)[()]))
 
     value = f(at.ravel())
+    if value.dtype.kind in "iuf" and not np.isfinite(value).all():
+        raise VerificationError(f"{what}: the function is not finite at this point")
     if value.dtype.kind not in "iuf":
         raise VerificationError(f"{what}: the function has to return real numbers, got "
                                 f"dtype {value.dtype}")
@@ -105,10 +107,16 @@ def _reference(what, of, at):
 
 def _by_complex_step(complex_step, f, theta):
     """The complex step, or None where the function does not follow complex numbers."""
+    def complex_only(point):
+        value = f(point)
+        if value.dtype.kind != "c":  # it dropped the imaginary part: no derivative is left
+            raise TypeError("real")
+        return value
+
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
         try:
-            exact = complex_step(f, theta)
+            exact = complex_step(complex_only, theta)
         except Exception:  # a function of real numbers may raise anything for others
             return None
     return exact if np.isfinite(exact).all() else None
