@@ -15,6 +15,7 @@
 
 # %%
 import contextlib
+import importlib
 import io
 import tempfile
 from pathlib import Path
@@ -168,8 +169,7 @@ formulas.write_text(formulas.read_text(encoding="utf-8") + FORMULAS, encoding="u
 
 # %%
 edition.load(made.folder)
-from edition_logistic_note import formulas as own  # noqa: E402  (what `load` made known)
-
+own = importlib.import_module("edition_logistic_note.formulas")  # the module that `load` made
 rng = np.random.default_rng(0)
 x, y, w = rng.normal(size=(8, 3)), rng.choice([-1.0, 1.0], size=8), rng.normal(size=3)
 first = ledger.Derivative(of=lambda w: own.gradient(w, x, y, 0.3),

@@ -2,7 +2,7 @@
 
 import time
 
-from .own import found, load, load_option
+from .own import load, load_here, load_option
 from .parsing import positive
 
 EXAMPLES = """\
@@ -36,7 +36,7 @@ def run(options):
     from secondorder import book
 
     load(options.load)
-    found(options.paper)
+    load_here(options.paper)
     began = time.monotonic()
     try:
         page = book.write(options.out, options.paper, options.seeds, jobs=options.jobs)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .own import found, load, load_option
+from .own import load, load_here, load_option
 from .parsing import CommandParser, natural
 
 EXAMPLES = """\
@@ -72,20 +72,20 @@ def run_new(options):
     """Write the folder and say what was read."""
     from secondorder import edition
 
-    made = edition.new(options.key, options.tex, options.out)
-    numbered = len(made.labels)
-    rest = sum(display.label is None for display in made.reading.displays)
-    print(f"written: {made.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
-          f"number, {_count(len(made.reading.theorems), 'theorem')}; all unchecked)")
-    if made.unread:
+    begun = edition.new(options.key, options.tex, options.out)
+    numbered = len(begun.labels)
+    rest = sum(display.label is None for display in begun.reading.displays)
+    print(f"written: {begun.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
+          f"number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
+    if begun.unread:
         print("could not be read, or needs a look:")
-        for line in made.unread[:20]:
+        for line in begun.unread[:20]:
             print(f"  {line}")
-        if len(made.unread) > 20:
-            print(f"  ... and {len(made.unread) - 20} more, in {made.folder / 'READING.md'}")
-    if made.labels:
-        place = "" if Path(options.out) == Path(".") else f" --load {made.folder}"
-        print(f"next: secondorder show {options.key} {made.labels[0]}{place}")
+        if len(begun.unread) > 20:
+            print(f"  ... and {len(begun.unread) - 20} more, in {begun.folder / 'READING.md'}")
+    if begun.labels:
+        place = "" if Path(options.out) == Path(".") else f" --load {begun.folder}"
+        print(f"next: secondorder show {options.key} {begun.labels[0]}{place}")
     return 0
 
 
@@ -96,7 +96,7 @@ def run_test(options):
     from secondorder.ledger.registry import REGISTRY
 
     load(options.load)
-    found(options.paper)
+    load_here(options.paper)
     key, label = REGISTRY.key(options.paper), " ".join(options.label) or None
     if key in ledger.PAPERS:
         raise ValueError(f"{key} is one of the package's own papers: its tests spoil it")

@@ -7,7 +7,7 @@ from pathlib import Path
 import secondorder
 from secondorder import files
 
-from .own import found, load, load_option
+from .own import load, load_here, load_option
 from .parsing import natural
 
 VERIFY_EXAMPLES = """\
@@ -108,7 +108,7 @@ def verify(options):
     from secondorder import ledger
 
     load(options.load)
-    found(options.paper)
+    load_here(options.paper)
     options.paper, label = _asked(options)
     if label is not None:
         study = _study(options.paper, label)
@@ -178,7 +178,7 @@ def show(options):
     from secondorder.ledger.registry import REGISTRY
 
     load(options.load)
-    found(options.paper)
+    load_here(options.paper)
     paper, label = _asked(options)
     if paper is not None and not options.json:
         listing = _anywhere(paper, " ".join([options.paper, *options.label]))

@@ -50,7 +50,7 @@ def _is_module(place):
         Path(place) / "__init__.py").is_file()
 
 
-def found(name):
+def load_here(name):
     """Load the edition of that name in the working directory, where there is one.
 
     A paper that is known already, the package's own first of all, is left as it is.

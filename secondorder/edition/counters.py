@@ -32,11 +32,11 @@ class Counters:
         self.values[name] = self.values.get(name, 0) + 1
         self._set_back(name, {name})
 
-    def _set_back(self, name, seen):
+    def _set_back(self, name, visited):
         for inner, outer in self.within.items():
-            if outer == name and inner not in seen:
+            if outer == name and inner not in visited:
                 self.values[inner] = 0
-                self._set_back(inner, seen | {inner})
+                self._set_back(inner, visited | {inner})
 
     def appendix(self):
         """Sections, or chapters where there are any, get letters."""

@@ -32,18 +32,18 @@ def printed(room):
     place = (place if place.is_dir() else place.parent) / NAME
     if not place.is_file():
         raise ReadingError(f"there is no {place}")
-    found, label = {}, None
+    displays, label = {}, None
     for number, line in enumerate(place.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(_MARK):
             label = line.removeprefix(_MARK).strip()
-            if label in found:
+            if label in displays:
                 raise ReadingError(f"{place}, line {number}: {label} stands there twice")
-            found[label] = []
+            displays[label] = []
         elif not line.lstrip().startswith("%") and line.strip():
             if label is None:
                 raise ReadingError(f"{place}, line {number}: no label stands before it ('%= 1')")
-            found[label].append(line)
-    return {label: "\n".join(lines) for label, lines in found.items()}
+            displays[label].append(line)
+    return {label: "\n".join(lines) for label, lines in displays.items()}
 
 
 def text_of(source, pairs):

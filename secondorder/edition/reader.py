@@ -233,18 +233,18 @@ class Reader:
             depth -= one.text == r"\fi" or (one.text == r"\else" and depth == 1)
 
     def _input(self, token):
-        found = self.files.input(token, _file_name(self.stream, token), self.stream.names())
-        if found is None:
+        text_and_name = self.files.input(token, _file_name(self.stream, token), self.stream.names())
+        if text_and_name is None:
             self.unread(token, f"the file of {token.text} is not there")
         else:
-            self.stream.open(*found)
+            self.stream.open(*text_and_name)
 
     def _package(self, token):
         self.stream.option(token.text)
         for name in self.stream.name(token.text).split(","):
-            found = self.files.package(token, name.strip(), self.stream.names())
-            if found is not None:
-                self.stream.open(*found)
+            text_and_name = self.files.package(token, name.strip(), self.stream.names())
+            if text_and_name is not None:
+                self.stream.open(*text_and_name)
 
     # -- braces, environments, mathematics ---------------------------------------------------------
 

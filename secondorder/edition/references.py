@@ -15,8 +15,8 @@ def resolved(reading, names):
         Name -> number.
     """
     def number(match):
-        found = names.get(match[2].strip()) or "?"
-        return f"({found})" if match[1] == "eqref" else found
+        number_of = names.get(match[2].strip()) or "?"
+        return f"({number_of})" if match[1] == "eqref" else number_of
 
     for display in reading.displays:
         display.formula = _REFERENCE.sub(number, display.formula)

@@ -83,9 +83,9 @@ def _detour(free_names):
     lines = [f"def outer({names}):", "    def detour(*given, **named):",
              f"        if False: ({names})" if names else "        pass",
              "        return _sabotaged(*given, **named)", "    return detour"]
-    made = {}
-    exec("\n".join(lines), made)
-    return made["outer"](*[None] * len(free_names)).__code__
+    names_there = {}
+    exec("\n".join(lines), names_there)
+    return names_there["outer"](*[None] * len(free_names)).__code__
 
 
 @contextlib.contextmanager
@@ -111,17 +111,17 @@ def functions_of(implementation):
     if not inspect.isclass(implementation):
         return [implementation]
     wrappers = (types.FunctionType, staticmethod, classmethod, property, cached_property)
-    found = [value for name, value in vars(implementation).items()
+    methods = [value for name, value in vars(implementation).items()
              if isinstance(value, wrappers) and (not name.startswith("__") or name == "__call__")]
-    return [getattr(value, "func", None) or underlying(value) for value in found]
+    return [getattr(value, "func", None) or underlying(value) for value in methods]
 
 
 # -- what a check notices --------------------------------------------------------------------------
 
-def fails(entry, function, seed, output=None, mode=None, seen=None):
+def fails(entry, function, seed, output=None, mode=None, modes_seen=None):
     """Whether the check fails when that output of the function is wrong in that way.
 
-    Without `mode` nothing is made wrong; `seen` then collects the outputs with their modes.
+    Without `mode` nothing is made wrong; `modes_seen` then collects the outputs with their modes.
     """
     def substitute(original, *given, **named):
         if mode == NOTHING:
@@ -130,11 +130,12 @@ def fails(entry, function, seed, output=None, mode=None, seen=None):
             value = original(*given, **named)
         except Exception:
             if mode is None:  # a refusal: what if nothing were refused?
-                seen.setdefault("", set()).add(NOTHING)
+                modes_seen.setdefault("", set()).add(NOTHING)
             raise
         if mode is None:
             for name, part in parts(value).items():
-                seen.setdefault(name, set()).update([NOTHING] if value is None else modes_of(part))
+                modes = [NOTHING] if value is None else modes_of(part)
+                modes_seen.setdefault(name, set()).update(modes)
             return value
         part = parts(value).get(output)
         return with_part(value, output, made_wrong(part, mode)) if mode in modes_of(part) else value
@@ -180,25 +181,24 @@ def unnoticed(entry, seed=0, every=False):
         With mode "never called" for an implementation that the check does not reach, and "fails
         untouched" where the check fails although nothing was made wrong.
     """
-    found = []
+    let_through = []
     for implementation, stated in zip(entry.implements, entry.stated):
         name = short_name(entry.paper, qualified_name(implementation))
         gaps = _gaps(entry, implementation, stated, seed, every)
-        found += [Unnoticed(entry.paper, entry.labels[0], name, output, mode) for output,
-                  mode in gaps]
-    return found
+        let_through += [Unnoticed(entry.paper, entry.labels[0], name, *gap) for gap in gaps]
+    return let_through
 
 
 def _gaps(entry, implementation, stated, seed, every):
     """Pairs of output and mode; see `unnoticed`."""
     outputs = {}  # name -> function, name within what it returns, modes
     for function in functions_of(implementation):
-        seen = {}
-        if fails(entry, function, seed, seen=seen):
+        modes_seen = {}
+        if fails(entry, function, seed, modes_seen=modes_seen):
             return [("", "fails untouched")]
         prefix = f"{underlying(function).__name__}." if inspect.isclass(implementation) else ""
         outputs |= {(prefix + part).rstrip("."): (function, part, sorted(modes))
-                    for part, modes in seen.items() if modes}
+                    for part, modes in modes_seen.items() if modes}
     if not outputs:
         return [("", "never called, or nothing to make wrong")]
 
@@ -209,12 +209,12 @@ def _gaps(entry, implementation, stated, seed, every):
     gaps = [(name, "not an output, or zero") for name in stated if name not in outputs]
     if stated or every:
         return gaps + [gap for name in outputs if every or name in stated for gap in gaps_of(name)]
-    found = []
+    by_output = []
     for name in outputs:  # one output has to be noticed in every way
-        found.append(gaps_of(name))
-        if not found[-1]:
+        by_output.append(gaps_of(name))
+        if not by_output[-1]:
             return []
-    return min(found, key=len)
+    return min(by_output, key=len)
 
 
 def by_label(paper, label, seed=0, every=False):

@@ -1,4 +1,4 @@
-"""One function is the derivative of another: right ones pass, slips are named by entry and ratio."""
+"""Derivatives as claims: right ones pass, slips are named by entry, ratio and likely cause."""
 
 import numpy as np
 import pytest
