@@ -324,7 +324,7 @@ axes.barh(places + 0.2, [max(result.error, floor) for result in after], height=0
 wrong = [k for k, result in enumerate(after) if result.printed_error is not None]
 axes.barh(np.array(wrong) - 0.2, [after[k].printed_error for k in wrong], height=0.36,
           color=plots.VERMILION, label="as printed")
-axes.set(xscale="log", xlim=(floor, 1e3), xlabel="relative error", ylabel="display",
+axes.set(xscale="log", xlim=(floor / 10, 1e3), xlabel="relative error", ylabel="display",
          yticks=places, yticklabels=[f"({result.labels[0]})" for result in after],
          title="a note of six displays, executed")
 axes.invert_yaxis()

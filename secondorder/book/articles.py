@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ..ledger import tally
 from ..ledger.labels import heading, is_number
-from ..ledger.latex import understood
 from ..ledger.registry import REGISTRY
+from ..ledger.terminal import drawable
 from . import code, formulas
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
@@ -75,7 +75,7 @@ def article(entry, evaluated, symbols, blocks):
     else:
         printed, corrected = formulas.mathml(entry.formula, symbols, where), None
     glyph, _ = GLYPHS[entry.verdict]
-    latex = [text for text in (entry.formula, entry.corrected) if text and understood(text)]
+    latex = [text for text in (entry.formula, entry.corrected) if text and drawable(text)]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=tally.verdict_of(entry),

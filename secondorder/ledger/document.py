@@ -199,7 +199,7 @@ def _display(entry, folder):
 
 
 def _formulas(entry):
-    if not entry.corrected and not latex.understood(entry.formula):
+    if not entry.corrected and not terminal.drawable(entry.formula):
         return ["```math", inspect.cleandoc(entry.formula), "```"]
     if not entry.corrected:
         return _math(None, latex.parse(entry.formula), entry.formula)

@@ -61,15 +61,6 @@ def parse(text):
     return nodes
 
 
-def understood(text):
-    """Whether `parse` can read a formula: one of an author's own may have anything in it."""
-    try:
-        parse(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _sequence(tokens, place, ends):
     """Nodes up to one of the tokens `ends`, and where that is."""
     nodes = []

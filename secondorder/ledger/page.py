@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 
 from ..checks import boolean, whole_number
-from . import changes, folding, latex, registry, sides, tally, terminal
+from . import changes, folding, registry, sides, tally, terminal
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
 from .equations import run_equation
@@ -134,7 +134,7 @@ def _formulas(entry, tex, short=False):
         return [line for caption, text in pairs
                 for line in (caption, *_indented(inspect.cleandoc(text).splitlines()))]
     if not entry.corrected:
-        if not latex.understood(entry.formula):
+        if not terminal.drawable(entry.formula):
             return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
         return ["formula:", *_indented(terminal.draw(entry.formula))]
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
