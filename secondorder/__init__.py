@@ -23,7 +23,7 @@ import importlib
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "eacg", "exact", "ledger", "low_rank", "nets", "optimizers",
+_ROOMS = ("datasets", "eacg", "edition", "exact", "ledger", "low_rank", "nets", "optimizers",
           "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
 #: Rooms that stand in a folder of their own kind; all others stand beside this file.
 _PAPERS = ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton")

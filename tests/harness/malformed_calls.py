@@ -149,6 +149,17 @@ def saved_net():
 
 
 SHIFT = so.datasets.Standardisation.fit(X)
+
+
+def edition_of_a_test(made=False):
+    """A new folder with a paper of one display in it; or the folder of its edition."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    (folder / "paper.tex").write_text("$$a = b \\tag{1}$$")
+    return so.edition.new("of-a-test", folder / "paper.tex", folder).folder if made else folder
+
+
+EDITION = edition_of_a_test(made=True)
 EQUAL = so.ledger.Equal("a", [1.0], [2.0], tolerance=1e-9)
 MODEL = {"network": NET, "loss": LOSS, "x": X, "y": Y}
 FULL = {"network": NET, "loss": LOSS}
@@ -202,6 +213,11 @@ CALLS = {
     "low_rank.directional_curvature": MODEL | {"direction": np.ones(NET.size)},
     "low_rank.hessian": MODEL,
     "low_rank.step_length": {"g_dot_grad": -1.0, "g_H_g": 1.0, "g_norm": 1.0, "sigma": 1.0},
+    "edition.load": {"folder": EDITION}, "edition.printed": {"room": EDITION},
+    "edition.read": {"path": EDITION.parent / "paper.tex"},
+    "edition.new": lambda: {"key": "of-a-test", "source": EDITION.parent / "paper.tex",
+                            "out": edition_of_a_test()},
+    "ledger.Derivative": {"of": np.sin, "is_": np.cos, "at": 0.5},
     "ledger.run": {"paper": "residual-partitioning", "label": "1"},
     "ledger.show": {"paper": "residual-partitioning", "label": "1"},
     "ledger.markdown": {"paper": "residual-partitioning"},
@@ -328,6 +344,8 @@ PRECONDITIONER = [("none", ValueError, "preconditioner"), (3, TypeError, "precon
 NAMED_SERIES = [(3, TypeError, "errors"), ({}, ValueError, "errors"),
                 ({"A": ["a", "b"]}, TypeError, "errors"), ({"A": [1.0, np.nan]}, ValueError,
                                                            "errors"), ([1.0], TypeError, "errors")]
+PAPER_FILE = [(3, TypeError, "path"), (None, TypeError, "path"),
+              ("paper.pdf", ValueError, ".tex or .md"), ("no.tex", FileNotFoundError, "no file")]
 SIDE = [([], REFUSED, "empty"), ([1.0, 2.0], REFUSED, "shape"), (["a"], REFUSED, "numeric"),
         ([np.nan], REFUSED, "finite"), (None, REFUSED, "numeric")]
 KERNEL = [(np.ones((3, 3)), ValueError, "shape"), (np.full((2, 2), np.nan), ValueError, "NaN"),
@@ -556,6 +574,26 @@ OWN = {
     "eacg.EACG.literal": FLAG["literal"], "eacg.direction.literal": FLAG["literal"],
     "eacg.EACG.rank": RANK, "eacg.direction.rank": RANK,
     "eacg.EACG.preconditioner": PRECONDITIONER, "eacg.direction.preconditioner": PRECONDITIONER,
+    "edition.load.folder": [(3, TypeError, "folder"), (None, TypeError, "folder"),
+                            ("no/such", FileNotFoundError, "no edition")],
+    "edition.printed.room": [(3, TypeError, "room"), (None, TypeError, "room"),
+                             ("no/such/room.py", ValueError, "displays.tex")],
+    "edition.read.path": PAPER_FILE, "edition.new.source": PAPER_FILE,
+    "edition.new.key": [("a/b", ValueError, "no path"), (3, TypeError, "key"),
+                        ("low-rank", ValueError, "own papers")],
+    "edition.new.out": [(3, TypeError, "out"), ("", TypeError, "out"),
+                        ("no/such", FileNotFoundError, "folder")],
+    "ledger.Derivative.what": [("", REFUSED, "say what"), (3, REFUSED, "say what")],
+    "ledger.Derivative.case": [("", REFUSED, "say what"), (3, REFUSED, "say what")],
+    "ledger.Derivative.of": [(3, REFUSED, "of must be a function"),
+                             (lambda x: "a", REFUSED, "real numbers"), (None, REFUSED, "of must"),
+                             (lambda x: np.inf, REFUSED, "finite")],
+    "ledger.Derivative.is_": [([1.0, 2.0], REFUSED, "shape"), (None, REFUSED, "numeric"),
+                              ("a", REFUSED, "numeric"), (np.nan, REFUSED, "finite")],
+    "ledger.Derivative.at": [("a", REFUSED, "at must be"), (np.nan, REFUSED, "at must be"),
+                             ([], REFUSED, "at must be"), (1j, REFUSED, "at must be")],
+    "ledger.Derivative.tolerance": [(0, REFUSED, "tolerance"), ("a", REFUSED, "tolerance"),
+                                    (np.nan, REFUSED, "tolerance")],
     "ledger.show.more": [("no", TypeError, "more")],
     "ledger.show.tex": [("no", TypeError, "tex")],
     **{f"ledger.{name}.what": [("", REFUSED, "say what"), (3, REFUSED, "say what")]

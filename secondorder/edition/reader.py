@@ -1,0 +1,412 @@
+r"""A LaTeX paper, read from its beginning to its end: displays with their numbers, theorems.
+
+The walk keeps what TeX would keep: macros, counters, open braces and environments. A text that TeX
+could not read either is refused with its line; what is only unknown here is listed in `unread`.
+"""
+
+from dataclasses import dataclass, field
+
+from .counters import Counters
+from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines
+from .files import Files
+from .macros import DEFINING, Macros
+from .prose import Prose
+from .references import resolved
+from .stream import PARAGRAPH, RAW_ARGUMENT, Stream, written
+from .theorems import Theorems
+
+_VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
+             "filecontents*", "alltt"}
+_HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
+_CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}
+_REFERRING = {r"\ref", r"\eqref", r"\cref", r"\Cref", r"\autoref"}
+_INPUTS = {r"\input", r"\include", r"\subfile"}
+_NO_CONDITION = {r"\iff", r"\ifthenelse", r"\ifelse"}
+_ONE_ARGUMENT = {r"\footnotemark", r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
+                 r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
+MOST = 5000  # displays, and things that cannot be read: with more it is no paper
+_SPECIAL = frozenset("\\{}$\n")
+
+
+@dataclass
+class Reading:
+    """What was read of a paper.
+
+    Attributes
+    ----------
+    title : str
+    displays : list of Display
+        All of them in their order; those without a number have `label` None.
+    theorems : list of Theorem
+    unread : list of str
+        What could not be read, each with its file and line.
+    """
+
+    title: str = ""
+    displays: list = field(default_factory=list)
+    theorems: list = field(default_factory=list)
+    unread: list = field(default_factory=list)
+
+    @property
+    def numbered(self):
+        """The displays that bear a number or a tag."""
+        return [display for display in self.displays if display.label is not None]
+
+
+class Reader:
+    """Reads one LaTeX paper; see :func:`secondorder.edition.read`."""
+
+    def __init__(self, path):
+        self.reading, self.stream, self.counters = Reading(), Stream(), Counters()
+        self.macros, self.prose = Macros(self.unread), Prose()
+        self.theorems = Theorems(self.counters)
+        self.names, self._open, self._outer = {}, [], []
+        self.heading, self._last_number = "", ""
+        self.files = Files(path)
+        text = self.files.main_text
+        self.in_body = not self.files.has_document
+        self.stream.open(text, self.files.main_name)
+
+    def read(self):
+        """Walk to the end.
+
+        Returns
+        -------
+        Reading
+
+        Raises
+        ------
+        ReadingError
+            Broken braces or environments, macros without end, a file outside the folder.
+        """
+        while (token := self.stream.next()) is not None:
+            if self._step(token) == "end":
+                break
+        if self._open:
+            kind, name, opened = self._open[-1]
+            raise opened.error(f"{_shown(kind, name)} is never closed")
+        resolved(self.reading, self.names)
+        return self.reading
+
+    def unread(self, token, what):
+        """List what could not be read."""
+        if len(self.reading.unread) >= MOST:
+            raise token.error(f"more than {MOST} things cannot be read: this is no paper")
+        self.reading.unread.append(f"{token.place}: {what}")
+
+    def _step(self, token):
+        text = token.text
+        if text[0] not in _SPECIAL and text not in self.macros.commands:
+            self.prose.add(text)
+        elif text == PARAGRAPH:
+            self.prose.paragraph()
+        elif text == "{":
+            self._opened("{", "", token)
+        elif text == "}":
+            self._close("{", "", token)
+        elif text == "$":
+            self._dollar(token)
+        elif text == r"\[":
+            self._display(token, r"\]", r"\[")
+        elif text == r"\(":
+            self._inline(token, r"\)")
+        elif text in (r"\]", r"\)"):
+            raise token.error(f"{text} closes nothing")
+        elif text == r"\begin":
+            self._begin(token)
+        elif text == r"\end":
+            return self._end(token)
+        elif not self.common(token) and not self._command(token):
+            self.prose.add(text)
+        return None
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def common(self, token):
+        """What means the same in text and in displays: macros, files, conditions, numbers."""
+        text, stream = token.text, self.stream
+        if text[:1] != "\\" or len(text) < 3:
+            return self.macros.commands.get(text) is not None and self.macros.expand(token, stream)
+        if self.macros.expand(token, stream):
+            return True
+        if text in DEFINING:
+            printed = self.macros.define(token, stream)
+            if printed is not None:
+                self.counters.print_as(printed[0][4:], printed[1])
+        elif text in _INPUTS:
+            self._input(token)
+        elif text.startswith(r"\if") and text not in _NO_CONDITION:
+            self._condition(token)
+        elif text in (r"\setcounter", r"\addtocounter"):
+            self._set_counter(token)
+        elif text in (r"\stepcounter", r"\refstepcounter"):
+            self.counters.step(stream.name(text))
+        elif text == r"\csname":
+            self.unread(token, r"\csname is not evaluated")
+        else:
+            return False
+        return True
+
+    def _command(self, token):
+        """A command of the text; False for one that the sentence may keep."""
+        text, stream = token.text, self.stream
+        if text in _HEADINGS:
+            self._heading(token)
+        elif text == r"\appendix":
+            self.counters.appendix()
+        elif text == r"\title":
+            stream.option(text)
+            self.reading.title = " ".join(_words(stream.argument(text)).split())
+        elif text == r"\label":
+            self.names[stream.name(text)] = self._last_number
+        elif text == r"\footnote":
+            self._footnote(token)
+        elif text in _CITING:
+            options = [stream.option(text), stream.option(text)]
+            self.prose.keep(f"[{stream.name(text)}{', ...' if any(options) else ''}]")
+        elif text in _REFERRING:
+            self.prose.keep(f"{text}{{{stream.name(text)}}}")
+        elif text in (r"\numberwithin", r"\counterwithin", r"\@addtoreset"):
+            stream.took("*")
+            first, second = stream.name(text), stream.name(text)
+            if text == r"\@addtoreset":
+                self.counters.within[first] = second
+            else:
+                self.counters.number_within(first, second)
+        elif text in (r"\newtheorem", r"\declaretheorem"):
+            self.theorems.declare(token, stream)
+        elif text == r"\newcounter":
+            name = stream.name(text)
+            self.counters.new(name, written(stream.option(text) or []) or None)
+        elif text in (r"\usepackage", r"\RequirePackage"):
+            self._package(token)
+        elif text in (r"\verb", r"\lstinline"):
+            self.prose.keep(stream.raw_delimited(token))
+        elif text in RAW_ARGUMENT:
+            stream.raw_argument(token)
+        elif text in _ONE_ARGUMENT:
+            stream.took("*")
+            stream.option(text)
+            stream.argument(text)
+        else:
+            return False
+        return True
+
+    def _footnote(self, token):
+        """A footnote is no part of the sentence; one with a display is read in its place."""
+        self.stream.option(token.text)
+        tokens = self.stream.argument(token.text)
+        texts = [one.text for one in tokens]
+        if r"\[" in texts or r"\begin" in texts or ("$", "$") in zip(texts, texts[1:]):
+            self.stream.push(tokens)
+
+    def _heading(self, token):
+        name, stream = token.text[1:], self.stream
+        starred = stream.took("*")
+        stream.option(token.text)
+        title = " ".join(_words(stream.argument(token.text)).split())
+        if not starred:
+            self.counters.step(name)
+            self._last_number = self.counters.the(name)
+        self.heading = title if starred else f"{self._last_number} {title}"
+        self.prose.forget()
+
+    def _set_counter(self, token):
+        name, value = self.stream.name(token.text), self.stream.name(token.text)
+        if not value.lstrip("-").isdigit() or len(value) > 6:
+            self.unread(token, f"{token.text} with {value!r:.40}, which is no number")
+            return
+        before = self.counters.values.get(name, 0) if token.text == r"\addtocounter" else 0
+        self.counters.values[name] = before + int(value)
+
+    def _condition(self, token):
+        if token.text != r"\iffalse":
+            self.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
+            return
+        depth = 1
+        while depth:
+            one = self.stream.next()
+            if one is None:
+                raise token.error(r"\iffalse is never closed by \fi")
+            if one.text.startswith(r"\if") and one.text not in _NO_CONDITION:
+                depth += 1
+            depth -= one.text == r"\fi" or (one.text == r"\else" and depth == 1)
+
+    def _input(self, token):
+        text_and_name = self.files.input(token, _file_name(self.stream, token), self.stream.names())
+        if text_and_name is None:
+            self.unread(token, f"the file of {token.text} is not there")
+        else:
+            self.stream.open(*text_and_name)
+
+    def _package(self, token):
+        self.stream.option(token.text)
+        for name in self.stream.name(token.text).split(","):
+            text_and_name = self.files.package(token, name.strip(), self.stream.names())
+            if text_and_name is not None:
+                self.stream.open(*text_and_name)
+
+    # -- braces, environments, mathematics ---------------------------------------------------------
+
+    def _opened(self, kind, name, token):
+        if len(self._open) >= MOST:
+            raise token.error(f"more than {MOST} braces and environments are open here")
+        self._open.append((kind, name, token))
+
+    def _close(self, kind, name, token):
+        if not self._open:
+            raise token.error(f"{_end(kind, name)} closes nothing")
+        what, called, opened = self._open[-1]
+        if (what, called) != (kind, name):
+            raise token.error(f"{_end(kind, name)} does not close {_shown(what, called)} of "
+                              f"line {opened.line}")
+        self._open.pop()
+
+    def begin_own(self, name, token):
+        """Whether an environment is the author's own; what it stands for is read next then."""
+        macro = self.macros.begins.get(name)
+        if macro is None:
+            return False
+        self.macros.put(macro, token, self.stream)
+        return True
+
+    def end_own(self, name, token):
+        """The end of what `begin_own` began."""
+        if name not in self.macros.begins:
+            return False
+        self.stream.push([one._replace(file=token.file, line=token.line, depth=token.depth + 1)
+                          for one in self.macros.ends[name]])
+        if token.depth > DEEPEST:
+            raise token.error(f"macros expand without end here ({name})")
+        return True
+
+    def _begin(self, token):
+        name = self.stream.name(token.text)
+        if name in _VERBATIM:
+            self.stream.raw_until(rf"\end{{{name}}}", token._replace(text=rf"\begin{{{name}}}"))
+            self.prose.paragraph()
+            return
+        if self.begin_own(name, token):
+            return
+        if name.rstrip("*") in SINGLE | BY_LINE and self.in_body:
+            self._display(token, name, name)
+            return
+        if name == "math":
+            self._inline(token, "math")
+            return
+        self._opened("env", name, token)
+        if name == "document":
+            self.in_body = True
+        elif name == "subequations":
+            self._begin_subequations()
+        elif self.theorems.knows(name):
+            number = self.theorems.begin(name, token, self)
+            self._last_number = number or self._last_number
+        else:
+            self._tell_unknown(name, token)
+        self.prose.paragraph()
+
+    def _tell_unknown(self, name, token):
+        known = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
+        if self.in_body and any(part in name.lower() for part in known):
+            self.unread(token, f"the environment {name} is not known: no display of it is read")
+
+    def _end(self, token):
+        name = self.stream.name(token.text)
+        if self.end_own(name, token):
+            return None
+        self._close("env", name, token)
+        self.prose.paragraph()
+        if name == "subequations":
+            self.counters.values["equation"], self.counters.printed["equation"] = self._outer.pop()
+        return "end" if name == "document" else None
+
+    def _begin_subequations(self):
+        counters = self.counters
+        counters.step("equation")
+        parent = counters.the("equation")
+        before = counters.printed.get("equation", [("arabic", "equation")])
+        self._outer.append((counters.values["equation"], before))
+        counters.printed["equation"] = [parent, ("alph", "equation")]
+        counters.values["equation"], self._last_number = 0, parent
+
+    def _dollar(self, token):
+        following = self.stream.next()
+        if following is not None and following.text == "$":
+            self._display(token, "$$", "$$")
+            return
+        if following is not None:
+            self.stream.push([following])
+        self._inline(token, "$")
+
+    def _inline(self, opened, end):
+        tokens, depth = [], 0
+        while (token := self.stream.next()) is not None:
+            if token.text == PARAGRAPH:
+                break
+            if token.text == end and depth == 0:
+                self.prose.keep(f"${' '.join(written(tokens).split())}$")
+                return
+            if token.text == r"\end" and end == "math" and depth == 0:
+                self.stream.name(token.text)
+                return
+            depth += (token.text == "{") - (token.text == "}")
+            if depth < 0:
+                raise token.error(f"}} closes nothing in the formula of line {opened.line}")
+            if not self.common(token):
+                tokens.append(token)
+        raise opened.error(f"the formula that {opened.text} begins is never closed")
+
+    def _display(self, opened, end, kind):
+        lines, deepest = read_lines(self, opened, end, kind)
+        sentence = self.prose.sentence()
+        for label, mine in group(lines, kind, self._number):
+            names = [name for line in mine for name in line.names]
+            for name in names:
+                self.names[name] = label or self._last_number
+            formula = formula_of(mine, kind)
+            sentence = next((line.before for line in mine if line.before), sentence)
+            if deepest > DEEPEST:
+                self.unread(opened, f"display ({label or 'without a number'}) has braces more than "
+                            f"{DEEPEST} deep")
+            elif not formula.strip():
+                self.unread(opened, f"an empty line bears the number ({label})" if label
+                            else "an empty display")
+            else:
+                place = mine[0].place(opened)
+                self.reading.displays.append(Display(
+                    label, formula, tuple(names), sentence, kind, place.file, place.line,
+                    self.heading))
+        if len(self.reading.displays) > MOST:
+            raise opened.error(f"more than {MOST} displays: this is no paper")
+
+    def _number(self):
+        self.counters.step("equation")
+        self._last_number = self.counters.the("equation")
+        return self._last_number
+
+
+def _words(tokens):
+    prose = Prose()
+    for token in tokens:
+        prose.add(token.text)
+    return prose.sentence() or written(tokens)
+
+
+def _file_name(stream, token):
+    """`\\input{name}`, or `\\input name` as TeX has it."""
+    first = stream.skip_spaces()
+    if first is not None and first.text == "{":
+        return stream.name(token.text)
+    parts = []
+    while (one := stream.next()) is not None and not one.text.isspace():
+        parts.append(one.text)
+    return "".join(parts)
+
+
+def _shown(kind, name):
+    return "{" if kind == "{" else rf"\begin{{{name}}}"
+
+
+def _end(kind, name):
+    return "}" if kind == "{" else rf"\end{{{name}}}"
