@@ -34,5 +34,5 @@ IN_SHORT = (
     "small start, not from Xavier's, and SGD's hardly less than Adam's. With weight decay the test "
     "loss ends a third lower, against the report. On one batch Gauss-Newton is at loss .1 after "
     "one step, Adam after twenty or more, as reported; then its loss falls as 1 / (t + t0), which "
-    "fits 50 times better or more than the exponential that the paper expects. Over one seed, which decides nothing: damping lets the loss fall to "
-    "the end.")
+    "fits 50 times better or more than the exponential that the paper expects. Over one seed, "
+    "which decides nothing: damping lets the loss fall to the end.")
