@@ -33,3 +33,18 @@ def test_a_spectrum_that_is_exhausted_leaves_nothing_open_but_the_probes(case):
     np.testing.assert_allclose(more.density, whole.density, atol=1e-9)
     np.testing.assert_allclose(more.error, whole.error, atol=1e-9)
     assert net.size == 77
+
+
+def test_the_spread_of_the_probes_is_a_part_of_the_error_at_every_point(case):
+    """Student's t (99 %, 5 degrees of freedom) times s / sqrt(6) at least, with s the deviation of
+    six curves around their mean, from the nodes and weights that are told."""
+    problem, _ = case
+    density = so.exact.spectral_density(*problem, probes=6, steps=77, width=0.1, rng=0)
+    scaled = (density.points[:, None, None] - density.nodes) / density.width
+    curves = (np.exp(-scaled**2 / 2) * density.weights).sum(axis=2) / (
+        density.width * np.sqrt(2 * np.pi))  # (points, probes)
+    np.testing.assert_allclose(curves.mean(axis=1), density.density, atol=1e-12)
+    off = curves - curves.mean(axis=1, keepdims=True)
+    s = np.sqrt((off**2).sum(axis=1) / 5)
+    assert (density.error >= 4.0321 * s / np.sqrt(6) - 1e-12).all()
+    assert 0 < density.total_error < 1
