@@ -57,7 +57,7 @@ def labels_of(displays, tell):
     """
     taken, pairs = {}, []
     for display in displays:
-        label = re.sub(r"[^\w.*'+-]+", "-", display.label.replace("\\", "")).strip("-.") or "tag"
+        label = re.sub(r"[^\w.*'+-]+", "-", re.sub(r"[\\${}]", "", display.label)).strip("-.") or "tag"
         before = taken.get(canonical(label))
         if before is not None and "".join(before.split()) == "".join(display.formula.split()):
             tell(f"{display.file}, line {display.line}: ({label}) is printed again, unchanged")

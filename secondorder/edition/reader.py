@@ -18,6 +18,7 @@ from .theorems import Theorems
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
              "filecontents*", "alltt"}
 _HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
+_WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 _CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}
 _REFERRING = {r"\ref", r"\eqref", r"\cref", r"\Cref", r"\autoref"}
 _INPUTS = {r"\input", r"\include", r"\subfile"}
@@ -297,6 +298,9 @@ class Reader:
         self._opened("env", name, token)
         if name == "document":
             self.in_body = True
+            self.prose.forget()
+        elif name.rstrip("*") in _WITH_OPTION:
+            self._skip_option(name)
         elif name == "subequations":
             self._begin_subequations()
         elif self.theorems.knows(name):
@@ -305,6 +309,14 @@ class Reader:
         else:
             self._tell_unknown(name, token)
         self.prose.paragraph()
+
+    def _skip_option(self, name):
+        """The option that follows at once: where a figure goes, how an item is marked."""
+        following = self.stream.next()
+        if following is not None:
+            self.stream.push([following])
+            if following.text == "[":
+                self.stream.option(name)
 
     def _tell_unknown(self, name, token):
         known = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
