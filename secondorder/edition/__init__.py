@@ -5,8 +5,8 @@ those of the four papers, every verdict "unchecked". `load` makes it known, so t
 ``secondorder show``, ``verify`` and ``book`` go on from there.
 
 Reading order: ``stream`` (tokens), ``macros``, ``counters``, ``displays``, ``reader`` (the walk),
-``markdown``, ``files``; ``prose``, ``theorems``, ``references`` (what stands around a display);
-``folder``, ``printed``, ``names`` and ``templates`` (what is written), ``loading``.
+``commands``, ``markdown``, ``files``; ``prose``, ``theorems``, ``references`` (what stands around a
+display); ``folder``, ``printed``, ``names`` and ``templates`` (what is written), ``loading``.
 """
 
 from .displays import Display

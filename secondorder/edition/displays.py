@@ -17,6 +17,7 @@ DEEPEST = 60  # braces inside each other: what is deeper no page could draw
 _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\}",
           r"\displaylimits": "", r"\allowdisplaybreaks": "", r"\displaybreak": "",
           r"\nolimits": "", r"\protect": "", r"\mathstrut": "", r"\strut": "",
+           r"\IEEEyesnumber": "",
            r"\lVert": r"\|", r"\rVert": r"\|", r"\lvert": "|", r"\rvert": "|", r"\mbox": r"\text",
            **{f"\\{size}{side}": f"\\{size}" for size in ("big", "Big", "bigg", "Bigg")
               for side in "lrm"}}
@@ -242,7 +243,7 @@ def _is_mark(token, stream, line):
         starred = stream.took("*")
         text = re.sub(r"\s+", " ", stream.name(token.text))
         line.tag = text.strip("()") if starred else text
-    elif token.text in (r"\nonumber", r"\notag"):
+    elif token.text in (r"\nonumber", r"\notag", r"\IEEEnonumber"):
         line.unnumbered = True
     else:
         return False

@@ -57,7 +57,8 @@ def labels_of(displays, tell):
     """
     taken, pairs = {}, []
     for display in displays:
-        label = re.sub(r"[^\w.*'+-]+", "-", display.label.replace("\\", "")).strip("-.") or "tag"
+        plain = re.sub(r"[\\${}]", "", display.label)
+        label = re.sub(r"[^\w.*'+-]+", "-", plain).strip("-.") or "tag"
         before = taken.get(canonical(label))
         if before is not None and "".join(before.split()) == "".join(display.formula.split()):
             tell(f"{display.file}, line {display.line}: ({label}) is printed again, unchanged")

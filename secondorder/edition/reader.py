@@ -6,24 +6,19 @@ could not read either is refused with its line; what is only unknown here is lis
 
 from dataclasses import dataclass, field
 
+from .commands import common, text_command
 from .counters import Counters
 from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines
 from .files import Files
-from .macros import DEFINING, Macros
+from .macros import Macros
 from .prose import Prose
 from .references import resolved
-from .stream import PARAGRAPH, RAW_ARGUMENT, Stream, written
+from .stream import PARAGRAPH, Stream, written
 from .theorems import Theorems
 
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
              "filecontents*", "alltt"}
-_HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
-_CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}
-_REFERRING = {r"\ref", r"\eqref", r"\cref", r"\Cref", r"\autoref"}
-_INPUTS = {r"\input", r"\include", r"\subfile"}
-_NO_CONDITION = {r"\iff", r"\ifthenelse", r"\ifelse"}
-_ONE_ARGUMENT = {r"\footnotemark", r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
-                 r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
+_WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 MOST = 5000  # displays, and things that cannot be read: with more it is no paper
 _SPECIAL = frozenset("\\{}$\n")
 
@@ -61,7 +56,7 @@ class Reader:
         self.macros, self.prose = Macros(self.unread), Prose()
         self.theorems = Theorems(self.counters)
         self.names, self._open, self._outer = {}, [], []
-        self.heading, self._last_number = "", ""
+        self.heading, self.last_number = "", ""
         self.files = Files(path)
         text = self.files.main_text
         self.in_body = not self.files.has_document
@@ -116,135 +111,13 @@ class Reader:
             self._begin(token)
         elif text == r"\end":
             return self._end(token)
-        elif not self.common(token) and not self._command(token):
+        elif not self.common(token) and not text_command(self, token):
             self.prose.add(text)
         return None
 
-    # -- commands ----------------------------------------------------------------------------------
-
     def common(self, token):
-        """What means the same in text and in displays: macros, files, conditions, numbers."""
-        text, stream = token.text, self.stream
-        if text[:1] != "\\" or len(text) < 3:
-            return self.macros.commands.get(text) is not None and self.macros.expand(token, stream)
-        if self.macros.expand(token, stream):
-            return True
-        if text in DEFINING:
-            printed = self.macros.define(token, stream)
-            if printed is not None:
-                self.counters.print_as(printed[0][4:], printed[1])
-        elif text in _INPUTS:
-            self._input(token)
-        elif text.startswith(r"\if") and text not in _NO_CONDITION:
-            self._condition(token)
-        elif text in (r"\setcounter", r"\addtocounter"):
-            self._set_counter(token)
-        elif text in (r"\stepcounter", r"\refstepcounter"):
-            self.counters.step(stream.name(text))
-        elif text == r"\csname":
-            self.unread(token, r"\csname is not evaluated")
-        else:
-            return False
-        return True
-
-    def _command(self, token):
-        """A command of the text; False for one that the sentence may keep."""
-        text, stream = token.text, self.stream
-        if text in _HEADINGS:
-            self._heading(token)
-        elif text == r"\appendix":
-            self.counters.appendix()
-        elif text == r"\title":
-            stream.option(text)
-            self.reading.title = " ".join(_words(stream.argument(text)).split())
-        elif text == r"\label":
-            self.names[stream.name(text)] = self._last_number
-        elif text == r"\footnote":
-            self._footnote(token)
-        elif text in _CITING:
-            options = [stream.option(text), stream.option(text)]
-            self.prose.keep(f"[{stream.name(text)}{', ...' if any(options) else ''}]")
-        elif text in _REFERRING:
-            self.prose.keep(f"{text}{{{stream.name(text)}}}")
-        elif text in (r"\numberwithin", r"\counterwithin", r"\@addtoreset"):
-            stream.took("*")
-            first, second = stream.name(text), stream.name(text)
-            if text == r"\@addtoreset":
-                self.counters.within[first] = second
-            else:
-                self.counters.number_within(first, second)
-        elif text in (r"\newtheorem", r"\declaretheorem"):
-            self.theorems.declare(token, stream)
-        elif text == r"\newcounter":
-            name = stream.name(text)
-            self.counters.new(name, written(stream.option(text) or []) or None)
-        elif text in (r"\usepackage", r"\RequirePackage"):
-            self._package(token)
-        elif text in (r"\verb", r"\lstinline"):
-            self.prose.keep(stream.raw_delimited(token))
-        elif text in RAW_ARGUMENT:
-            stream.raw_argument(token)
-        elif text in _ONE_ARGUMENT:
-            stream.took("*")
-            stream.option(text)
-            stream.argument(text)
-        else:
-            return False
-        return True
-
-    def _footnote(self, token):
-        """A footnote is no part of the sentence; one with a display is read in its place."""
-        self.stream.option(token.text)
-        tokens = self.stream.argument(token.text)
-        texts = [one.text for one in tokens]
-        if r"\[" in texts or r"\begin" in texts or ("$", "$") in zip(texts, texts[1:]):
-            self.stream.push(tokens)
-
-    def _heading(self, token):
-        name, stream = token.text[1:], self.stream
-        starred = stream.took("*")
-        stream.option(token.text)
-        title = " ".join(_words(stream.argument(token.text)).split())
-        if not starred:
-            self.counters.step(name)
-            self._last_number = self.counters.the(name)
-        self.heading = title if starred else f"{self._last_number} {title}"
-        self.prose.forget()
-
-    def _set_counter(self, token):
-        name, value = self.stream.name(token.text), self.stream.name(token.text)
-        if not value.lstrip("-").isdigit() or len(value) > 6:
-            self.unread(token, f"{token.text} with {value!r:.40}, which is no number")
-            return
-        before = self.counters.values.get(name, 0) if token.text == r"\addtocounter" else 0
-        self.counters.values[name] = before + int(value)
-
-    def _condition(self, token):
-        if token.text != r"\iffalse":
-            self.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
-            return
-        depth = 1
-        while depth:
-            one = self.stream.next()
-            if one is None:
-                raise token.error(r"\iffalse is never closed by \fi")
-            if one.text.startswith(r"\if") and one.text not in _NO_CONDITION:
-                depth += 1
-            depth -= one.text == r"\fi" or (one.text == r"\else" and depth == 1)
-
-    def _input(self, token):
-        text_and_name = self.files.input(token, _file_name(self.stream, token), self.stream.names())
-        if text_and_name is None:
-            self.unread(token, f"the file of {token.text} is not there")
-        else:
-            self.stream.open(*text_and_name)
-
-    def _package(self, token):
-        self.stream.option(token.text)
-        for name in self.stream.name(token.text).split(","):
-            text_and_name = self.files.package(token, name.strip(), self.stream.names())
-            if text_and_name is not None:
-                self.stream.open(*text_and_name)
+        """What means the same in text and in displays; see `commands.common`."""
+        return common(self, token)
 
     # -- braces, environments, mathematics ---------------------------------------------------------
 
@@ -297,14 +170,25 @@ class Reader:
         self._opened("env", name, token)
         if name == "document":
             self.in_body = True
+            self.prose.forget()
+        elif name.rstrip("*") in _WITH_OPTION:
+            self._skip_option(name)
         elif name == "subequations":
             self._begin_subequations()
         elif self.theorems.knows(name):
             number = self.theorems.begin(name, token, self)
-            self._last_number = number or self._last_number
+            self.last_number = number or self.last_number
         else:
             self._tell_unknown(name, token)
         self.prose.paragraph()
+
+    def _skip_option(self, name):
+        """The option that follows at once: where a figure goes, how an item is marked."""
+        following = self.stream.next()
+        if following is not None:
+            self.stream.push([following])
+            if following.text == "[":
+                self.stream.option(name)
 
     def _tell_unknown(self, name, token):
         known = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
@@ -328,7 +212,7 @@ class Reader:
         before = counters.printed.get("equation", [("arabic", "equation")])
         self._outer.append((counters.values["equation"], before))
         counters.printed["equation"] = [parent, ("alph", "equation")]
-        counters.values["equation"], self._last_number = 0, parent
+        counters.values["equation"], self.last_number = 0, parent
 
     def _dollar(self, token):
         following = self.stream.next()
@@ -363,7 +247,7 @@ class Reader:
         for label, mine in group(lines, kind, self._number):
             names = [name for line in mine for name in line.names]
             for name in names:
-                self.names[name] = label or self._last_number
+                self.names[name] = label or self.last_number
             formula = formula_of(mine, kind)
             sentence = next((line.before for line in mine if line.before), sentence)
             if deepest > DEEPEST:
@@ -382,26 +266,8 @@ class Reader:
 
     def _number(self):
         self.counters.step("equation")
-        self._last_number = self.counters.the("equation")
-        return self._last_number
-
-
-def _words(tokens):
-    prose = Prose()
-    for token in tokens:
-        prose.add(token.text)
-    return prose.sentence() or written(tokens)
-
-
-def _file_name(stream, token):
-    """`\\input{name}`, or `\\input name` as TeX has it."""
-    first = stream.skip_spaces()
-    if first is not None and first.text == "{":
-        return stream.name(token.text)
-    parts = []
-    while (one := stream.next()) is not None and not one.text.isspace():
-        parts.append(one.text)
-    return "".join(parts)
+        self.last_number = self.counters.the("equation")
+        return self.last_number
 
 
 def _shown(kind, name):

@@ -19,5 +19,7 @@ def resolved(reading, names):
         return f"({number_of})" if match[1] == "eqref" else number_of
 
     for display in reading.displays:
+        if display.label is not None:
+            display.label = _REFERENCE.sub(number, display.label)
         display.formula = _REFERENCE.sub(number, display.formula)
         display.sentence = _REFERENCE.sub(number, display.sentence)

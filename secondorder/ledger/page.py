@@ -85,8 +85,8 @@ def _page(entry, seed, more, tex):
         room = SCREEN - len(head) - len(numbers) - 5
         code = ["", *_cut(lead, max(room, _LEAST_CODE))]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
-        claims = _claims(result.claims, left) if result.claims else []
-        body = [*head, *code, *numbers, "", *claims, f"more: {command}"]
+        claims = ["", *_claims(result.claims, left)] if result.claims else []
+        body = [*head, *code, *(numbers if claims else []), *claims, f"more: {command}"]
     if result.failed:
         body += ["", result.message]
     return "\n".join(body)
@@ -157,7 +157,8 @@ def _indented(lines):
 def _lead(entry):
     """Lines of the literal form: its place, its formula as the docstring has it, its code."""
     if not entry.implements:
-        return code_of(entry.check, f"the check {entry.check.__name__}")
+        what = "where its check belongs:" if entry.verdict == "unchecked" else "the check"
+        return code_of(entry.check, f"{what} {entry.check.__name__}")
     return _implementation(entry, entry.implements[0])
 
 

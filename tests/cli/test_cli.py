@@ -82,6 +82,8 @@ def test_verify_reports_failure_by_status(run, monkeypatch):
 
 
 def test_verify_markdown(run, tmp_path, monkeypatch):
+    import importlib.util
+
     from secondorder.cli import equations
 
     monkeypatch.setattr("secondorder.ledger.markdown", lambda paper: f"# page of {paper}\n")
@@ -91,7 +93,7 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
     class Spec:
         origin = str(tmp_path / "__init__.py")
 
-    monkeypatch.setattr(equations.importlib.util, "find_spec",
+    monkeypatch.setattr(importlib.util, "find_spec",
                         {"secondorder.papers.residual_partitioning": Spec}.get)
     tables = []  # the README of this checkout is left alone
     monkeypatch.setattr(equations, "_write_readme", tables.append)
@@ -420,6 +422,8 @@ def shelf(tmp_path, monkeypatch):
     rows = rng.integers(0, 10, (3, 3073), np.uint8)
     (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
     (tmp_path / "mine.py").write_text(MINE)
+    for name in ("paper.tex", "paper.md"):
+        (tmp_path / name).write_text("Twice is $$2 x = x + x \\tag{7}$$")
     yield tmp_path
     REGISTRY.forget("my-paper")
 
@@ -488,6 +492,8 @@ def test_example_works(run, shelf, monkeypatch, line):
     small_bench(monkeypatch)
     small_studies(monkeypatch)
     words = shlex.split(line)
+    if "my-paper" in words and "--load" not in words and "new" not in words:
+        so.edition.new("my-paper", shelf / "paper.tex", shelf)
     if words[0] == "grade":
         assert run("notebook", "lessons")[0] == 0
         words[1] = words[1].replace("tutorials/", f"{ROOT}/tutorials/")

@@ -210,6 +210,18 @@ def test_numbers_that_are_borne_twice(desk):
     assert [result.labels[0] for result in ledger.run("twice-note")] == ["1", "1-again", "x"]
 
 
+@pytest.mark.parametrize("words", [
+    'A "quoted" word is', "It ends in \\", 'a """', "{0} {x} %s", "\\N{x} \\u12 \\alpha is",
+    "a\x07b\u2028c", '\\"{o} and "\\x"'])
+def test_sentences_that_python_would_read_otherwise(desk, words):
+    """They stand in the files as texts, and come back as they were."""
+    (desk / "odd.md").write_text(f"# {words}\n\n{words}\n\n$$a \\tag{{1}}$$")
+    made = edition.new("odd-note", "odd.md")
+    edition.load(made.folder)
+    (result,) = ledger.run("odd-note")
+    assert result.statement.split() == made.reading.displays[0].sentence.split() == words.split()
+
+
 def test_formulas_that_no_page_can_draw_are_shown_in_latex(desk, capsys):
     (desk / "odd.tex").write_text("$$a = b^ \\tag{1}$$ $$\\foo\\tag{2}$$")
     edition.new("odd-note", "odd.tex")
