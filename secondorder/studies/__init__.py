@@ -2,7 +2,7 @@
 
 A study is registered as an equation is: what it shows, what the paper claims of it, and three
 functions. `runs` says which independent runs it takes, `judge` turns their results into one verdict
-a claim, by a criterion that was set before anything was run, and `draw` makes the figure. See
+a claim, by the criterion in the paper's ``studies/criteria.md``, and `draw` makes the figure. See
 :func:`study`; ``secondorder reproduce`` runs them.
 
 Every run is a plain function of plain arguments, so that any `concurrent.futures.Executor` can run

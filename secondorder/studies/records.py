@@ -145,8 +145,9 @@ def effect_text(row):
 def page(paper):
     """CLAIMS.md of a paper: every study with its recorded figure, and its claims with verdicts."""
     lines = [f"# What the paper reports: {paper}", "",
-             "Made by `secondorder claims --markdown --write` from the recorded results; the "
-             "criterion of every claim was set before the runs.", "",
+             "Made by `secondorder claims --markdown --write` from the recorded results. "
+             "[studies/criteria.md](studies/criteria.md) has the criterion of every claim, when it "
+             "was set, and every judge that was changed after a run.", "",
              "| verdict | claims |", "| --- | --- |"]
     lines += [f"| {kind} | {number} |" for kind, number in counts(paper).items()]
     lines += in_short(paper)
