@@ -218,8 +218,8 @@ def _fewer(diagonal, steps, size):
     """Three quarters of the steps, but one less at least; all of them where the space was
     exhausted.
     """
-    found = len(diagonal)
-    return found if found < steps or found == size else min(-(-3 * found // 4), found - 1)
+    rows = len(diagonal)
+    return rows if rows < steps or rows == size else min(-(-3 * rows // 4), rows - 1)
 
 
 def _checked_width(width, low, high, known, evenly):

@@ -43,8 +43,8 @@ class Objective:
         self._own = threading.local()
 
     def __getstate__(self):
-        kept = {name: value for name, value in vars(self).items() if name != "_own"}
-        return kept | {"_chunks": self._chunks | {"executor": None}}
+        state = {name: value for name, value in vars(self).items() if name != "_own"}
+        return state | {"_chunks": self._chunks | {"executor": None}}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

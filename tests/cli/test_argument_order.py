@@ -18,13 +18,19 @@ COMMANDS = {
     "bench": (["one", "two"], [["--json"], ["--blocks", "3"]]),
     "claims": (["low-rank"], [["--json"], ["--markdown"]]),
     "book": (["low-rank"], [["--out", "folder"], ["--open"]]),
+    "edition new": (["my-paper"], [["--tex", "paper.tex"], ["--out", "folder"]]),
+    "edition test": (["my-paper", "7", "8"], [["--all"], ["--seed", "3"]]),
 }
 
 
-def parsers():
-    """The parser of every command."""
-    actions = cli.parser()._actions
-    return next(a for a in actions if isinstance(a, argparse._SubParsersAction)).choices
+def parsers(parser, before=""):
+    """The parser of every command, and of the commands of a command, by their words."""
+    found = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                found |= parsers(inner, f"{before}{name} ") or {before + name: inner}
+    return found
 
 
 def parsed(*words):
@@ -32,18 +38,18 @@ def parsed(*words):
 
 
 def test_every_command_that_takes_words_is_tried():
-    taking = {name for name, parser in parsers().items() if parser._get_positional_actions()}
+    taking = {name for name, parser in parsers(cli.parser()).items() if parser._get_positional_actions()}
     assert taking == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_any_order_means_the_same(command):
     words, options = COMMANDS[command]
-    expected = parsed(command, *words, *sum(options, []))
+    expected = parsed(*command.split(), *words, *sum(options, []))
     pieces = [[word] for word in words] + options
     for order in permutations(pieces):
         if [piece for piece in order if piece in pieces[:len(words)]] == pieces[:len(words)]:
-            assert parsed(command, *sum(order, [])) == expected
+            assert parsed(*command.split(), *sum(order, [])) == expected
 
 
 @pytest.mark.parametrize("words, expected", [

@@ -112,6 +112,7 @@ BAD = {
     "negative_curvature": [("min", ValueError, "negative_curvature"),
                            (3, TypeError, "negative_curvature")],
     "cross": [("no", TypeError, "cross"), (1, TypeError, "cross")],
+    "safeguard": [("no", TypeError, "safeguard"), (1, TypeError, "safeguard")],
     "matrix": [(1e308 * MATRIX, ValueError, "drawn"), (1e-320 * MATRIX, ValueError, "drawn"),
                (np.ones((2, 3)), ValueError, "matrix"), (1j * MATRIX, TypeError, "matrix")],
     "direction": [(np.ones(3), ValueError, "direction"), ("a", (TypeError, ValueError), "")],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from secondorder import lessons
-from secondorder.lessons import grading
+from secondorder.lessons import grading, sources
 
 HOME = lessons.folder() / "exercises"
 
@@ -60,11 +60,12 @@ def test_a_name_is_taken_from_its_beginning():
 @pytest.mark.parametrize("off, right", [(0.0, True), (1e-11, True), (1e-6, False), (1e-3, False)])
 def test_a_function_that_is_nearly_the_formula_is_another(off, right):
     name = "15_bug_hunt_activation.py"
-    _, cls = grading.defined(HOME / name)["GRADE"]
-    correct = grading.defined(HOME / "solutions" / name)[cls]
+    _, cls = sources.run(HOME / name)["GRADE"]
+    known = sources.run(HOME / "solutions" / name)
+    correct = known[cls]
     nearly = type(cls, (correct,), {
         "value": lambda self, *args: (1 + off) * correct.value(self, *args)})
-    assert (grading.by_hand(nearly, HOME / name) == "") == right
+    assert (grading.by_hand(nearly, known) == "") == right
 
 
 @pytest.mark.parametrize("report, by_hand, ok", [(True, "", True), (False, "", False),

@@ -12,7 +12,7 @@ import pytest
 from secondorder import studies
 from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Run, Results, alike, data, records,
                                  results, running, selection)
-from secondorder.studies.registry import Study
+from secondorder.studies.registry import Study, name_of
 
 # -- curves and crops ------------------------------------------------------------------------------
 
@@ -64,8 +64,9 @@ def test_alike_leaves_open_what_crosses_the_margin_from_either_side(centre, verd
 
 
 def made(*rows):
-    return Results({f"run {k}": {"arguments": arguments, "result": result, "seconds": seconds}
-                    for k, (arguments, result, seconds) in enumerate(rows)})
+    return Results({name_of("toy", arguments): {
+        "function": "toy", "arguments": arguments, "result": result, "seconds": seconds}
+        for arguments, result, seconds in rows})
 
 
 def test_results_come_by_seed_and_seconds_are_summed():
@@ -85,7 +86,8 @@ def test_packed_runs_are_the_same_bytes_at_any_time(tmp_path, monkeypatch):
     results.write_all(tmp_path / "two.gz", found)
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
     assert results.read_all(tmp_path / "two.gz") == found.as_dictionary()
-    assert json.loads(gzip.decompress((tmp_path / "one.gz").read_bytes()))["run 1"]["seconds"] == 2
+    runs = json.loads(gzip.decompress((tmp_path / "one.gz").read_bytes()))
+    assert runs[name_of("toy", {"seed": 2})]["seconds"] == 2
 
 
 def made_by_hand(seed):

@@ -95,7 +95,7 @@ SLIPS = {
     "half of two": (f, lambda x: A / 2 + np.diag(np.exp(x / 2)) / 8, "only one of two halves"),
     "not symmetric": (f, lambda x: A + np.diag(np.exp(x / 2)) / 4, "lacks its symmetric half"),
     "penalty": (lambda x: f(x) + 0.3 * x @ x / 2, gradient, "a term is lost: 0.3 times at"),
-    "damping": (lambda x: f(x) + 0.3 * x @ x / 2, hessian, "lost: 0.3 times the identity"),
+    "damping": (lambda x: f(x) + 0.3 * x @ x / 2, hessian, "df lacks 0.3 times the identity"),
     "constant": (lambda x: f(x) + 0.7 * x.sum(), gradient, "lost: 0.7 times 1"),
     "diagonal": (f, lambda x: (A + A.T) / 2, "only the diagonal differs"),
     "beside it": (f, lambda x: np.diag(np.diag(hessian(x))), "mixed terms are lost"),

@@ -143,9 +143,9 @@ def _lost(values, f, form, components, scaled):
     An eigenvalue is off by about eps lambda_max, and f, relative to f, by that over lambda; for
     "tikhonov" by that times f.
     """
-    kept = values > 0 if form == "tikhonov" else f > 0
-    values, f = values[kept], f[kept]
-    terms = f * np.linalg.norm(components[kept], axis=1)
+    used = values > 0 if form == "tikhonov" else f > 0
+    values, f = values[used], f[used]
+    terms = f * np.linalg.norm(components[used], axis=1)
     terms *= 1 if scaled else np.sqrt(values)
     moved = terms * values.max(initial=0) * (f if form == "tikhonov" else 1 / values)
     size = np.linalg.norm(terms)

@@ -50,16 +50,16 @@ def exit_step(seed, start, data, method, rate, steps, watched, every):
     optimizer = optimizer_class(network, loss, learning_rate=rate,
                                 l2=L2 if start == "autoencoder" else 0.0, **options)
     rows, watched_part = networks.batches(len(x), seed), (x[:watched], y[:watched])
-    record, seen = {"exit": steps + 1}, {}  # step -> loss
+    record, losses = {"exit": steps + 1}, {}  # step -> loss
     if method == "partitioning":
         record["negative"] = [negative_share(network, loss, x[:BATCH], y[:BATCH])]
     for step in range(steps + 1):
         try:
             if step <= every or step % LOOK == 0:
-                seen[step] = network.evaluate(loss, *watched_part).loss
-                if seen[step] < level:
-                    place = crossing(list(seen.values()), level)
-                    record["exit"] = float(np.interp(place, range(len(seen)), list(seen)))
+                losses[step] = network.evaluate(loss, *watched_part).loss
+                if losses[step] < level:
+                    place = crossing(list(losses.values()), level)
+                    record["exit"] = float(np.interp(place, range(len(losses)), list(losses)))
                     break
             batch = next(rows)
             optimizer.step(x[batch], y[batch])
