@@ -23,7 +23,8 @@ class CommandParser(argparse.ArgumentParser):
         """Refuse here what this command does not know: the parser above would show its own
         usage.
         """
-        if self._intermixed or self._subparsers is not None:  # commands of a command parse their own
+        # the commands of a command parse their own words
+        if self._intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._intermixed = True
         # behind -- nothing is an option, which intermixed parsing forgets

@@ -38,7 +38,8 @@ def parsed(*words):
 
 
 def test_every_command_that_takes_words_is_tried():
-    taking = {name for name, parser in parsers(cli.parser()).items() if parser._get_positional_actions()}
+    taking = {name for name, parser in parsers(cli.parser()).items()
+              if parser._get_positional_actions()}
     assert taking == set(COMMANDS)
 
 
