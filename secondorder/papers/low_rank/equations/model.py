@@ -45,11 +45,12 @@ def equation_8(rng):
     low = [steps.model_change(turned * a, turned * h, length, asked / 2, s) for s in grid]
     return [Equal("against its four terms", change, model(a, h, length, sigma, grid), 1e-13),
             Equal("of a step backwards", steps.model_change(a, h, length, sigma, -0.3),
-                  model(a, h, length, sigma, -0.3), 1e-13, scale=abs(0.3 * a)),
+                  model(a, h, length, sigma, -0.3), 1e-13,  # on the scale of what may cancel
+                  scale=max(abs(0.3 * a), abs(h) * 0.3**2 / 2, sigma * (0.3 * length) ** 3 / 6)),
             AtMost("change of f against the model, on 61 points of the ray", f, change, 1e-9),
             Equal("tight where they touch: both at s = 0, beside the largest", change[0], 0.0,
                   1e-12, scale=np.abs(change).max()),
-            Counterexample(AtMost("half of the sigma that one point asks for, f or its mirror image",
+            Counterexample(AtMost("half of what one point asks for, f or its mirror image",
                                   turned * f, np.array(low), 1e-6)),
             Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
 
