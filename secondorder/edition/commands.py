@@ -118,6 +118,8 @@ def _set_counter(reader, token):
 def _condition(reader, token):
     if token.text != r"\iffalse":
         reader.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
+        for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares is not carried out
+            reader.stream.next()
         return
     depth = 1
     while depth:

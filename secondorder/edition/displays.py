@@ -162,6 +162,9 @@ def read_lines(reader, opened, end, kind):
             name = stream.name(text)
             if reader.begin_own(name, token):
                 continue
+            if name.rstrip("*") in BY_LINE | SINGLE:
+                reader.unread(token, f"{name} inside {kind}: the numbers of its lines are not told, "
+                              "and those from here on may be others")
             open_ones.append(token._replace(text=name))
             lines[-1].tokens += _environment(token, r"\begin", name)
             if name in ("aligned", "gathered", "alignedat"):
@@ -187,7 +190,7 @@ def read_lines(reader, opened, end, kind):
             if not open_ones and base in BY_LINE | {"multline"}:
                 lines.append(Line())
                 continue
-        if _is_mark(token, stream, lines[-1]) or reader.common(token):
+        if _is_mark(token, reader, lines[-1]) or reader.common(token):
             continue
         if text == r"\intertext" or text == r"\shortintertext":
             lines[-1].before = written(stream.argument(text)).strip()
@@ -235,14 +238,16 @@ def _take_number(line):
         del line.tokens[place:]
 
 
-def _is_mark(token, stream, line):
+def _is_mark(token, reader, line):
     """Whether a token says how a line is numbered or called; it is taken out then."""
+    stream = reader.stream
     if token.text == r"\label":
         line.names.append(stream.name(token.text))
     elif token.text == r"\tag":
         starred = stream.took("*")
         text = re.sub(r"\s+", " ", stream.name(token.text))
-        line.tag = text.strip("()") if starred else text
+        line.tag = re.sub(r"\\the([a-z]+)", lambda found: reader.counters.the(found[1]),
+                          text.strip("()") if starred else text)
     elif token.text in (r"\nonumber", r"\notag", r"\IEEEnonumber"):
         line.unnumbered = True
     else:

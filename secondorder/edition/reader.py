@@ -224,16 +224,17 @@ class Reader:
         self._inline(token, "$")
 
     def _inline(self, opened, end):
-        tokens, depth = [], 0
+        tokens, depth, inner = [], 0, 0
         while (token := self.stream.next()) is not None:
             if token.text == PARAGRAPH:
                 break
-            if token.text == end and depth == 0:
+            closes = token.text == end
+            if token.text == r"\end" and end == "math" and inner == 0:
+                closes = self.stream.name(token.text) == end
+            if closes and depth == 0:
                 self.prose.keep(f"${' '.join(written(tokens).split())}$")
                 return
-            if token.text == r"\end" and end == "math" and depth == 0:
-                self.stream.name(token.text)
-                return
+            inner += (token.text == r"\begin") - (token.text == r"\end")
             depth += (token.text == "{") - (token.text == "}")
             if depth < 0:
                 raise token.error(f"}} closes nothing in the formula of line {opened.line}")

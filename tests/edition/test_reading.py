@@ -210,3 +210,31 @@ def test_hostile_texts_end_soon(text, tmp_path):
     with pytest.raises(ReadingError, match="line"):
         of(text, tmp_path)
     assert time.process_time() - begin < 10
+
+
+# -- what a paper by other hands has taught --------------------------------------------------------
+
+
+def test_mathematics_of_a_text_may_hold_environments(tmp_path):
+    """An \\end inside \\begin{math} closes what was begun inside."""
+    found = of(r"""Here \begin{math}\bigl(\begin{smallmatrix} a & b \\ c & d
+\end{smallmatrix}\bigr)\end{math} stands in a line, and then
+\begin{equation} x = y \end{equation}""", tmp_path)
+    assert [one.label for one in found.numbered] == ["1"]
+    assert "smallmatrix" in found.numbered[0].sentence
+
+
+def test_what_ifx_compares_is_not_carried_out(tmp_path):
+    found = of("\\ifx\\undefined\\url\n\\fi\n\\begin{equation} x \\end{equation}", tmp_path)
+    assert len(found.numbered) == 1 and len(found.unread) == 1
+
+
+def test_a_counter_in_a_tag_is_a_number(tmp_path):
+    found = of(r"\begin{equation} x \end{equation}"
+               r"\begin{align*} y \tag{\theequation$'$} \end{align*}", tmp_path)
+    assert [one.label for one in found.numbered] == ["1", "1$'$"]
+
+
+def test_lines_numbered_inside_a_display_are_told(tmp_path):
+    found = of(r"\begin{gather*} x \\ \begin{align} y \end{align} \end{gather*}", tmp_path)
+    assert "align inside gather*" in found.unread[0]
