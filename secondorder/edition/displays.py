@@ -163,8 +163,8 @@ def read_lines(reader, opened, end, kind):
             if reader.begin_own(name, token):
                 continue
             if name.rstrip("*") in BY_LINE | SINGLE:
-                reader.unread(token, f"{name} inside {kind}: the numbers of its lines are not told, "
-                              "and those from here on may be others")
+                reader.unread(token, f"{name} inside {kind}: the numbers of its lines are not told; "
+                              "those behind it may be others")
             open_ones.append(token._replace(text=name))
             lines[-1].tokens += _environment(token, r"\begin", name)
             if name in ("aligned", "gathered", "alignedat"):
@@ -246,7 +246,7 @@ def _is_mark(token, reader, line):
     elif token.text == r"\tag":
         starred = stream.took("*")
         text = re.sub(r"\s+", " ", stream.name(token.text))
-        line.tag = re.sub(r"\\the([a-z]+)", lambda found: reader.counters.the(found[1]),
+        line.tag = re.sub(r"\\the([a-z]+)", lambda counter: reader.counters.the(counter[1]),
                           text.strip("()") if starred else text)
     elif token.text in (r"\nonumber", r"\notag", r"\IEEEnonumber"):
         line.unnumbered = True
