@@ -163,8 +163,8 @@ def read_lines(reader, opened, end, kind):
             if reader.begin_own(name, token):
                 continue
             if name.rstrip("*") in BY_LINE | SINGLE:
-                reader.unread(token, f"{name} inside {kind}: the numbers of its lines are not told; "
-                              "those behind it may be others")
+                reader.unread(token, f"{name} inside {kind}: the numbers of its lines are not "
+                              "told; those behind it may be others")
             open_ones.append(token._replace(text=name))
             lines[-1].tokens += _environment(token, r"\begin", name)
             if name in ("aligned", "gathered", "alignedat"):
