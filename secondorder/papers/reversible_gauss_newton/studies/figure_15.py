@@ -81,8 +81,8 @@ def behind(runs):
        full={"full": {"batch": 1024, "samples": 1024, "width": 2000, "epochs": 61},
              "mini": {"batch": 256, "width": 2000, "epochs": 100}, "choosing": 20, "rates": (0, 6),
              "seeds": (2, 3, 4)},
-       quick={"full": {"batch": 64, "samples": 64, "width": 96, "epochs": 8},
-              "mini": {"batch": 64, "width": 96, "epochs": 6}, "choosing": 4, "rates": (1, 3),
+       quick={"full": {"batch": 60, "samples": 60, "width": 96, "epochs": 8},
+              "mini": {"batch": 64, "width": 96, "epochs": 6}, "choosing": 4, "rates": (2, 4),
               "seeds": (2,)}, seconds=(1200, 3), needs=("wine-quality",),
        deviation="red wine alone, 1599 x 11, padded to 12; L = 2, d' = 2000, n = 256 (1024 would "
        "be one step an epoch); superconductivity is not at hand. 244 inputs repeat another, so "
