@@ -452,4 +452,13 @@ def test_no_code_is_run_on_loading(saved, tmp_path):
         archive.writestr("structure.npy", pickle.dumps(Bomb(mark)))
     saved.write_bytes(stream.getvalue())
     refused(saved)
+    code = pickle.dumps(Bomb(mark))  # as long as eight bytes an entry would be
+    code += bytes(-len(code) % 8)
+    member = io.BytesIO()
+    np.lib.format.write_array_header_1_0(member, {
+        "descr": "|O", "fortran_order": False, "shape": (len(code) // 8,)})
+    np.savez(saved, **{name: array for name, array in arrays.items() if name != "1.bias"})
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("1.bias.npy", member.getvalue() + code)
+    refused(saved)
     assert not mark.exists()
