@@ -47,10 +47,14 @@ def picture(paper, key):
 
 
 def runs(paper):
-    """The runs of a paper's studies that are recorded, name -> run."""
+    """The runs of a paper's studies that are recorded, name -> run; where several studies packed a
+    run, the one with the most of its result.
+    """
     known = {}
     for path in sorted((folder() / paper).glob("*.runs.json.gz")):
-        known |= results.read_all(path)
+        for name, run in results.read_all(path).items():
+            if name not in known or len(run["result"]) > len(known[name]["result"]):
+                known[name] = run
     return known
 
 

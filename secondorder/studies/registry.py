@@ -96,6 +96,13 @@ class Study:
     def draw(self, results, figure, settings):
         return self.implementation.draw(results, figure, settings)
 
+    def packed(self, result, arguments):
+        """What is kept of a run's result for judging and drawing it again: all, unless the study's
+        own `packed` leaves something out.
+        """
+        keep = getattr(self.implementation, "packed", None)
+        return result if keep is None else keep(result, arguments)
+
 
 class Studies:
     """All studies, by paper and key, loaded when they are asked for."""
@@ -151,6 +158,8 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
         A :class:`Verdict` a claim, letter -> Verdict.
     ``draw(results, figure, settings)``
         The figure; `figure` is an empty one of matplotlib.
+    ``packed(result, arguments)``, where there is one
+        A run's result without what neither verdict nor figure needs: packed runs stay small.
 
     The arguments are those of :class:`Study`.
     """

@@ -147,9 +147,14 @@ def read_all(path):
     return runs
 
 
-def write_all(path, results):
-    """Write all runs of a study into one packed file, the same bytes for the same runs."""
-    text = json.dumps(results.as_dictionary(), separators=(",", ":"))
+def write_all(path, results, packed=lambda result, arguments: result):
+    """Write all runs of a study into one packed file, the same bytes for the same runs.
+
+    `packed` is the study's: what is kept of a result, by the result and the run's arguments.
+    """
+    kept = {name: run | {"result": packed(run["result"], run["arguments"])}
+            for name, run in results.as_dictionary().items()}
+    text = json.dumps(kept, separators=(",", ":"))
     files.write_packed(path, text.encode(), COMMAND)
 
 

@@ -183,7 +183,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
                          for letter, text in study.claims.items()]}
     if not quick:
         record["rest"] = rest(study, results)
-    files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results)
+    files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results, study.packed)
     files.write_json(sweep.out / f"{study.key}.json", record, command=files_of_runs.COMMAND)
     return record
 

@@ -21,6 +21,8 @@ SIGMAS = (1.0, 10.0, 100.0, 1000.0)
        deviation=plateau.DEVIATION + "; Adam's epsilon stands behind the bias correction, "
        "TensorFlow's before it")
 class AdamClaim:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         alone = [run for base in ("adam", "adagrad", "adadelta")
                  for run in plateau.compared(settings, base, 0, 0.1, ("none",))]

@@ -88,6 +88,8 @@ def variation(values):
        deviation=plateau.DEVIATION + "; steps are compared with steps and rates with rates, since "
        "a step varies with its direction as well")
 class Averaging:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations",
                                                    "batches")}

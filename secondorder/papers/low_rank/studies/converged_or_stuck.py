@@ -31,6 +31,8 @@ def rates_by_group(result):
        full=plateau.FULL, quick=plateau.QUICK, seconds=(140, 2), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class ConvergedOrStuck:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return [run for half in (0.1, 0.2)
                 for run in plateau.compared(settings, "sgd", 100, half, ("exact",))]

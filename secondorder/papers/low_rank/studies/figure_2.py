@@ -25,6 +25,8 @@ CONSTANT = (0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # rates of the control, witho
        full=plateau.FULL, quick=plateau.QUICK, seconds=(900, 6), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Figure2:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         rates = [plateau.run(settings, seed, base="sgd", rate=rate, curvature="none", sigma=0.0,
                              half_width=0.1, decay=1.0)

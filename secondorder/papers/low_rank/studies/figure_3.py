@@ -24,6 +24,8 @@ FULL = plateau.FULL | {"data": "cifar-10"}
        deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial "
        "weights is not stated: .1, as on MNIST's plateau")
 class Figure3:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", 1000, 0.1, rate=0.01)
 

@@ -49,6 +49,8 @@ def judged(results, base):
        "within +-.1", claims=claims(), full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3),
        needs=("mnist",), deviation=plateau.DEVIATION)
 class Figure4:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return runs_of(settings, "adagrad")
 

@@ -28,6 +28,8 @@ def second_rise(result):
        full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Figure5:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return runs_of(settings, "adadelta")
 

@@ -28,6 +28,8 @@ def on_adam(settings, seed, options, half):
        deviation=plateau.DEVIATION + "; the paper proposes it and runs nothing. A rate for every "
        "weight costs a step of 110 ms: one seed, 300 iterations, so undecided in any case")
 class LayerRates:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         alone = [run for half in (0.1, 0.2)
                  for run in plateau.compared(settings, "adam", 0, half, ("none",))]

@@ -44,6 +44,8 @@ def regrets(results, settings, seed):
        "paper runs no such comparison. Both sides get their best single setting. At +-.1 2000 "
        "iterations tell mainly who has left the plateau")
 class LessTuning:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return [plateau.run(settings | {name: problem[name] for name in ("data", "layers")}, seed,
                             base="sgd", half_width=problem["half_width"], **one)

@@ -15,6 +15,8 @@ BASES = ("adagrad", "adadelta")
        full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class NoHarm:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return [run for base in BASES for run in plateau.compared(settings, base, 1000, 0.2)]
 

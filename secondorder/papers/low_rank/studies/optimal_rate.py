@@ -43,6 +43,8 @@ def best(results, settings, letter):
        quick=plateau.QUICK | {"choosing": (10,)}, seconds=(900, 10), needs=("mnist",),
        deviation=plateau.DEVIATION + "; the rate is chosen on seeds 10 and 11")
 class OptimalRate:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         wanted = [run for half, candidates, _, _ in CASES.values() for one in candidates
                   for run in descent(settings, settings["choosing"], half, one)]

@@ -190,6 +190,15 @@ def fall(result):
     return float(before / np.median(rate[left + 90:left + 110]))
 
 
+def packed(result, arguments):
+    """A record without what figures and verdicts of losses and rates do not need: the model's
+    numbers, and the batches of all seeds but the first that judges.
+    """
+    first = arguments["seed"] == FULL["seeds"][0]
+    return {name: values for name, values in result.items()
+            if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
+
+
 # -- pictures --------------------------------------------------------------------------------------
 
 LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature", "C3", "-"),
@@ -200,22 +209,35 @@ def draw_errors_and_rates(results, figure, title, **wanted):
     """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
     of several.
     """
+    lines = [(label, {"curvature": curvature, **wanted}, colour, style)
+             for curvature, (label, colour, style) in LINES.items()]
+    draw_lines(results, figure, lines, title)
+
+
+def draw_lines(results, figure, lines, title):
+    """Errors and rates of the runs of each line: (label, arguments of its runs, colour, style).
+
+    Pale behind them: the first seed's batch losses and its rates, raw as the paper draws them.
+    """
     left, right = figure.subplots(1, 2)
-    for curvature, (label, colour, style) in LINES.items():
-        runs = finished(results.of(curvature=curvature, **wanted))
+    seeds = set()
+    for label, wanted, colour, style in lines:
+        runs = finished(results.of(**wanted))
         if not runs:
             continue
+        seeds |= {one["seed"] for one in results.arguments(**wanted)}
+        for panel, raw in ((left, runs[0].get("batch_loss", ())), (right, runs[0]["rate"])):
+            panel.plot(raw, color=colour, linewidth=0.4, alpha=0.25)
         draw_band(left, [one["loss"] for one in runs], EVERY, colour, style, label)
         rates = [trailing_mean(one["rate"]) for one in runs]
         draw_band(right, rates, 1, colour, style, label)
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
     left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
-             title="training error (line: log 10)")
+             title="training error (grey line: log 10)")
     right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
               title="rate")
     legend_below(figure, left)
-    seeds = {one["seed"] for one in results.arguments(**wanted)}
-    figure.suptitle(f"{title}; {over_seeds(seeds)}", fontsize=10)
+    figure.suptitle(f"{title}; {over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
 
 def trailing_mean(values, window=100):

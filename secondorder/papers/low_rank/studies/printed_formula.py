@@ -18,6 +18,8 @@ FORMS = ("exact", "printed")
        full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 4), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class PrintedFormula:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         return [run for half in (0.1, 0.2)
                 for run in plateau.compared(settings, "sgd", 100, half, FORMS)]

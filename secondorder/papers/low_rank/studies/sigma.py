@@ -28,6 +28,8 @@ def variation(result):
        full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Sigma:
+    packed = staticmethod(plateau.packed)
+
     def runs(self, settings, results):
         sweep = [plateau.run(settings, seed, base="sgd", rate=0.02, curvature="exact", sigma=sigma,
                              half_width=half) for seed in settings["seeds"] for sigma in SIGMAS
