@@ -256,7 +256,8 @@ def run_claims(options):
         mine = [row for row in rows if row["paper"] == paper]
         if not mine:
             continue
-        told = ", ".join(f"{number} {kind}" for kind, number in records.counts(paper).items())
+        told = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
+                         for kind, number in records.counts(paper).items())
         print(f"\n{paper}: {told}")
         for row in mine:
             print(f"  {row['key']:<28} ({row['claim']}) {row['verdict']:<13} {row['statement']}")

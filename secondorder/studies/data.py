@@ -16,6 +16,7 @@ PUBLIC = {"mnist": (("idx:mnist", "idx:mnist-subset"), (28, 28), 1),
           "cifar-10": (("cifar-10:cifar-10-batches-bin", "cifar-10:cifar-10",
                         "cifar-10:cifar-10-subset"), (32, 32), 3)}
 CLASSES = 10  # of each of them
+TITLES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10"}
 #: Tables that a study may need: name -> names under which a user may have it, and its inputs.
 TABLES = {"wine-quality": (("csv:uci-wine-red",), 11)}
 
@@ -75,7 +76,8 @@ def images(name, part="train", interval=(0.0, 1.0)):
     if folder is not None:
         data = datasets.scale(datasets.load(folder, part), interval)
         refuse_another_set(data, name, folder, channels * size[0] * size[1])
-        return Images(data.inputs, data.targets, f"{folder.partition(':')[2]}, {len(data)} images")
+        subset = " subset of" if folder.endswith("-subset") else ","
+        return Images(data.inputs, data.targets, f"{TITLES[name]}{subset} {len(data):,} images")
     digits = images("digits", part, interval)
     return Images(enlarged(digits.inputs, size, channels), digits.labels,
                   f"digits enlarged, in the place of {name}", stand_in=True)

@@ -117,23 +117,32 @@ def rows(paper=None):
                           "effect": one.get("effect"), "spread": one.get("spread"),
                           "seeds": one.get("seeds", 0), "measure": one.get("measure", ""),
                           "because": one.get("because", ""),
+                          "ours": letter in study.ours, "twice": study.twice.get(letter, ""),
                           "deviation": record["deviation"] if record else study.deviation})
     return table
 
 
 def counts(paper):
-    """Verdict -> number of claims of a paper."""
-    kinds = [row["verdict"] for row in rows(paper)]
-    return {kind: kinds.count(kind) for kind in (HELD, DID_NOT_HOLD, UNDECIDED, "not run")}
+    """Verdict -> number of claims of a paper; those that repeat the numbers of another one, and
+    those that are not the paper's, are counted apart, under "twice" and "ours".
+    """
+    told = rows(paper)
+    kinds = [row["verdict"] for row in told if not row["ours"] and not row["twice"]]
+    return {kind: kinds.count(kind) for kind in (HELD, DID_NOT_HOLD, UNDECIDED, "not run")} | {
+        "ours": sum(row["ours"] for row in told), "twice": sum(bool(row["twice"]) for row in told)}
+
+
+HEADINGS = {"ours": "controls of ours", "twice": "the same numbers again"}
 
 
 def counts_by_paper():
     """A table for the README: claims of every paper by verdict."""
-    lines = ["| paper | held | did not hold | undecided | not run |",
-             "| --- | --- | --- | --- | --- |"]
-    for paper in STUDIES.papers:
-        if STUDIES.of(paper):
-            lines.append(f"| {paper} | " + " | ".join(map(str, counts(paper).values())) + " |")
+    papers = [paper for paper in STUDIES.papers if STUDIES.of(paper)]
+    names = [HEADINGS.get(name, name) for name in counts(papers[0])]
+    lines = ["| " + " | ".join(["paper", *names]) + " |",
+             "| " + " | ".join(["---"] * (1 + len(names))) + " |"]
+    for paper in papers:
+        lines.append(f"| {paper} | " + " | ".join(map(str, counts(paper).values())) + " |")
     return "\n".join(lines)
 
 
@@ -153,7 +162,8 @@ def page(paper):
              "[studies/criteria.md](studies/criteria.md) has the criterion of every claim, when it "
              "was set, and every judge that was changed after a run.", "",
              "| verdict | claims |", "| --- | --- |"]
-    lines += [f"| {kind} | {number} |" for kind, number in counts(paper).items()]
+    lines += [f"| {HEADINGS.get(kind, kind)} | {number} |" for kind, number in
+              counts(paper).items()]
     lines += in_short(paper)
     for study in STUDIES.select(paper):
         record = recorded(study.paper, study.key)
@@ -164,7 +174,7 @@ def page(paper):
         lines += ["| | claim | verdict | effect | seeds | note |",
                   "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| ({row['claim']}) | {_cell(row['statement'])} | **{row['verdict']}** "
-                  f"| {_cell(effect_text(row))} | {row['seeds'] or ''} | {_cell(row['because'])} |"
+                  f"| {_cell(effect_text(row))} | {row['seeds'] or ''} | {_cell(_note(row))} |"
                   for row in rows(paper) if row["key"] == study.key]
         if study.deviation:
             lines += ["", f"Differs from the paper: {study.deviation}"]
@@ -177,6 +187,13 @@ def page(paper):
             lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
     return "\n".join(lines) + "\n"
+
+
+def _note(row):
+    """What a reader should know of a claim beside its verdict."""
+    whose = "not the paper's claim" if row["ours"] else ""
+    again = f"the numbers of {row['twice']}" if row["twice"] else ""
+    return "; ".join(text for text in (whose, again, row["because"]) if text)
 
 
 def in_short(paper):

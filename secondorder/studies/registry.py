@@ -62,6 +62,10 @@ class Study:
         Of one core, about, for the full and the quick setting.
     deviation : str
         How the full setting differs from the paper's.
+    ours : tuple of str
+        Letters of the claims that are not the paper's: controls and questions of this edition.
+    twice : dict of str to str
+        Letter -> the claim that judges the same numbers of the same runs, ``"figure-1 (b)"``.
     implementation : object
         Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
         settings)`.
@@ -76,6 +80,8 @@ class Study:
     quick: dict
     seconds: tuple
     deviation: str
+    ours: tuple
+    twice: dict
     implementation: object
 
     def settings(self, quick=False, seeds=None):
@@ -147,7 +153,8 @@ class Studies:
 STUDIES = Studies(PAPERS)
 
 
-def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation=""):
+def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="", ours=(),
+          twice=()):
     """Register a study; decorates a class with three functions.
 
     ``runs(settings, results)``
@@ -169,8 +176,11 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
             raise TypeError(f"[{paper}] {key}: {', '.join(missing)} missing")
         if not claims:
             raise ValueError(f"[{paper}] {key} claims nothing: nothing could be judged")
+        unknown = {*ours, *dict(twice)} - set(claims)
+        if unknown:
+            raise ValueError(f"[{paper}] {key} has no claim {', '.join(sorted(unknown))}")
         STUDIES.add(Study(paper, key, shows, dict(claims), tuple(needs), dict(full), dict(quick),
-                          tuple(seconds), deviation, implementation()))
+                          tuple(seconds), deviation, tuple(ours), dict(twice), implementation()))
         return implementation
 
     return register

@@ -86,7 +86,8 @@ def paired(differences, measure="", margin=0.0):
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
                else UNDECIDED)
-    because = "" if verdict != UNDECIDED else "more seeds: the interval holds the margin"
+    because = "" if verdict != UNDECIDED else (
+        f"the interval holds the margin: {seeds_needed(values, abs(mean - margin))}")
     return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
 
 
@@ -102,7 +103,8 @@ def alike(differences, margin, measure=""):
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if abs(mean) + half < margin else DID_NOT_HOLD if abs(mean) - half > margin
                else UNDECIDED)
-    because = "" if verdict != UNDECIDED else "more seeds: the interval crosses the margin"
+    because = "" if verdict != UNDECIDED else (
+        f"the interval crosses the margin: {seeds_needed(values, abs(abs(mean) - margin))}")
     return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
 
 
@@ -112,6 +114,20 @@ def half_width(values):
 
     n = len(values)
     return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+
+
+def seeds_needed(values, distance, most=100):
+    """How many seeds would decide if mean and spread stayed as they are, in words.
+
+    The least n with t s / sqrt(n) < distance, t the 97.5 % quantile with n - 1 degrees of freedom.
+    """
+    from scipy.stats import t
+
+    spread = np.std(values, ddof=1)
+    n = next((n for n in range(len(values) + 1, most + 1)
+              if t.ppf(0.975, n - 1) * spread / np.sqrt(n) < distance), None)
+    return f"more than {most} seeds at this spread" if n is None else (
+        f"about {n} seeds at this spread")
 
 
 def counted(met, values=None, measure="", least=5):

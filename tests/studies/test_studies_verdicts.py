@@ -1,6 +1,7 @@
 """How claims are decided: against Student's distribution by hand, and at every edge."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -52,6 +53,24 @@ def test_too_few_seeds_and_runs_that_diverged_decide_nothing(decide):
                                              (1, UNDECIDED)])
 def test_alike(centre, verdict):
     assert alike(np.array([-0.1, 0, 0.1]) + centre, 1.0).verdict == verdict
+
+
+@pytest.mark.parametrize("decide, shift", [(paired, 0.6), (lambda v: alike(v, 1.0), 0.4),
+                                           (lambda v: alike(v, 1.0), 1.6)])
+def test_an_open_interval_says_how_many_seeds_would_close_it(decide, shift):
+    """With the same mean and spread so many decide, and one fewer does not."""
+    def values(n):
+        ladder = np.linspace(-1, 1, n)
+        return shift + 0.9 * (ladder - ladder.mean()) / np.std(ladder, ddof=1)
+
+    found = decide(values(4))
+    n = int(re.search(r"about (\d+) seeds", found.because).group(1))
+    assert found.verdict == UNDECIDED and decide(values(n)).verdict != UNDECIDED
+    assert decide(values(n - 1)).verdict == UNDECIDED
+
+
+def test_an_interval_around_the_margin_wants_more_seeds_than_one_would_run():
+    assert "more than 100 seeds" in paired([-1.0, 0.0, 1.0]).because
 
 
 @pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),

@@ -24,7 +24,7 @@ class Curves:
 
     def draw(self, results, figure, settings):
         methods = [one for one in self.methods() if one[1] != "pch-2"]
-        training.draw_curves(methods, self.criterion, results, figure, self.over)
+        training.draw_curves(methods, self.criterion, results, figure, self.over, settings)
 
     def decide(self, judge, settings, results):
         return by_selection(judge, self.criterion, settings, results)
@@ -79,6 +79,7 @@ class Figure1(Curves):
        claims={"a": "KFI has the lower training loss at equal epochs from epoch 5 on, with every "
                     "curvature",
                "b": "EA-CG tests better at the end, with every curvature"},
+       twice={"b": "figure-1 (b)"},
        full=FULL, quick=training.QUICK, seconds=(5000, 12), needs=("cifar-10",),
        deviation=training.DEVIATION)
 class Figure3(Curves):
@@ -117,7 +118,8 @@ class Figure5(Curves):
        claims={"a": "EA-CG and KFI end alike at equal epochs: training losses within 10 %, with "
                     "every curvature",
                "b": "Fisher with EA-CG has the least training loss",
-               "c": "EA-CG tests better with every curvature"}, **BOUNDED)
+               "c": "EA-CG tests better with every curvature"},
+       twice={"b": "figure-5 (b)", "c": "figure-5 (a-tests)"}, **BOUNDED)
 class Figure7(Curves):
     criterion, curvatures = "bounded", WITHOUT
 

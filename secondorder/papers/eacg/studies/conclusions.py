@@ -76,23 +76,21 @@ class Converges:
         return verdicts
 
     def draw(self, results, figure, settings):
-        told = [one for one in results.arguments() if not one["hold_out"]]
-        cases = sorted({(one["case"], one["criterion"]) for one in told})
+        cases = list(self.cases(settings))
         panels = figure.subplots(1, len(cases))
-        for axes, (case, criterion) in zip(panels, cases):
-            for method in ("ea-cg", "kfi", "kfi-rank-one"):
-                mine = [one for one in told if (one["case"], one["criterion"], one["method"])
-                        == (case, criterion, method)]
-                best = training.best_arguments(method, "pch-1", mine, results)
-                if best is not None:
-                    for one in results.of(**best):
-                        axes.plot(one["seconds"], one["loss"], training.STYLES[method],
-                                  color="C3" if method == "ea-cg" else "C0", linewidth=1)
-            name = fill(title_of(case), 30, break_on_hyphens=False)
-            axes.set(xlabel="CPU seconds", yscale="log", title=f"{name}\n{criterion}")
+        for axes, (curves, own) in zip(panels, cases):
+            chosen = training.Chosen("L", curves.criterion, own, results)
+            for method, curvature in self.methods(curves):
+                for run in chosen.runs(method, curvature).values():
+                    axes.plot(run["seconds"], run["loss"], training.STYLES[method],
+                              color="C3" if method == "ea-cg" else "C0", linewidth=1)
+            name = fill(title_of(own["case"]), 30, break_on_hyphens=False)
+            axes.set(xlabel="CPU seconds", yscale="log",
+                     title=f"{name}\n{training.NAMES[curves.criterion]}")
             axes.title.set_fontsize(7)
         panels[0].set_ylabel("training loss")
         panels[0].plot([], [], "C3-", label="EA-CG")
         panels[0].plot([], [], "C0--", label="KFI")
         legend_below(figure, panels[0])
-        figure.suptitle("EA-CG and KFI, PCH-1, chosen by least loss; a line a seed", fontsize=10)
+        figure.suptitle("EA-CG and KFI, PCH-1, chosen by the least loss of the trials, as judged; "
+                        "a line a seed", fontsize=10)

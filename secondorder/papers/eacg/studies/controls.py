@@ -48,8 +48,14 @@ class Sgd:
                                     "accuracy less SGD's; it may be -.02", 0.02)}
 
     def draw(self, results, figure, settings):
-        training.draw_curves([("ea-cg", "pch-1"), ("sgd", "none")], "cross-entropy", results,
-                             figure, "epochs")
+        methods = [("ea-cg", "pch-1"), ("sgd", "none")]
+        if settings["trial"]:  # a line of its own, where the free rates choose another point
+            free = self.free(settings)
+            points = [training.chosen("sgd", "none", "cross-entropy", grid, results).get("L")
+                      for grid in (settings, free)]
+            if points[0] != points[1]:
+                methods.append(("sgd", "none", free, f", rate {points[1][0]:g}"))
+        training.draw_curves(methods, "cross-entropy", results, figure, "epochs", settings)
 
 
 @study(PAPER, "claim-eta-alpha",
@@ -59,7 +65,8 @@ class Sgd:
        full={**training.FULL, "case": "R5", "epochs": 15, "alphas": (0.01, 0.02, 0.05, 0.1),
              "batches": (100,)},
        quick={**training.QUICK, "alphas": (0.01, 0.1)}, seconds=(900, 4), needs=("cifar-10",),
-       deviation="ours; SGD without momentum's share: momentum .9 at (1 - .9) eta / alpha")
+       ours=("alike", "corner"),
+       deviation="SGD without momentum's share: momentum .9 at (1 - .9) eta / alpha")
 class EtaAlpha:
     def pairs(self, settings):
         return [(rate, alpha, batch) for rate in settings["rates"] for alpha in settings["alphas"]
@@ -123,43 +130,53 @@ class EtaAlpha:
 
 @study(PAPER, "claim-13-unstable",
        shows="KFI with (12) in every layer, and with (13) in the first, over the grid",
-       claims={"a": "at one point of the grid at least (13) diverges and (12) does not"},
-       full={**training.FULL, "case": "R5", "epochs": 3, "batches": (500,)},
-       quick=training.QUICK, seconds=(200, 4), needs=("cifar-10",),
-       deviation="3 epochs; " + training.DEVIATION)
+       claims={"a": "at one point of the grid at least, of one of three networks, (13) diverges "
+                    "and (12) does not"},
+       full={**training.FULL, "cases": ("R5", "Q"), "missing": ("W4",), "epochs": 3},
+       quick={**training.QUICK, "cases": ("Q",), "missing": ()}, seconds=(900, 4),
+       needs=("cifar-10",),
+       deviation="3 epochs; the network with wide inputs is not run; " + training.DEVIATION)
 class Unstable:
     def runs(self, settings, results):
-        return [training.one(seed, method, "pch-1", point, "cross-entropy", settings)
-                for seed in settings["seeds"] for method in ("kfi", "kfi-rank-one")
+        return [training.one(seed, method, "pch-1", point, "cross-entropy",
+                             {**settings, "case": case})
+                for case in settings["cases"] for seed in settings["seeds"]
+                for method in ("kfi", "kfi-rank-one")
                 for point in training.points(method, settings)]
 
     def judge(self, results, settings):
-        lost = [self.lost(method, point, results) for point in training.points("kfi", settings)
-                for method in ("kfi", "kfi-rank-one")]
-        only = sum(b and not a for a, b in zip(lost[::2], lost[1::2]))
-        return {"a": exactly(only > 0, only, "points of the grid", f"{len(lost) // 2} points",
-                            len(settings["seeds"]))}
+        points = [(case, point) for case in settings["cases"]
+                  for point in training.points("kfi", settings)]
+        only = sum(self.lost("kfi-rank-one", case, point, results)
+                   and not self.lost("kfi", case, point, results) for case, point in points)
+        if not only and settings["missing"]:
+            return {"a": undecided(f"at none of {len(points)} points; not run: "
+                                   f"{', '.join(settings['missing'])}", len(settings["seeds"]))}
+        return {"a": exactly(only > 0, only, "points of the grid", f"of {len(points)} points",
+                             len(settings["seeds"]))}
 
-    def lost(self, method, point, results):
+    def lost(self, method, case, point, results):
         """Whether a seed diverged: ended, or with a loss above that of uniform outputs."""
         rate, alpha, batch = point
-        runs = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
+        runs = results.of(method=method, case=case, rate=rate, alpha=alpha, batch=batch)
         return any(diverged(one) or not final(one) < np.log(10) + 0.5 for one in runs)
 
     def draw(self, results, figure, settings):
-        axes = figure.subplots()
-        points = sorted({(one["rate"], one["alpha"], one["batch"]) for one in results.arguments()})
-        for k, method in enumerate(("kfi", "kfi-rank-one")):
-            for place, (rate, alpha, batch) in enumerate(points):
-                runs = results.of(method=method, rate=rate, alpha=alpha, batch=batch)
-                ends = [final(one) for one in runs]
-                axes.plot([place + 0.15 * k] * len(ends), ends, "os"[k], color=f"C{k}",
-                          label=("(12) in every layer", "(13) in the first")[k] if not place
-                          else None)
-        axes.axhline(np.log(10), color="0.6", linewidth=0.8)
-        axes.set_xticks(range(len(points)), [f"{rate:g}\n{alpha:g}" for rate, alpha, _ in points])
-        axes.set(xlabel="rate, alpha", ylabel="final training loss (line: log 10)",
-                 title="KFI by (12) and with (13), a mark a seed:\n"
-                 + training.title_of(results.arguments()[0]["case"]))
-        axes.title.set_fontsize(9)
-        legend_below(figure, axes)
+        panels = np.atleast_1d(figure.subplots(1, len(settings["cases"])))
+        points = training.points("kfi", settings)
+        for axes, case in zip(panels, settings["cases"]):
+            for k, method in enumerate(("kfi", "kfi-rank-one")):
+                for place, (rate, alpha, batch) in enumerate(points):
+                    ends = [final(one) for one in results.of(method=method, case=case, rate=rate,
+                                                             alpha=alpha, batch=batch)]
+                    axes.plot([place + 0.2 * k] * len(ends), ends, "os"[k], color=f"C{k}",
+                              label=("(12) in every layer", "(13) in the first")[k] if not place
+                              else None)
+            axes.axhline(np.log(10), color="0.6", linewidth=0.8)
+            axes.set_xticks(range(len(points)), [f"{rate:g}\n{alpha:g}\n{batch}"
+                                                 for rate, alpha, batch in points], fontsize=7)
+            axes.set(xlabel="rate, alpha, batch", title=training.title_of(case))
+            axes.title.set_fontsize(8)
+        panels[0].set_ylabel("final training loss (line: log 10)")
+        figure.suptitle("KFI by (12) and with (13), a mark a seed", fontsize=10)
+        legend_below(figure, panels[0])

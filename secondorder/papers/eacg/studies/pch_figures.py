@@ -33,7 +33,7 @@ class TwoOfThem:
                 "accuracy": near(better_accuracy, 0.02, "accuracy")}
 
     def draw(self, results, figure, settings):
-        training.draw_curves(self.methods(), self.criterion, results, figure, "epochs")
+        training.draw_curves(self.methods(), self.criterion, results, figure, "epochs", settings)
 
 
 @study(PAPER, "figure-9", shows="PCH-1 and PCH-2, cross-entropy, Cifar-10", claims=CLAIMS,

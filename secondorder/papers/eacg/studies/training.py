@@ -253,52 +253,53 @@ def seconds_to(result, level):
 
 # -- pictures --------------------------------------------------------------------------------------
 
+NAMES = {"fisher": "Fisher", "gauss-newton": "Gauss-Newton", "pch-1": "PCH-1", "pch-2": "PCH-2",
+         "ea-cg": "EA-CG", "kfi": "KFI", "kfi-rank-one": "KFI with (13)",
+         "cross-entropy": "cross-entropy", "bounded": "bounded criterion (14)"}
 STYLES = {"sgd": ":", "ea-cg": "-", "kfi": "--", "kfi-rank-one": "--"}
 MARKERS = {"none": "", "fisher": "o", "gauss-newton": "^", "pch-1": "s", "pch-2": "D"}
 COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "pch-2": "C4"}
 
 
-def draw_curves(methods, criterion, results, figure, over):
-    """Training loss and test accuracy of the points with the least loss, over epochs or seconds;
-    the one seed, or the mean of several.
+def draw_curves(methods, criterion, results, figure, over, settings):
+    """Training loss and test accuracy of the runs that the least loss of the trials chose, which
+    are those that judge, over epochs or seconds; the one seed, or the mean of several.
 
     Parameters
     ----------
+    methods : sequence of (str, str) or of (str, str, dict, str)
+        Method and curvature; and the settings of another grid, with what the label says of it.
     over : {"seconds", "epochs"}
+        Seconds end where the quickest method has ended: there the others are still under way.
     """
     panels = figure.subplots(1, 2)
-    told = [one for one in results.arguments(criterion=criterion) if not one["hold_out"]]
-    for method, curvature in methods:
-        best = best_arguments(method, curvature, told, results)
-        if best is None:
-            continue
-        runs = [run for run in results.of(**best) if not diverged(run)]
-        shortest = min(len(run["loss"]) for run in runs)
+    lines = []
+    for method, curvature, *other in methods:
+        grid, told = other or (settings, "")
+        runs = {seed: run for seed, run in Chosen("L", criterion, grid, results).runs(
+            method, curvature).items() if not diverged(run)}
+        if runs:
+            lines.append((method, curvature, told, runs))
+    last = np.inf if over == "epochs" else 1.5 * np.median(
+        [run["seconds"][-1] for *_, runs in lines for run in runs.values()])
+    for method, curvature, told, runs in lines:
+        shortest = min(len(run["loss"]) for run in runs.values())
         x = (np.arange(shortest) if over == "epochs" else
-             np.mean([run["seconds"][:shortest] for run in runs], axis=0))
-        label = "SGD, momentum" if method == "sgd" else f"{curvature}, {method}"
+             np.mean([run["seconds"][:shortest] for run in runs.values()], axis=0))
+        x = x[x <= last]
+        label = ("SGD, momentum" if method == "sgd" else
+                 f"{NAMES[curvature]}, {NAMES[method]}") + told
         for axes, name in zip(panels, ("loss", "accuracy")):
-            axes.plot(x, np.mean([run[name][:shortest] for run in runs], axis=0),
+            axes.plot(x, np.mean([run[name][:len(x)] for run in runs.values()], axis=0),
                       STYLES[method], color=COLOURS[curvature], marker=MARKERS[curvature],
                       markerfacecolor=COLOURS[curvature] if method == "ea-cg" else "white",
-                      markersize=4, markevery=max(1, shortest // 8), label=label)
+                      markersize=4, markevery=max(1, len(x) // 8), label=label,
+                      alpha=0.5 if told else 1.0)
     unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
-    panels[0].set(xlabel=unit, ylabel=f"training loss, {criterion}", yscale="log")
+    panels[0].set(xlabel=unit, ylabel=f"training loss, {NAMES[criterion]}", yscale="log")
     panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
     legend_below(figure, panels[1], rows=2)
-    seeds = {one["seed"] for one in told}
-    figure.suptitle(f"Training over {over}: {title_of(told[0]['case'])}\nrate, alpha and batch of "
-                    f"least loss in trials; {over_seeds(seeds, 'mean')}", fontsize=9)
-
-
-def best_arguments(method, curvature, told, results):
-    """The arguments, without the seed, of the judged runs of a method with the lowest loss."""
-    best, lowest = None, np.inf
-    for arguments in told:
-        if (arguments["method"], arguments["curvature"]) != (method, curvature):
-            continue
-        wanted = {key: value for key, value in arguments.items() if key != "seed"}
-        ends = [final(run) for run in results.of(**wanted)]
-        if np.nanmean([*ends, np.inf] if np.isnan(ends).all() else ends) < lowest:
-            best, lowest = wanted, np.nanmean(ends)
-    return best
+    seeds = {seed for *_, runs in lines for seed in runs}
+    figure.suptitle(f"Training over {over}: {title_of(settings['case'])}\nrate, alpha and batch of "
+                    f"least loss in the trials, as judged; {over_seeds(seeds, 'mean')}",
+                    fontsize=9)

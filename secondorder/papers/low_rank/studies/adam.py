@@ -18,6 +18,7 @@ SIGMAS = (1.0, 10.0, 100.0, 1000.0)
                     "sigma cubic steps on Adam are within 10 % of it and at 1000 the step on the "
                     "plateau is below a tenth of Adam's"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(1100, 4), needs=("mnist",),
+       ours=("c",),
        deviation=plateau.DEVIATION + "; Adam's epsilon stands behind the bias correction, "
        "TensorFlow's before it")
 class AdamClaim:

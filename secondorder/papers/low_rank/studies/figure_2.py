@@ -23,6 +23,7 @@ CONSTANT = (0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # rates of the control, witho
                "d-printed": "the same as printed",
                "e": "control, ours: no constant rate from .02 to 30 leaves as early"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(900, 6), needs=("mnist",),
+       ours=("e",),
        deviation=plateau.DEVIATION)
 class Figure2:
     packed = staticmethod(plateau.packed)

@@ -130,7 +130,9 @@ def best(results, settings, method, place):
        full=plateau.FULL | {"choosing": (10, 11), "grids": GRIDS},
        quick=plateau.QUICK | {"choosing": (10,), "grids": {
            method: grid[1:3] for method, grid in GRIDS.items()}},
-       seconds=(1900, 12), needs=("mnist",), deviation=plateau.DEVIATION + "; settings are chosen "
+       seconds=(1900, 12), needs=("mnist",),
+       ours=("h-0", "h-0-best", "normalised", "clipped", "usual", "printed"),
+       deviation=plateau.DEVIATION + "; settings are chosen "
        "on seeds 10 and 11, apart for the plateau and for the good start")
 class Normalisation:
     def runs(self, settings, results):

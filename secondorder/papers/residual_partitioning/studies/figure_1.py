@@ -19,7 +19,7 @@ from . import curves
                "c-fair": "at the lowest training loss that all three reach, its validation loss is "
                          "below both others', on all sets"},
        full=curves.FULL, quick=curves.QUICK, seconds=(3800, 6), needs=("mnist", "cifar-10"),
-       deviation=curves.DEVIATION)
+       ours=("c-fair",), deviation=curves.DEVIATION)
 class Figure1:
     def runs(self, settings, results):
         return curves.stages("autoencoder", settings, results)

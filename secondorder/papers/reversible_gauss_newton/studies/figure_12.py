@@ -18,6 +18,7 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
                "c": "control, ours: that rate, halved every 10 epochs, ends more than 5 % below "
                     "itself constant: what saturates is the constant rate"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4400, 6), needs=("cifar-10",),
+       ours=("c",),
        deviation=compared.DEVIATION + "; the rates are not stated: .1, .2, .5, 1, 2, 4; Adam at "
        "the rate of rule P. Full cost with Figure 2's runs at hand: .7 core-hours")
 class Figure12:

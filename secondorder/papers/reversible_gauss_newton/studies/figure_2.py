@@ -65,7 +65,7 @@ TOLD = {"a": (ends_below, "Adam ends below Gauss-Newton in training and test los
        | {"d": "gradient descent ends below Gauss-Newton on CIFAR-10",
           "e": "Gauss-Newton falls further behind Adam on CIFAR-10 than on MNIST"},
        full=compared.FULL, quick=compared.QUICK, seconds=(5800, 9), needs=("mnist", "cifar-10"),
-       deviation=compared.DEVIATION)
+       ours=("f-cifar", "f-mnist"), deviation=compared.DEVIATION)
 class Figure2:
     def runs(self, settings, results):
         return compared.wanted(settings, results, SETS)
