@@ -1,6 +1,6 @@
 """How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Verdict:
         What the effect is.
     because : str
         Where it is undecided: what would decide it; else whatever a reader should know.
+    p : float or None
+        Of Student's test of the effect against the margin, two-sided, where an interval decides.
     """
 
     verdict: str
@@ -33,6 +35,7 @@ class Verdict:
     seeds: int = 0
     measure: str = ""
     because: str = ""
+    p: float | None = None
 
     def __post_init__(self):
         if self.verdict not in (HELD, DID_NOT_HOLD, UNDECIDED):
@@ -42,7 +45,7 @@ class Verdict:
     def with_note(self, note):
         """The same with a note added to what a reader should know."""
         because = "; ".join(text for text in (self.because, note) if text)
-        return Verdict(self.verdict, self.effect, self.spread, self.seeds, self.measure, because)
+        return replace(self, because=because)
 
 
 def undecided(because, seeds=0, effect=None, measure=""):
@@ -88,7 +91,8 @@ def paired(differences, measure="", margin=0.0):
                else UNDECIDED)
     because = "" if verdict != UNDECIDED else (
         f"the interval holds the margin: {seeds_needed(values, abs(mean - margin))}")
-    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
+    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because,
+                   p_value(values, abs(mean - margin)))
 
 
 def alike(differences, margin, measure=""):
@@ -105,7 +109,8 @@ def alike(differences, margin, measure=""):
                else UNDECIDED)
     because = "" if verdict != UNDECIDED else (
         f"the interval crosses the margin: {seeds_needed(values, abs(abs(mean) - margin))}")
-    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because)
+    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because,
+                   p_value(values, abs(abs(mean) - margin)))
 
 
 def half_width(values):
@@ -114,6 +119,14 @@ def half_width(values):
 
     n = len(values)
     return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+
+
+def p_value(values, distance):
+    """Two-sided, of Student's test with t = distance sqrt(n) / s."""
+    from scipy.stats import t
+
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return float(2 * t.sf(distance / error, len(values) - 1)) if error else 0.0
 
 
 def seeds_needed(values, distance, most=100):
@@ -164,15 +177,24 @@ def exactly(condition, effect=None, measure="", because="", seeds=1):
 def both(*verdicts, because=""):
     """All of them: held if all held, did not hold if one did not, else undecided.
 
+    With k parts one of them fails more easily by chance. So a part that an interval decides fails
+    the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction.
+
     The effect is that of the first that decides; where they differ, `because` counts them.
     """
     kinds = [one.verdict for one in verdicts]
-    kind = (DID_NOT_HOLD if DID_NOT_HOLD in kinds else UNDECIDED if UNDECIDED in kinds else HELD)
-    first = next(one for one in verdicts if one.verdict == kind)
+    failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
+              and (one.p is None or one.p < 0.05 / len(verdicts))]
+    kind = DID_NOT_HOLD if failed else HELD if set(kinds) == {HELD} else UNDECIDED
+    telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, HELD) for one in verdicts
+                         if one.verdict == kind]
+    first = telling[0]
     joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
-                     first.measure, because or first.because)
-    if because or len(set(kinds)) == 1:
+                     first.measure, because or first.because, first.p)
+    if because or set(kinds) == {kind}:
         return joined
     counts = ", ".join(f"{kinds.count(one)} {one}" for one in (HELD, DID_NOT_HOLD, UNDECIDED)
                        if one in kinds)
-    return joined.with_note(f"of {len(kinds)} parts {counts}")
+    chance = "" if failed or DID_NOT_HOLD not in kinds else (
+        f", not beyond chance in one of {len(kinds)}")
+    return joined.with_note(f"of {len(kinds)} parts {counts}{chance}")

@@ -118,3 +118,33 @@ def test_a_note_joins_what_is_said():
     assert undecided("few").with_note("small images").because == "few; small images"
     with pytest.raises(ValueError, match="verdict must be"):
         Verdict("maybe")
+
+
+def test_p_is_that_of_students_test():
+    values = [0.3, 0.1, 0.5, 0.2]
+    assert paired(values, margin=0.1).p == pytest.approx(stats.ttest_1samp(values, 0.1).pvalue)
+    assert alike(values, 0.5).p == pytest.approx(stats.ttest_1samp(values, 0.5).pvalue)
+    assert alike(np.negative(values), 0.5).p == pytest.approx(alike(values, 0.5).p)
+    assert paired([1.0, 1.0, 1.0]).p == 0
+
+
+def test_one_of_many_parts_fails_the_whole_only_beyond_chance():
+    """Six parts that lie on their margins: each fails by chance in 2.5 %, one of them in 14 %."""
+    rng = np.random.default_rng(3)
+    by_chance = corrected = 0
+    for _ in range(600):
+        parts = [paired(rng.normal(size=4)) for _ in range(6)]
+        by_chance += any(one.verdict == DID_NOT_HOLD for one in parts)
+        corrected += both(*parts).verdict == DID_NOT_HOLD
+    assert by_chance > 60 and corrected < 30
+    clear, open_ = paired([-1.0, -1.01, -0.99]), paired([1.0, 0.0, -1.0])
+    assert both(clear, *[open_] * 5).verdict == DID_NOT_HOLD
+    near = paired([-1.0, -0.4, -0.6, -0.6])  # p = 0.014
+    assert near.verdict == DID_NOT_HOLD and both(near, near).verdict == DID_NOT_HOLD
+    joined = both(near, *[open_] * 5)
+    assert joined.verdict == UNDECIDED and "not beyond chance in one of 6" in joined.because
+    assert joined.effect == near.effect
+
+
+def test_a_count_fails_the_whole_as_it_stands():
+    assert both(counted([False] * 5), counted([True] * 5)).verdict == DID_NOT_HOLD

@@ -237,7 +237,7 @@ def draw_lines(results, figure, lines, title):
     right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
               title="rate")
     legend_below(figure, left)
-    figure.suptitle(f"{title}; {over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
+    figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
 
 def trailing_mean(values, window=100):
