@@ -15,13 +15,15 @@ a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has 
 - its last cell, **What this tutorial claims**, is asserts.
 
 `grade` (in `apart`) runs an exercise in a process of its own (`child`), reads its code with
-`sources` and judges it with `grading`. An exercise says in ``GRADE`` what is graded; its solution
+`sources` and judges it with `grading`; `grade_folder` (in `classes`) does so with what a class
+handed in. An exercise says in ``GRADE`` what is graded; its solution
 has usual mistakes (``WRONG``), further calls to compare (``CASES``) and, for a class, ``by_hand``.
 """
 
 from .apart import Verdict, grade, require_file
+from .classes import grade_folder, submissions
 from .figures import Figures
 from .notebooks import cells, folder, scripts, write_notebooks
 
-__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "require_file", "scripts",
-           "write_notebooks"]
+__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "grade_folder", "require_file",
+           "scripts", "submissions", "write_notebooks"]
