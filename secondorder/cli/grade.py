@@ -15,8 +15,11 @@ GRADE = """\
   secondorder grade handed-in --jobs 4 --seconds 20 --out week-3.csv
 """
 NOTEBOOK = """\
-  secondorder notebook lessons             all of them
+  secondorder notebook lessons             all tutorials and exercises
   secondorder notebook lessons 01 exercises
+  secondorder notebook lessons --class 90           plans of ninety minutes, for whoever teaches
+  secondorder notebook lessons --class curvatures   Hessian, Gauss-Newton, Fisher, KFAC, PCH
+  secondorder notebook lessons --class steps        how long a step
 """
 
 
@@ -42,13 +45,16 @@ def add(commands):
                         help="how long the code and the check of a file may take (default: 60)")
     parser.set_defaults(run=run)
     parser = commands.add_parser(
-        "notebook", help="write tutorials and exercises as notebooks",
+        "notebook", help="write tutorials, exercises and plans of a class as notebooks",
         description="Write the tutorials and exercises as Jupyter notebooks. A notebook that was "
-        "worked in is kept, and named; one that nobody changed is written again.",
+        "worked in is kept, and named; one that nobody changed is written again. A plan of a class "
+        "has its cells, minutes, predictions to ask for, figures to project, an exercise, answers.",
         examples=NOTEBOOK)
     parser.add_argument("directory", metavar="DIR", help="where they go")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="beginnings of names: 01, 05_, exercises (default: all)")
+    parser.add_argument("--class", dest="plan", metavar="PLAN", help="write plans of a class into "
+                        "DIR/classes instead: 90 (all of ninety minutes), curvatures, steps")
     parser.set_defaults(run=run_notebook)
 
 
@@ -99,7 +105,12 @@ def run_notebook(options):
     """Write notebooks and say which."""
     from secondorder import lessons
 
+    names = options.names
+    if options.plan is not None:
+        if names:
+            raise ValueError(f"--class names what is written, got {names[0]} as well")
+        names = [place.with_suffix("").as_posix() for place in lessons.plans(options.plan)]
     out = files.output_directory(options.directory)
-    for path in lessons.write_notebooks(out, options.names):
+    for path in lessons.write_notebooks(out, names):
         print(f"written: {path}")
     return 0
