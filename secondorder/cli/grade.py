@@ -1,46 +1,76 @@
 """`secondorder grade` and `secondorder notebook`: exercises and tutorials."""
 
+import time
+from pathlib import Path
+
 from secondorder import files
+
+from .parsing import positive
 
 GRADE = """\
   secondorder notebook lessons             tutorials and exercises as notebooks
   secondorder grade lessons/exercises/05_whose_slopes.ipynb
   secondorder grade tutorials/exercises/05_whose_slopes.py
+  secondorder grade handed-in              a class: a folder a student, or all files in one folder
+  secondorder grade handed-in --jobs 4 --seconds 20 --out week-3.csv
 """
 NOTEBOOK = """\
-  secondorder notebook lessons             all of them
+  secondorder notebook lessons             all tutorials and exercises
   secondorder notebook lessons 01 exercises
+  secondorder notebook lessons --class 90           plans of ninety minutes, for whoever teaches
+  secondorder notebook lessons --class curvatures   Hessian, Gauss-Newton, Fisher, KFAC, PCH
+  secondorder notebook lessons --class steps        how long a step
 """
 
 
 def add(commands):
     """Add the parsers of these commands."""
     parser = commands.add_parser(
-        "grade", help="grade an exercise: your function inside the paper's own check",
+        "grade", help="grade an exercise, or a class: functions inside the paper's own check",
         description="Put the function of an exercise in the place of the edition's own, inside the "
         "paper's check, and say what is wrong: which claim, which entries, by which ratio, and "
         "where the answer is a usual mistake, what to look at. The code of a file runs in a "
-        "process of its own; every file gets a verdict: right, wrong, or not graded and why.",
+        "process of its own; every file gets a verdict: right, wrong, or not graded and why. Of a "
+        "FOLDER every script and notebook is graded, and a table (CSV) is written: name, exercise, "
+        "verdict, hint, seconds, file. A name is a student's folder or, in a flat folder, the file."
+        " The code runs with your rights. Exit status 0: all are right.",
         examples=GRADE)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an exercise, .py or .ipynb")
+    parser.add_argument("files", nargs="+", metavar="FILE",
+                        help="an exercise, .py or .ipynb, or one FOLDER of them")
+    parser.add_argument("--out", metavar="FILE", help="FOLDER: where the table goes; one that was "
+                        "changed is never replaced (default: grades.csv)")
+    parser.add_argument("--jobs", type=positive, metavar="N",
+                        help="FOLDER: files graded at the same time (default: 1)")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
                         help="how long the code and the check of a file may take (default: 60)")
     parser.set_defaults(run=run)
     parser = commands.add_parser(
-        "notebook", help="write tutorials and exercises as notebooks",
+        "notebook", help="write tutorials, exercises and plans of a class as notebooks",
         description="Write the tutorials and exercises as Jupyter notebooks. A notebook that was "
-        "worked in is kept, and named; one that nobody changed is written again.",
+        "worked in is kept, and named; one that nobody changed is written again. A plan of a class "
+        "has its cells, minutes, predictions to ask for, figures to project, an exercise, answers.",
         examples=NOTEBOOK)
     parser.add_argument("directory", metavar="DIR", help="where they go")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="beginnings of names: 01, 05_, exercises (default: all)")
+    parser.add_argument("--class", dest="plan", metavar="PLAN", help="write plans of a class into "
+                        "DIR/classes instead: 90 (all of ninety minutes), curvatures, steps")
     parser.set_defaults(run=run_notebook)
 
 
 def run(options):
-    """Grade files; 0 only if all are right."""
+    """Grade files, or the folder of a class; 0 only if all are right."""
     from secondorder import lessons
 
+    folders = [name for name in options.files if Path(name).is_dir()]
+    if folders:
+        if len(options.files) > 1:
+            raise ValueError(f"a folder is graded by itself, got {folders[0]} and "
+                             f"{len(options.files) - 1} more")
+        return _class(folders[0], options)
+    for option in ("out", "jobs"):
+        if getattr(options, option) is not None:
+            raise ValueError(f"--{option} is for a folder, got files")
     for name in options.files:  # a name that is mistyped is told before any file is graded
         lessons.require_file(name)
     right = True
@@ -51,6 +81,17 @@ def run(options):
             print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
         right = right and verdict.ok
     return 0 if right else 1
+
+
+def _class(folder, options):
+    """Grade the folder of a class, a line a file, and say where the table is."""
+    from secondorder import lessons
+
+    began = time.monotonic()
+    grades = lessons.grade_folder(folder, options.out or "grades.csv", options.seconds,
+                                  options.jobs or 1, lambda line: print(line, flush=True))
+    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}")
+    return 0 if grades.ok else 1
 
 
 def _beginning(text, most=5):
@@ -64,7 +105,12 @@ def run_notebook(options):
     """Write notebooks and say which."""
     from secondorder import lessons
 
+    names = options.names
+    if options.plan is not None:
+        if names:
+            raise ValueError(f"--class names what is written, got {names[0]} as well")
+        names = [place.with_suffix("").as_posix() for place in lessons.plans(options.plan)]
     out = files.output_directory(options.directory)
-    for path in lessons.write_notebooks(out, options.names):
+    for path in lessons.write_notebooks(out, names):
         print(f"written: {path}")
     return 0

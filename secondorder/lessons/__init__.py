@@ -14,14 +14,22 @@ a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has 
   it as ``name.png`` in a script;
 - its last cell, **What this tutorial claims**, is asserts.
 
+A plan of a class stands in ``classes/`` under its minutes and its topic, ``90_steps.py``. Its first
+cell is for whoever teaches it: **Goal.**, **They know.**, **You need.**, **How.**, and a table of
+the parts. The minutes in the headings of the parts add up to those of the name. A part has
+**Predict first.** and, behind its cell, **Answer.**; **Project.** names a figure, **Exercise.** an
+exercise.
+
 `grade` (in `apart`) runs an exercise in a process of its own (`child`), reads its code with
-`sources` and judges it with `grading`. An exercise says in ``GRADE`` what is graded; its solution
+`sources` and judges it with `grading`; `grade_folder` (in `classes`) does so with what a class
+handed in. An exercise says in ``GRADE`` what is graded; its solution
 has usual mistakes (``WRONG``), further calls to compare (``CASES``) and, for a class, ``by_hand``.
 """
 
 from .apart import Verdict, grade, require_file
+from .classes import grade_folder, submissions
 from .figures import Figures
-from .notebooks import cells, folder, scripts, write_notebooks
+from .notebooks import cells, folder, plans, scripts, write_notebooks
 
-__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "require_file", "scripts",
-           "write_notebooks"]
+__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "grade_folder", "plans",
+           "require_file", "scripts", "submissions", "write_notebooks"]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from ..checks import positive_number
 
 #: What a verdict says.
 OUTCOMES = ("right", "wrong", "not graded")
+NOT_GRADED = OUTCOMES[2]
 _STARTING = 60.0  # seconds for imports, on a busy machine
+_LOOK = 0.2  # seconds between two looks at what may ask for an early end
 _KEPT, _MOST = 4000, 50 * 2**20  # bytes of output: kept; printed until the process is ended
 # the same modules as here; the folder of the exercise is no place for NumPy to be imported from
 _START = ("import os, sys; sys.path[:] = sys.argv.pop(1).split(os.pathsep); "
@@ -54,7 +57,7 @@ class Verdict:
         return self.text
 
 
-def grade(path, seconds=60.0):
+def grade(path, seconds=60.0, stop=None):
     """Grade an exercise; its code runs in a process of its own.
 
     The process, and what it leaves running in its group, is ended with the verdict. It keeps
@@ -66,6 +69,8 @@ def grade(path, seconds=60.0):
         A script or a notebook; its code is run, in the folder of the file.
     seconds : float > 0
         How long its code and the check may take.
+    stop : threading.Event, optional
+        Ends the process early once it is set: the file is not graded.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def grade(path, seconds=60.0):
     path, seconds = require_file(path), positive_number(seconds, "seconds")
     with tempfile.TemporaryDirectory(prefix="secondorder-grade-") as place:
         answer, trace = Path(place) / "answer.json", Path(place) / "trace.txt"
-        status, printed = _run(path.resolve(), seconds, answer, trace)
+        status, printed = _run(path.resolve(), seconds, answer, trace, stop)
         told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
             status, _read(trace), path.resolve(), seconds)}
     return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
@@ -105,7 +110,7 @@ def require_file(path):
     return path
 
 
-def _run(path, seconds, answer, trace):
+def _run(path, seconds, answer, trace, stop):
     """Start the process and wait: its exit status, None where it had to be ended, and the beginning
     of its output.
     """
@@ -121,13 +126,23 @@ def _run(path, seconds, answer, trace):
     reader = threading.Thread(target=_drain, args=(process, output), daemon=True)
     try:
         reader.start()
-        status = process.wait(seconds + _STARTING)
-    except subprocess.TimeoutExpired:
-        status = None
+        status = _wait(process, seconds + _STARTING, stop)
     finally:  # also at Ctrl-C: nothing of it goes on
         _end(process)
     reader.join(1.0)
     return status, _printable(bytes(output[:_KEPT]).decode(errors="replace"))
+
+
+def _wait(process, seconds, stop):
+    """The exit status of a process; None where its time is over, or `stop` is set before its end.
+    """
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not (stop is not None and stop.is_set()):
+        try:
+            return process.wait(seconds if stop is None else _LOOK)
+        except subprocess.TimeoutExpired:
+            pass
+    return None
 
 
 def _drain(process, output):

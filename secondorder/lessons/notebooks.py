@@ -9,6 +9,7 @@ from pathlib import Path
 from .. import files
 
 COMMAND = "notebook"
+CLASSES = "classes"  # the folder of the plans
 SEAL = "secondorder"  # its place among a notebook's metadata
 
 
@@ -22,12 +23,13 @@ def folder():
 
 
 def scripts(names=()):
-    """Tutorials and exercises in their order, as paths below `folder`.
+    """Tutorials, exercises and plans of a class in their order, as paths below `folder`.
 
     Parameters
     ----------
     names : sequence of str
-        Beginnings of names, or of the folder ``exercises``; () for all.
+        Beginnings of names, or of the folder ``exercises``; () for all tutorials and exercises. A
+        plan tells the answers, so that it is asked for by the folder: ``classes/90_steps``.
 
     Raises
     ------
@@ -37,11 +39,36 @@ def scripts(names=()):
     home = folder()
     scripts = [*sorted(home.glob("[0-9]*.py")), *sorted((home / "exercises").glob("[0-9]*.py"))]
     places = [path.relative_to(home) for path in scripts]
+    if any(name.startswith(CLASSES) for name in names):
+        places += plans()
     for name in names:
         if not any(_fits(place, name) for place in places):
             raise ValueError(f"no tutorial or exercise begins with {name!r}; there are "
                              f"{', '.join(str(place) for place in places)}")
     return [place for place in places if not names or any(_fits(place, name) for name in names)]
+
+
+def plans(name=""):
+    """Plans of a class, as paths below `folder`.
+
+    Parameters
+    ----------
+    name : str
+        Of one plan (``"steps"``), or the minutes of all that take so long (``"90"``); "" for all.
+
+    Raises
+    ------
+    ValueError
+        If there is no such plan.
+    """
+    home = folder()
+    places = [path.relative_to(home) for path in sorted((home / CLASSES).glob("[0-9]*.py"))]
+    found = [place for place in places if not name or name in (*place.stem.split("_"), place.stem)]
+    if not found:
+        minutes, topics = zip(*(place.stem.split("_", 1) for place in places))
+        raise ValueError(f"no plan of a class is called {name!r}; there are {', '.join(topics)}, "
+                         f"or all by their minutes: {', '.join(sorted(set(minutes)))}")
+    return found
 
 
 def _fits(place, name):

@@ -1,5 +1,5 @@
-"""Every tutorial and exercise runs as a notebook in a real Jupyter kernel: no cell fails, figures
-are among its outputs, and it leaves nothing behind.
+"""Every tutorial, exercise and plan of a class runs as a notebook in a real Jupyter kernel: no
+cell fails, figures are among its outputs, and it leaves nothing behind.
 
 They are run by hand and by the gate: pytest -m notebook, after pip install -e '.[notebook-test]'.
 """
@@ -13,6 +13,7 @@ from secondorder import lessons
 
 pytestmark = pytest.mark.notebook
 TUTORIALS = [str(place) for place in lessons.scripts() if "exercises" not in place.parts]
+PLANS = [str(place) for place in lessons.plans()]
 EXERCISES = [str(place) for place in lessons.scripts(["exercises"])]
 LIMIT = 60  # seconds for one tutorial on an idle machine; its kernel is ended at five times that
 
@@ -38,7 +39,7 @@ def outputs(notebook):
             for output in cell.outputs]
 
 
-@pytest.mark.parametrize("name", TUTORIALS)
+@pytest.mark.parametrize("name", TUTORIALS + PLANS)
 def test_a_tutorial_runs_and_shows_its_figures(name, tmp_path):
     notebook, seconds = executed(name, tmp_path / "lessons")
     found = outputs(notebook)

@@ -12,8 +12,8 @@ import pytest
 from secondorder import lessons
 
 HOME = lessons.folder()
-SCRIPTS = [*HOME.glob("[0-9]*.py"), *HOME.glob("exercises/[0-9]*.py"),
-           *HOME.glob("exercises/solutions/[0-9]*.py")]
+SCRIPTS = [*HOME.glob("[0-9]*.py"), *HOME.glob("classes/[0-9]*.py"),
+           *HOME.glob("exercises/[0-9]*.py"), *HOME.glob("exercises/solutions/[0-9]*.py")]
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
 
 

@@ -1,0 +1,163 @@
+"""A class's folder becomes one table: every file gets its row, whatever it is and does."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from secondorder import cli, lessons
+from secondorder.lessons import apart, classes
+
+HOME = lessons.folder() / "exercises"
+SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
+RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
+WRONG = SLOPES.replace("return ...", "return alpha(sample, k, l)")
+
+
+def table(path):
+    """The rows of a table as a spreadsheet reads it."""
+    with open(path, encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def handed_in(folder, **students):
+    """A folder a student, with one file."""
+    for name, text in students.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "05.py").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals and links")
+def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(apart, "_STARTING", 30.0)
+    folder = handed_in(tmp_path / "class", anna=RIGHT, ben=WRONG, cleo="while True: pass",
+                       dora="while True: print('x' * 10**6)", emil="def f(:\n", fay=b"\x00\xff\x7f",
+                       gus="import os; os._exit(0)")
+    (folder / "hal").mkdir()                                         # handed in nothing
+    (folder / "ida").mkdir()
+    (folder / "ida" / "05.py").symlink_to(HOME / "solutions" / "05_whose_slopes.py")
+    (folder / "jon").symlink_to(tmp_path)
+    deep = folder / "kim, \n=2+3" / "week 1"
+    deep.mkdir(parents=True)
+    (deep / "müller.py").write_text(RIGHT)
+    for passed_over in ("__MACOSX", ".git", "anna/__pycache__", "anna/.ipynb_checkpoints"):
+        (folder / passed_over).mkdir(parents=True, exist_ok=True)
+        (folder / passed_over / "05.py").write_text(RIGHT)
+    (folder / "anna" / "notes.txt").write_text("not code")
+    assert cli.main(["grade", str(folder), "--seconds", "8", "--jobs", "2"]) == 1
+    rows = table("grades.csv")
+    assert list(rows[0])[:6] == list(classes.COLUMNS)
+    told = {row["name"]: (row["exercise"], row["verdict"], row["hint"]) for row in rows}
+    assert list(told) == ["anna", "ben", "cleo", "dora", "emil", "fay", "gus", "hal", "ida", "jon",
+                          "kim,  =2+3"] and len(rows) == len(told)
+    assert told["anna"] == told["kim,  =2+3"] == ("05_whose_slopes", "right", "")
+    assert told["ben"][:2] == ("05_whose_slopes", "wrong") and "the step from" in told["ben"][2]
+    words = {"cleo": "endless loop", "dora": "output without end", "emil": "SyntaxError in line 1",
+             "fay": "NUL bytes", "gus": "status 0", "hal": "no script", "ida": "a link",
+             "jon": "a link"}
+    for name, expected in words.items():
+        assert told[name][:2] == ("", "not graded") and expected in told[name][2], told[name]
+    assert all("\n" not in cell for row in rows for cell in row.values())
+    assert all(float(row["seconds"]) >= 0 for row in rows)
+    assert rows[-1]["file"] == "kim,  =2+3/week 1/müller.py"
+    said = capsys.readouterr().out.splitlines()
+    assert sorted(line.split("]")[0] for line in said[:-1]) == sorted(
+        f"[{k}/11" for k in range(1, 12))
+    assert said[-1].startswith("11 submissions: 2 right, 1 wrong, 8 not graded")
+
+
+def test_a_flat_folder_has_a_student_a_file(tmp_path):
+    for name, text in (("anna.py", RIGHT), ("=cmd|'a'!A1.py", RIGHT), ("+ben.ipynb", "{"),
+                       ("readme.md", "no code")):
+        (tmp_path / name).write_text(text)
+    found = lessons.grade_folder(tmp_path, tmp_path / "grades.csv")
+    assert [row["name"] for row in table(found.path)] == ["'+ben", "'=cmd|'a'!A1", "anna"]
+    assert [row["file"] for row in table(found.path)] == ["'+ben.ipynb", "'=cmd|'a'!A1.py",
+                                                          "anna.py"]
+    assert not found.ok and str(found) == "3 submissions: 2 right, 0 wrong, 1 not graded"
+
+
+@pytest.mark.parametrize("text, cell", [
+    ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"), ("\t=1", "' =1"),
+    (" =1", "' =1"), ("\r=1", "' =1"), ("\uff1d1", "'\uff1d1"), ("a=1", "a=1"),
+    ("a\nb\x1b[2J", "a b [2J"),
+    ("\udcff\u202e", "  "), ("", ""), ("müller, \"a\"", "müller, \"a\"")])
+def test_no_cell_is_a_formula_or_goes_over_lines(text, cell):
+    assert classes._cell(text) == cell
+
+
+def test_names_that_are_no_text(tmp_path):
+    try:
+        os.mkdir(os.fsencode(tmp_path) + b"/m\xfcller")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    found = lessons.grade_folder(tmp_path, tmp_path / "grades.csv")
+    assert [row["name"] for row in table(found.path)] == ["m ller"]
+
+
+def test_only_its_own_unchanged_table_is_replaced(tmp_path, monkeypatch):
+    folder, out = handed_in(tmp_path / "class", anna="x = ("), tmp_path / "grades.csv"
+    lessons.grade_folder(folder, out)
+    before = out.read_bytes()
+    (folder / "anna" / "05.py").write_text("x = 1")
+    lessons.grade_folder(folder, out)
+    assert out.read_bytes() != before
+    changed = out.read_text(encoding="utf-8").replace("not graded", "right")
+    out.write_text(changed, encoding="utf-8")
+    with pytest.raises(FileExistsError, match="grades.csv.*not replaced"):
+        lessons.grade_folder(folder, out, say=lambda line: pytest.fail("graded before it refused"))
+    assert out.read_text(encoding="utf-8") == changed
+    out.unlink()
+    # somebody writes there in the meantime: both are kept
+    found = lessons.grade_folder(folder, out, say=lambda line: out.write_text("mine"))
+    assert out.read_text() == "mine" and found.path == tmp_path / "grades-2.csv"
+    assert len(table(found.path)) == 1
+
+
+def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a.py").write_text(RIGHT)
+    handed_in(tmp_path / "class", anna=RIGHT)
+    for arguments, words in ((["empty"], "holds no script"), (["class", "a.py"], "by itself"),
+                             (["a.py", "--jobs", "2"], "--jobs is for a folder"),
+                             (["a.py", "--out", "b.csv"], "--out is for a folder"),
+                             (["class", "--out", "no/b.csv"], "no such directory: no"),
+                             (["class", "--out", "empty"], "there already"),
+                             (["class", "--seconds", "0"], "seconds")):
+        assert cli.main(["grade", *arguments]) == 2, arguments
+        told = capsys.readouterr()
+        assert words in told.err and "[1/" not in told.out, told.err
+    with pytest.raises(ValueError, match="jobs must be at least 1"):
+        lessons.grade_folder("class", "b.csv", jobs=0)
+    with pytest.raises(NotADirectoryError):
+        lessons.submissions("a.py")
+    assert not (tmp_path / "grades.csv").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_leaves_the_table_and_no_process(tmp_path):
+    told = tmp_path / "pid"
+    loop = (f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\nwhile True: pass\n")
+    folder = handed_in(tmp_path / "class", anna="x = (", ben=loop)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "secondorder", "grade", "class", "--out", "grades.csv"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if told.exists() and told.read_text():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
+    assert [row["name"] for row in table(tmp_path / "grades.csv")] == ["anna"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["class", "grades.csv", "pid"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+    assert folder.is_dir()
