@@ -86,13 +86,13 @@ def figure():
     return Figure(
         title="A bound, and how far beyond it one may go",
         look="At rate 1 the step ends at the lowest point of the bound, from rate 2 on the bound "
-             "promises nothing. Take the rate up: that loose is the bound. One step still lowers "
+             "promises nothing. Take the rate up to see how loose the bound is: one step lowers "
              f"the loss most at a rate of {number_text(best)}; over {STEPS} steps "
              f"{number_text(too_much)} is already too much.",
         source="A 13-6-3 tanh net on the 178 wines, all in one batch, before training; one unit of "
                "the rate is the step −Ẇ/Ẅ to the bound's minimum. Computed by bound of the "
                "residual_partitioning room and two_jet.",
         labels=("3", "9", "algorithm-1", "claim-learning-rate"),
-        sliders=[Slider("rate", "steps of the bound", [number_text(rate) for rate in RATES],
+        sliders=[Slider("rate", "× the bound's step", [number_text(rate) for rate in RATES],
                         list(RATES).index(4))],
         panels=[one, many], words=Recorded(words, (0,)))
