@@ -223,26 +223,33 @@ agree("Gauss-Newton step in function space, J d of it and of the other",
 # ## The net with its numbers
 
 # %%
-figure = Figure(figsize=(10, 3.2), layout="constrained")
-axes = figure.add_subplot()
-axes.set(xlim=(-0.7, 9.7), ylim=(-1.6, 1.4), title="forward above, backward and curvature below")
-axes.axis("off")
-nodes = [(0, "x", "2", ""), (3, "z, h", "z = ½ ln 3\nh = 1/2", "h' = 3/4\nh'' = −3/4"),
-         (6, "p", "p = 1", "∂L/∂p = 2\ncurvature 1"), (9, "L", "L = 2", "target −1\nresidual 2")]
-for place, name, above, below in nodes:
-    axes.scatter(place, 0, s=1700, color="white", edgecolor=plots.BLUE, linewidth=2, zorder=3)
-    axes.text(place, 0, name, ha="center", va="center", fontsize=12, zorder=4)
-    axes.text(place, 0.65, above, ha="center", va="bottom", color=plots.BLUE)
-    axes.text(place, -0.65, below, ha="center", va="top", color=plots.VERMILION)
-edges = [(1.5, "$w_1$ = ¼ ln 3", "gradient 6\nH −3,  GN 9\nbound 3/2\nPCH-1 21"),
-         (4.5, "$w_2$ = 2", "gradient 1\nH 1/4,  GN 1/4\nbound 7/4\nPCH-1 1/4"),
-         (7.5, "½(p − y)²", "H off the diagonal 9/2\nGN there 3/2")]
-for place, above, below in edges:
-    axes.annotate("", (place + 0.95, 0), (place - 0.95, 0),
-                  arrowprops={"arrowstyle": "->", "linewidth": 1.5})
-    axes.text(place, 0.18, above, ha="center", va="bottom", fontsize=10)
-    axes.text(place, -0.18, below, ha="center", va="top", fontsize=9, color=plots.VERMILION)
-figures.show(figure, "pencil")
+def diagram():
+    """The net as a drawing: nodes, edges, and the numbers of both."""
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set(xlim=(-0.7, 9.7), ylim=(-1.6, 1.4),
+             title="forward above, backward and curvature below")
+    axes.axis("off")
+    nodes = [(0, "x", "2", ""), (3, "z, h", "z = ½ ln 3\nh = 1/2", "h' = 3/4\nh'' = −3/4"),
+             (6, "p", "p = 1", "∂L/∂p = 2\ncurvature 1"),
+             (9, "L", "L = 2", "target −1\nresidual 2")]
+    for place, name, above, below in nodes:
+        axes.scatter(place, 0, s=1700, color="white", edgecolor=plots.BLUE, linewidth=2, zorder=3)
+        axes.text(place, 0, name, ha="center", va="center", fontsize=12, zorder=4)
+        axes.text(place, 0.65, above, ha="center", va="bottom", color=plots.BLUE)
+        axes.text(place, -0.65, below, ha="center", va="top", color=plots.VERMILION)
+    edges = [(1.5, "$w_1$ = ¼ ln 3", "gradient 6\nH −3,  GN 9\nbound 3/2\nPCH-1 21"),
+             (4.5, "$w_2$ = 2", "gradient 1\nH 1/4,  GN 1/4\nbound 7/4\nPCH-1 1/4"),
+             (7.5, "½(p − y)²", "H off the diagonal 9/2\nGN there 3/2")]
+    for place, above, below in edges:
+        axes.annotate("", (place + 0.95, 0), (place - 0.95, 0),
+                      arrowprops={"arrowstyle": "->", "linewidth": 1.5})
+        axes.text(place, 0.18, above, ha="center", va="bottom", fontsize=10)
+        axes.text(place, -0.18, below, ha="center", va="top", fontsize=9, color=plots.VERMILION)
+    return figure
+
+
+figures.show(diagram(), "pencil")
 
 # %% [markdown]
 # ## What this tutorial claims

@@ -15,13 +15,11 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.optimize import minimize
 
 import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 
 figures = Figures()
 
@@ -140,11 +138,9 @@ print(f"relative distance of Gauss-Newton from the Hessian: {gap_before:.2f} bef
 flat = np.sum(np.abs(after) < 1e-12)
 print(f"flat directions: {flat}: one for each of the 3 inputs of the last layer, one for its bias")
 
-figure = Figure(figsize=(13, 5), layout="constrained")
-left, right = figure.subplots(1, 2)
-plots.hessian_heat_map(trained, net, left, title="Hessian after training, 27 x 27")
-plots.spectrum(after, right, title="its eigenvalues")
-figures.show(figure, "exact-curvature")
+figures.show(plots.row(
+    lambda ax: plots.hessian_heat_map(trained, net, ax, title="Hessian after training, 27 x 27"),
+    lambda ax: plots.spectrum(after, ax, title="its eigenvalues"), height=5), "exact-curvature")
 
 # %% [markdown]
 # ## 5. Curvature along a line, without the matrix
@@ -180,16 +176,11 @@ errors = [
     for h in steps
 ]
 off = np.abs(exact_product - value * vector).max()
-axes = plots.error_against_step(
-    steps,
-    errors,
-    Figure(figsize=(7, 5), layout="constrained").add_subplot(),
-    label="central difference of the gradient",
-    title="a Hessian-vector product",
-)
-axes.axhline(off, color=plots.VERMILION, linestyle="--", label="exact product")
-style.legend(axes)
-figures.show(axes.figure, "differences-against-exact")
+figures.show(plots.row(lambda ax: plots.lines(
+    {"central difference of the gradient": (steps, errors)}, ax,
+    references={"exact product": (steps, np.full(len(steps), off))}, logarithmic="xy",
+    x_label="step", y_label="error", title="a Hessian-vector product", show_legend="below"),
+    height=5), "differences-against-exact")
 print(f"best difference is off by {min(errors):.1e}, the exact product by {off:.1e}")
 
 # %% [markdown]

@@ -181,25 +181,23 @@ print(f"labels that follow the model: distance {of_right_model:.2f}")
 # The same five matrices, before training, one signed colour scale for all.
 
 # %%
-picture = Figure(figsize=(19, 4.2), layout="constrained")
-plots.matrices(start, so.mlp([4, 3, 3], activation="tanh", rng=0), picture, columns=5)
-figures.show(picture, "five-matrices")
+figures.show(plots.matrices(
+    start, so.mlp([4, 3, 3], activation="tanh", rng=0), columns=5,
+    figure=Figure(figsize=(19, 4.2), layout="constrained")).flat[0].figure, "five-matrices")
 
-curve = Figure(figsize=(13, 4.4), layout="constrained")
-left, right = curve.subplots(1, 2)
-left.loglog(draws, sampled_errors, "o-", color=plots.BLUE, label="mean of n sampled matrices")
-left.loglog(draws, sampled_errors[0] / np.sqrt(draws), "--", color=plots.VERMILION,
-            label="one over the square root of n")
-left.set(xlabel="draws n", ylabel="distance to the exact Fisher matrix", title="sampled")
-left.legend()
-right.plot([s["loss"] for s in states], [s["empirical"] for s in states], "s-",
-           color=plots.VERMILION, label="empirical Fisher")
-right.plot([s["loss"] for s in states], [s["Hessian"] for s in states], "o-", color=plots.BLUE,
-           label="Hessian")
-right.set(xlabel="loss (training goes to the left)", ylabel="distance to Gauss-Newton",
-          xscale="log", title="along training")
-right.legend()
-figures.show(curve, "fishers-along-training")
+at = [state["loss"] for state in states]
+figures.show(plots.row(
+    lambda ax: plots.lines(
+        {"mean of n sampled matrices": (draws, sampled_errors)}, ax,
+        references={"one over the square root of n": (draws, sampled_errors[0] / np.sqrt(draws))},
+        logarithmic="xy", x_label="draws n", y_label="distance to the exact Fisher matrix",
+        title="sampled", show_legend="below"),
+    lambda ax: plots.lines(
+        {"Hessian": (at, [state["Hessian"] for state in states]),
+         "empirical Fisher": (at, [state["empirical"] for state in states])}, ax,
+        logarithmic="x", x_label="loss (training goes to the left)",
+        y_label="distance to Gauss-Newton", title="along training", show_legend="below")),
+    "fishers-along-training")
 
 # %% [markdown]
 # ## What this tutorial claims

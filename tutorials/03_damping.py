@@ -15,7 +15,6 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
@@ -101,17 +100,10 @@ for name, d in directions.items():
 # *every* direction, also where the model was good.
 
 # %%
-rates = np.linspace(-0.5, 3.0, 71)
-along = Figure(figsize=(13, 4.6), layout="constrained")
-left, right = along.subplots(1, 2)
-for number, (name, d) in enumerate(directions.items()):
-    colour = plots.COLOURS[number]
-    left.plot(rates, [objective(net, net.theta + rate * d) for rate in rates], color=colour,
-              label=name)
-left.axvline(1, color="0.6", linewidth=0.8)
-left.set(xlabel="rate along its own step", ylabel="objective", ylim=(0, 2.2),
-         title="the objective along five steps")
-left.legend(fontsize=8)
+figures.show(plots.row(lambda ax: plots.along(
+    net, loss, x, y, directions, np.linspace(-0.5, 2.0, 51), l2=l2, ax=ax,
+    title="the objective along five steps, and its quadratic models").set(
+        xlabel="rate along its own step", ylim=(0, 2.2)), height=5), "loss-along-directions")
 
 # %% [markdown]
 # ## 2. How far does the model tell the truth?
@@ -214,42 +206,29 @@ for name, (told, trained) in runs.items():
           f"eigenvalue {lowest:.1e}")
 
 # %%
-right.semilogx(radii, predicted, color=plots.BLUE, label="predicted decrease")
-right.semilogx(radii, actual, color=plots.VERMILION, linestyle="--", label="actual decrease")
-right.set(xlabel="trust radius", ylabel="decrease of the objective",
-          ylim=(-0.5, 2.5), title="the model tells the truth inside a ball")
-right.legend(fontsize=8)
-figures.show(along, "loss-along-directions")
+figures.show(plots.row(lambda ax: plots.lines(
+    {"predicted decrease": (radii, predicted), "actual decrease": (radii, actual)}, ax,
+    logarithmic="x", x_label="trust radius", y_label="decrease of the objective",
+    y_limits=(-0.5, 2.5), title="the model tells the truth inside a ball", show_legend="below")),
+    "trust-radius")
 
 # %% [markdown]
 # The path in a plane that can be drawn: the gradient across, and the eigenvector of the most
 # negative eigenvalue upwards. Contours are the true objective.
 
 # %%
-first = -g / np.linalg.norm(g)
-second = vectors[:, 0] - (vectors[:, 0] @ first) * first
-second /= np.linalg.norm(second) * np.sign(-(vectors[:, 0] @ g) * (second @ vectors[:, 0]))
-steps = np.array([d for d, _ in path])
-across, up = np.linspace(-1, 4.5, 56), np.linspace(-2.5, 7.5, 51)
-heights = np.array([[objective(net, net.theta + a * first + b * second) for a in across]
-                    for b in up])
-figure = Figure(figsize=(13, 4.8), layout="constrained")
-left, right = figure.subplots(1, 2)
-shades = left.contourf(across, up, heights, levels=20, cmap="Greys")
-figure.colorbar(shades, ax=left, label="objective in this plane")
-left.plot(steps @ first, steps @ second, "o-", color=plots.BLUE, markersize=3,
-          label="trust-region steps, radius 0.02 to 8")
-left.plot(directions["Newton"] @ first, directions["Newton"] @ second, "X", color=plots.VERMILION,
-          markersize=11, label="Newton's step (most of it leaves this plane)")
-left.set(xlabel="along minus the gradient", ylabel="along negative curvature", xlim=(-1, 4.5),
-         ylim=(-2.5, 7.5), title="trust-region path")
-left.legend(fontsize=8, loc="lower right")
-for number, (name, (told, _)) in enumerate(runs.items()):
-    right.semilogy([one["objective"] for one in told], color=plots.COLOURS[number],
-                   marker=plots.MARKERS[number], markevery=4, label=name)
-right.set(xlabel="steps", ylabel="objective", title="three runs from one start")
-right.legend(fontsize=8)
-figures.show(figure, "trust-region-path")
+downhill = -np.sign(vectors[:, 0] @ g) * vectors[:, 0]
+figures.show(plots.row(
+    lambda ax: plots.plane(
+        net, loss, x, y, -g, downhill, ax=ax, l2=l2, title="trust-region path",
+        points={"trust-region steps, radius 0.02 to 8": np.array([d for d, _ in path]),
+                "Newton's step (most of it leaves this plane)": directions["Newton"]},
+        x_steps=np.linspace(-1, 4.5, 56), y_steps=np.linspace(-2.5, 7.5, 51)).set(
+            xlabel="along minus the gradient", ylabel="along negative curvature"),
+    lambda ax: plots.lines(
+        {name: np.array([one["objective"] for one in told]) for name, (told, _) in runs.items()},
+        ax, logarithmic="y", x_label="steps", y_label="objective",
+        title="three runs from one start", show_legend="below")), "trust-region-path")
 
 # %% [markdown]
 # Plain Newton leaves for ever: it is drawn to saddle points as much as to minima. Fixed damping

@@ -69,9 +69,9 @@ print(f"smallest eigenvalue of bound - Hessian: {above:.2e}; "
 print(f"largest difference of its first coefficients from the gradient: "
       f"{np.abs(bound.gradient - gradient).max():.0e}")
 
-figure = Figure(figsize=(13, 4.4), layout="constrained")
-plots.bound_beside_hessian(hessian, bound.curvature, net, figure)
-figures.show(figure, "bound-beside-hessian")
+figures.show(plots.bound_beside_hessian(
+    hessian, bound.curvature, net, Figure(figsize=(13, 4.4), layout="constrained"))[0].figure,
+    "bound-beside-hessian")
 
 # %% [markdown]
 # $\dot W$ is the gradient, whatever the fractions. The difference has no negative eigenvalue: the
@@ -172,10 +172,9 @@ for name, (method, rates) in GRIDS.items():
 mean_image = 0.5 * np.sum((validation.inputs - training.inputs.mean(axis=0)) ** 2, axis=1).mean()
 print(f"the mean image for every input: {mean_image:.2f}")
 
-axes = Figure(figsize=(9, 4.8), layout="constrained").add_subplot()
-plots.learning_curves(histories, axes, y_label="half squared error",
-                      title="autoencoder 64-64-2-64-64 on digits")
-figures.show(axes.figure, "autoencoder")
+figures.show(plots.row(lambda ax: plots.learning_curves(
+    histories, ax, y_label="half squared error", title="autoencoder 64-64-2-64-64 on digits"),
+    height=4.8), "autoencoder")
 
 # %% [markdown]
 # Adam wins, clearly; residual partitioning and SGD, each at its best rate, end alike. The method

@@ -15,12 +15,10 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 
 figures = Figures()
 loss = so.SoftmaxCrossEntropy()
@@ -195,26 +193,23 @@ for seed, (losses, rates) in enumerate(runs["cubic, sigma 10"]):
     print(f"seed {seed}: median rate of the first 20 steps {np.median(rates[:20]):.2g}, "
           f"of the last 100 {np.median(rates[-100:]):.2g}")
 
-figure = Figure(figsize=(13, 4.8), layout="constrained")
-axes = figure.subplots(1, 3)
-axes[0].plot(batches, batch_ranks, "o-", label="rank of the mean Hessian")
-axes[0].axhline(small.size, color="0.6", linestyle="--", label=f"{small.size} parameters")
-axes[0].plot([1] * len(ranks), ranks, "k_", markersize=10, label="single samples")
-axes[0].set(xscale="log", yscale="log", xlabel="samples", ylabel="rank",
-            title="thin one by one, not together")
-looks = {"SGD, rate 0.1": ("0.7", "-"), "SGD, rate 1": ("0.45", "-"), "SGD, rate 3": ("0.2", ":"),
-         "cubic, sigma 10": (plots.BLUE, "-"), "Adam, rate 0.001": (plots.VERMILION, "-")}
-for name, (colour, line) in looks.items():
-    losses, rates = runs[name][0]
-    axes[1].plot(LOOK * np.arange(len(losses)), losses, color=colour, linestyle=line, label=name)
-    if name != "Adam, rate 0.001":          # its rate multiplies another direction
-        axes[2].plot(rates, color=colour, linestyle=line)
-axes[1].axhline(np.log(10), color="0.85", zorder=0)
-axes[1].set(ylim=(0, 3), xlabel="steps", ylabel="loss", title="off the plateau (seed 0)")
-axes[2].set(yscale="log", xlabel="steps", ylabel="rate", title="the rate that it chooses")
-style.legend(axes[0], loc="upper left", bbox_to_anchor=(0, -0.16))
-style.legend(axes[1], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=2)
-figures.show(figure, "low-rank-and-plateaus")
+looks = ("SGD, rate 0.1", "SGD, rate 1", "SGD, rate 3", "cubic, sigma 10", "Adam, rate 0.001")
+losses, rates = ({name: runs[name][0][part] for name in looks} for part in (0, 1))
+del rates["Adam, rate 0.001"]               # it multiplies another direction
+figures.show(plots.row(
+    lambda ax: plots.lines(
+        {"rank of the mean Hessian": (batches, batch_ranks),
+         "single samples": (np.ones(len(ranks)), ranks)}, ax,
+        references={f"{small.size} parameters": (batches, np.full(len(batches), small.size))},
+        logarithmic="xy", x_label="samples", y_label="rank",
+        title="thin one by one, not together", show_legend="below"),
+    lambda ax: plots.lines(
+        {name: (LOOK * np.arange(len(run)), run) for name, run in losses.items()}, ax,
+        references={"ln 10": ((0, STEPS), np.log([10.0, 10.0]))}, x_label="steps", y_label="loss",
+        y_limits=(0, 3), title="off the plateau (seed 0)", show_legend="below"),
+    lambda ax: plots.lines(rates, ax, logarithmic="y", x_label="steps", y_label="rate",
+                           title="the rate that it chooses", show_legend="below")),
+    "low-rank-and-plateaus")
 
 # %% [markdown]
 # ## 3. Where the method loses

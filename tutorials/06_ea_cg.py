@@ -16,11 +16,10 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 
 figures = Figures()
 loss = so.SoftmaxCrossEntropy()
@@ -162,23 +161,23 @@ for t in range(3):
     print(f"layer {t + 1}, damping 0.05: {angles(0.05)[t][0]:.0f} degrees from the gradient, "
           f"{angles(0.05)[t][1]:.0f} from the damped Newton direction")
 
-figure = Figure(figsize=(14, 4.8), layout="constrained")
-axes = figure.subplots(1, 3)
-for ax, (title, values) in zip(axes, {"start": errors(start), "trained": errors(trained)}.items()):
-    for k, label in enumerate(LABELS):
-        ax.bar(np.arange(3) + 0.2 * (k - 1.5), values[:, k], 0.2, color=style.COLOURS[k],
-               label=label)
-    ax.set(xticks=range(3), xticklabels=["layer 1", "layer 2", "layer 3"], ylim=(0, 1.4),
-           xlabel="from the input to the output", ylabel="relative error of the block", title=title)
-style.legend(axes[0], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=4)
-for t in range(3):
-    axes[2].plot(ALPHAS, found[:, t, 0], color=style.COLOURS[t],
-                 label=f"layer {t + 1} to the gradient")
-    axes[2].plot(ALPHAS, found[:, t, 1], color=style.COLOURS[t], linestyle="--",
-                 label=f"layer {t + 1} to Newton")
-axes[2].set(xscale="log", xlabel="damping", ylabel="degrees", title="angle of EA-CG's direction")
-style.legend(axes[2], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=3)
-figures.show(figure, "ea-cg")
+DROPPED = ("inputs with curvature (5)", "curvature with slopes (6)", "sign, Pos-Eig (8b)",
+           "inputs among themselves (11b)")
+
+
+def bars(found, title):
+    """The relative errors of the blocks as a picture, by what was dropped."""
+    return lambda ax: plots.errors_by_layer(dict(zip(DROPPED, errors(found).T)), ax, title,
+                                            y_label="relative error of the block")
+
+
+figures.show(plots.row(
+    bars(start, "dropped at the start"), bars(trained, "dropped after training"),
+    lambda ax: plots.lines(
+        {f"layer {t + 1} to {name}": (ALPHAS, found[:, t, k])
+         for k, name in enumerate(("the gradient", "Newton")) for t in range(3)}, ax,
+        logarithmic="x", x_label="damping", y_label="degrees", title="angle of EA-CG's direction",
+        show_legend="below")), "ea-cg")
 
 # %% [markdown]
 # ## 3. Where it is SGD, where it is Newton

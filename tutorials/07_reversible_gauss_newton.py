@@ -17,11 +17,10 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 
 figures = Figures()
 loss = so.SoftmaxCrossEntropy()
@@ -128,20 +127,16 @@ for name, found in runs.items():
           " travelled", *(f"{far:.0f}" for _, far in found),
           " steps", *(len(curve) - 1 for curve, _ in found))
 
-figure = Figure(figsize=(12, 4.4), layout="constrained")
-left, right_hand = figure.subplots(1, 2)
-for colour, (name, found) in zip((style.VERMILION, style.ORANGE, style.BLUE, "0.5"), runs.items()):
-    for k, (curve, _) in enumerate(found):
-        label = name if k == 0 else None
-        right_hand.plot(curve[:, 0], curve[:, 1], ".-", color=colour, linewidth=1, label=label)
-        if name != "Adam":
-            left.plot(curve[:, 0], color=colour, linewidth=1, label=label)
-left.set(yscale="log", xlabel="steps", ylabel="training loss", title="training: alike")
-right_hand.set(xscale="log", xlabel="training loss (falls to the right)", ylabel="test accuracy",
-           title="at equal training loss: not alike")
-right_hand.invert_xaxis()
-style.legend(right_hand)
-figures.show(figure, "two-inverses")
+figures.show(plots.row(
+    lambda ax: plots.lines(
+        {name: [(np.arange(len(curve)), curve[:, 0]) for curve, _ in found]
+         for name, found in runs.items() if name != "Adam"}, ax, logarithmic="y", x_label="steps",
+        y_label="training loss", title="training: alike", show_legend="below"),
+    lambda ax: plots.lines(
+        {name: [(curve[:, 0], curve[:, 1]) for curve, _ in found]
+         for name, found in runs.items()}, ax, logarithmic="x", x_limits=(4, 0.005),
+        x_label="training loss (falls to the right)", y_label="test accuracy",
+        title="at equal training loss: not alike", show_legend="below")), "two-inverses")
 
 # %% [markdown]
 # ## 3. Whose fault is it?

@@ -19,11 +19,10 @@
 import warnings
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 
 figures = Figures()
 wine = so.datasets.load_wine()
@@ -162,24 +161,27 @@ print(f"eigenvalues of the kernel from {values[0]:.2g} to {values[-1]:.2g}")
 print(f"left of the error at t = 10: {left_over[0]:.2g} by gradient descent, "
       f"{left_over[1]:.1g} by Gauss-Newton, exp(-10) = {np.exp(-10):.1g}")
 
-figure = Figure(figsize=(13, 4.8), layout="constrained")
-axes = figure.subplots(1, 3)
-axes[0].loglog(RATES, agree[0], "o-", label="training set")
-axes[0].loglog(RATES, agree[1], "s-", label="unseen wines")
-axes[0].loglog(RATES, narrow[0], "^-", label="training set, 16 features for 24 wines")
-axes[0].loglog(RATES, agree[0, -1] * RATES / RATES[-1], "k:", label="slope 1")
-axes[0].set_xticks(RATES, [f"1/{1 / rate:.0f}" for rate in RATES])
-axes[0].minorticks_off()
-axes[0].set(xlabel="rate", ylabel="gap of the outputs at T = 1", title="two right inverses")
-style.legend(axes[0], loc="upper left", bbox_to_anchor=(0, -0.16))
-for axis, parts, title in ((axes[1], by_descent, "gradient descent: each part its own rate"),
-                           (axes[2], by_newton, "Gauss-Newton: all parts alike")):
-    for rank, name in ((-1, "largest eigenvalue"), (-20, "20th"), (0, "smallest")):
-        axis.semilogy(times, np.abs(parts[:, rank] / parts[0, rank]), label=name)
-    axis.set(xlabel="time", ylabel="part of the error, of its start", ylim=(1e-6, 3), title=title)
-    axis.semilogy(times, np.exp(-times), "k:", label="exp(-t)")
-style.legend(axes[1], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=2)
-figures.show(figure, "flows")
+
+
+def parts_over_time(parts, title):
+    """A picture of three parts of the error along a flow."""
+    ranks = {"largest eigenvalue": -1, "20th": -20, "smallest": 0}
+    return lambda ax: plots.lines(
+        {name: (times, np.abs(parts[:, rank] / parts[0, rank])) for name, rank in ranks.items()},
+        ax, references={"exp(-t)": (times, np.exp(-times))}, logarithmic="y", y_limits=(1e-6, 3),
+        x_label="time", y_label="part of the error, of its start", title=title,
+        show_legend="below")
+
+
+figures.show(plots.row(
+    lambda ax: plots.lines(
+        {"training set": (RATES, agree[0]), "unseen wines": (RATES, agree[1]),
+         "training set, 16 features for 24 wines": (RATES, narrow[0])}, ax,
+        references={"slope 1": (RATES, agree[0, -1] * RATES / RATES[-1])}, logarithmic="xy",
+        x_label="rate", y_label="gap of the outputs at T = 1", title="two right inverses",
+        show_legend="below"),
+    parts_over_time(by_descent, "gradient descent: each part its own rate"),
+    parts_over_time(by_newton, "Gauss-Newton: all parts alike")), "flows")
 
 # %% [markdown]
 # Gradient descent has more than a third of the error left; Gauss-Newton a ten-thousandth of it.

@@ -15,7 +15,6 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
@@ -263,24 +262,15 @@ note("(32)", *(max(0.0, apart / bound - 1) for bound in bounds))
 # %%
 where = {"(22)": "residual-partitioning", "(23)": "low-rank", "(39)": "low-rank",
          "(41)": "low-rank", "(8b)": "ea-cg", "(32)": "reversible-gauss-newton"}
-figure = Figure(figsize=(13, 4.6), layout="constrained")
-left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
-places, floor = np.arange(len(found)), 1e-17
-left.barh(places - 0.2, [one for one, _ in found.values()], height=0.36, color=plots.VERMILION,
-          label="as printed")
-left.barh(places + 0.2, [max(one, floor) for _, one in found.values()], height=0.36,
-          color=plots.BLUE, label="corrected")
-left.set(xscale="log", xlim=(floor, 1e7), xlabel="relative error", title="six errata, executed",
-         ylabel="equation", yticks=places,
-         yticklabels=[f"{where[name]} {name}" for name in found])
-left.invert_yaxis()
-left.legend(loc="upper right", fontsize=8)
-for number, (name, (remainder, _)) in enumerate(curves.items()):
-    right.loglog(steps, remainder, color=plots.COLOURS[number], marker=plots.MARKERS[number],
-                 label=f"{name}: slope {rate(remainder):.2f}")
-right.set(xlabel="step t", ylabel="what is left of the loss", title="Taylor remainders of (39)")
-right.legend(fontsize=8)
-figures.show(figure, "errata")
+figures.show(plots.row(
+    lambda ax: plots.printed_and_corrected(
+        {f"{where[name]} {name}": errors for name, errors in found.items()}, ax,
+        title="six errata, executed"),
+    lambda ax: plots.lines(
+        {f"{name}: slope {rate(remainder):.2f}": (steps, remainder)
+         for name, (remainder, _) in curves.items()}, ax, logarithmic="xy", x_label="step t",
+        y_label="what is left of the loss", title="Taylor remainders of (39)",
+        show_legend="below"), widths=(1.2, 1)), "errata")
 
 # %% [markdown]
 # All errata of the four papers, with weights: `secondorder verify`; one of them on a screen:

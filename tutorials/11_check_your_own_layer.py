@@ -14,9 +14,9 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder import plots
 from secondorder.lessons import Figures
 
 figures = Figures()
@@ -187,11 +187,7 @@ print(f"Hessian of a network with both: two routes differ by "
 # **Predict first.** On doubly logarithmic axes: which slopes, from large steps to small ones?
 
 # %%
-figure = Figure(figsize=(13, 5), layout="constrained")
-axes = figure.subplots(1, 2, sharey=True)
-good.plot(axes[0])
-bad.plot(axes[1])
-figures.show(figure, "error-against-step")
+figures.show(plots.row(good.plot, bad.plot, height=5, share_y=True), "error-against-step")
 
 
 def wrong_passes(report):

@@ -15,7 +15,6 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
@@ -238,19 +237,12 @@ for name, share in accuracy.items():
     print(f"{name:>21}: training {last.train_loss:.3f}, validation {last.validation_loss:.3f}, "
           f"right {share:.1%}")
 
-figure = Figure(figsize=(13, 4.5), layout="constrained")
-left, right_half = figure.subfigures(1, 2, width_ratios=(1.3, 1))
-plots.learning_curves(histories, left.add_subplot(), y_label="cross-entropy")
-kernels = networks["residual partitioning"].layers[0].parameters["weight"]
-panels, limit = right_half.subplots(2, 3), np.abs(kernels).max()
-for number, (axes, kernel) in enumerate(zip(panels.flat, kernels), start=1):
-    image = axes.imshow(kernel.reshape(3, 3), cmap="RdBu_r", vmin=-limit, vmax=limit)
-    axes.set_title(f"kernel {number}", fontsize=8)
-    axes.axis("off")
-right_half.colorbar(image, ax=panels, shrink=0.8, label="weight")
-left.suptitle("digits, by a convolution of one's own")
-right_half.suptitle("its kernels")
-figures.show(figure, "your-own-convolution")
+kernels = networks["residual partitioning"].layers[0].parameters["weight"].reshape(-1, 3, 3)
+figures.show(plots.row(
+    lambda ax: plots.learning_curves(histories, ax, y_label="cross-entropy",
+                                     title="digits, by a convolution of one's own"),
+    lambda ax: plots.kernels(kernels, ax, title="its kernels"), widths=(1.6, 1)),
+    "your-own-convolution")
 
 # %% [markdown]
 # Here residual partitioning is ahead on both counts. That is one seed, 15 epochs and default rates;

@@ -17,9 +17,9 @@
 import math
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
+from secondorder import plots
 from secondorder.lessons import Figures
 
 figures = Figures()
@@ -154,10 +154,8 @@ assert "convex is True, but the Hessian of a sample has the eigenvalue" in str(r
 # where it is for a wrong one.
 
 # %%
-figure = Figure(figsize=(13, 4), layout="constrained")
-for axes, loss in zip(figure.subplots(1, 2, sharey=True), (LogCosh(), Doubled())):
-    so.verify.loss(loss).plot(axes)
-figures.show(figure, "log-cosh")
+figures.show(plots.row(so.verify.loss(LogCosh()).plot, so.verify.loss(Doubled()).plot, height=4,
+                       share_y=True), "log-cosh")
 
 # %% [markdown]
 # ## 7. What passes trains

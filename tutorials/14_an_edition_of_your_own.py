@@ -21,7 +21,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from secondorder import cli, edition, ledger, plots
 from secondorder.lessons import Figures
@@ -316,20 +315,9 @@ print(told.getvalue().replace(str(desk), "."))
 # ## The six on one axis
 
 # %%
-figure = Figure(figsize=(9, 3.6), layout="constrained")
-axes = figure.subplots()
-places, floor = np.arange(len(after)), 1e-17
-axes.barh(places + 0.2, [max(result.error, floor) for result in after], height=0.36,
-          color=plots.BLUE, label="as it should be")
-wrong = [k for k, result in enumerate(after) if result.printed_error is not None]
-axes.barh(np.array(wrong) - 0.2, [after[k].printed_error for k in wrong], height=0.36,
-          color=plots.VERMILION, label="as printed")
-axes.set(xscale="log", xlim=(floor / 10, 1e3), xlabel="relative error", ylabel="display",
-         yticks=places, yticklabels=[f"({result.labels[0]})" for result in after],
-         title="a note of six displays, executed")
-axes.invert_yaxis()
-axes.legend(loc="lower right", fontsize=8)
-figures.show(figure, "edition")
+figures.show(plots.row(lambda ax: plots.printed_and_corrected(
+    {f"({result.labels[0]})": (result.printed_error, result.error) for result in after}, ax,
+    title="a note of six displays, executed"), height=3.6), "edition")
 
 # %% [markdown]
 # `EQUATIONS.md` in the folder is the page to hand on; `secondorder book logistic-note --out book`

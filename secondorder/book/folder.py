@@ -12,6 +12,7 @@ from pathlib import Path
 from .. import files
 
 INDEX = "index.html"
+STATIC = ("style.css", "script.js", "moving.css", "moving.js")
 MARK = "made-by-secondorder-book"  # the files of a book and their digests: see `listed`
 _FIRST = "Written by secondorder book, which may write these files again or remove them:"
 
@@ -183,7 +184,7 @@ def static():
         A font that the style names is missing: the installation is damaged.
     """
     source = importlib.resources.files("secondorder.book") / "static"
-    texts = {name: (source / name).read_bytes() for name in ("style.css", "script.js")}
+    texts = {name: (source / name).read_bytes() for name in STATIC}
     for name in [*re.findall(r'url\("(.+?)"\)', texts["style.css"].decode()), "fonts/OFL.txt"]:
         if not (source / name).is_file():
             raise FileNotFoundError(f"the installed package lacks {name}, which the book's pages "

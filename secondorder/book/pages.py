@@ -10,7 +10,7 @@ import time
 from ..checks import whole_number
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, evidence, folder, formulas, graph, reported, symbols
+from . import articles, evidence, folder, formulas, graph, moving, reported, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
@@ -131,7 +131,8 @@ def _paper(paper, entries, evaluated, seeds, studies):
             "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
             "symbols": symbols.table(paper), "letters": known, "seeds": seeds,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
-            "studies": studies, "related": reported.related(entries, studies)}
+            "studies": studies, "related": reported.related(entries, studies),
+            "moving": moving.figure(paper)}
 
 
 def join(pages):

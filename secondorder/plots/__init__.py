@@ -1,5 +1,6 @@
 """Drawing only: a function takes results and perhaps matplotlib axes, draws, and returns the axes.
-`along` alone asks for its numbers itself, those of a network along a direction.
+`along` and `plane` alone ask for their numbers themselves, those of a network along a direction and
+in a plane. `row` puts pictures side by side.
 
 Colours are those of Okabe and Ito, which remain distinct under the common colour vision
 deficiencies, and lines differ in their style or marker as well. Matplotlib is imported when the
@@ -11,15 +12,21 @@ from .along import along
 from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
 from .densities import spectral_density
+from .errata import printed_and_corrected
+from .kernels import kernels
 from .layers import errors_by_layer, errors_over_steps
+from .lines import lines
 from .matrices import hessian_heat_map, matrices, parameter_blocks
+from .planes import plane
 from .rays import cubic_model, rates
+from .rows import row
 from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
            "along", "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
-           "errors_over_steps", "hessian_heat_map", "learning_curves", "matrices",
-           "parameter_blocks", "rates", "spectral_density", "spectrum"]
+           "errors_over_steps", "hessian_heat_map", "kernels", "learning_curves", "lines",
+           "matrices", "parameter_blocks", "plane", "printed_and_corrected", "rates", "row",
+           "spectral_density", "spectrum"]
 
 __getattr__ = guessed.names(__name__)

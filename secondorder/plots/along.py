@@ -1,11 +1,11 @@
-"""The objective along a direction in parameter space, its quadratic model, and models of yours."""
+"""The objective along directions in parameter space, its quadratic model, and models of yours."""
 
 import numpy as np
 
 from ..checks import check_l2, function_of, instance_of, real_array
 from ..exact import objective, two_jet
 from ..nets import Network
-from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, legend
+from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, legend, style
 
 POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -19,13 +19,15 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     ----------
     network, loss, x, y
         As for `so.exact.gradient`. The network is not moved.
-    direction : (P,) array
-        d.
+    direction : (P,) array, or dict of str to (P,) array
+        d. Of several by name the objective along each is drawn, and its quadratic model dashed in
+        the same colour.
     steps : (n,) array, optional
         t, two or more in rising order; by default 61 from -1 to 2.
     models : dict of str to callable, optional
         Other models by name, functions of t d (P,) that return a value: bounds, such as
-        ``{"bound": so.residual_partitioning.bound(network, loss, x, y).value}``.
+        ``{"bound": so.residual_partitioning.bound(network, loss, x, y).value}``. For one direction
+        only.
     l2 : float
     ax : matplotlib.axes.Axes, optional
     title : str, optional
@@ -40,7 +42,8 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     Raises
     ------
     TypeError, ValueError
-        As `so.exact.hessian_vector_product`; steps that do not rise, models that are no functions.
+        As `so.exact.hessian_vector_product`; steps that do not rise, models that are no functions,
+        models of several directions.
 
     Examples
     --------
@@ -52,31 +55,57 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     ...                       models={"residual partitioning": bound.value})
     """
     instance_of(network, Network, "network").require_parameters()
-    d, l2 = network.vector(direction, "direction").astype(float), check_l2(l2)
-    steps, models = _steps(steps), _models(models)
-    options = {"l2": l2, "batch_size": batch_size, "executor": executor}
-    value, slope, curvature = two_jet(network, loss, x, y, d.astype(network.dtype), **options)
+    directions, steps, models = _directions(direction, network), _steps(steps), _models(models)
+    if models and len(directions) > 1:
+        raise ValueError("models are drawn along one direction, got several")
+    options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}
+    jets = [two_jet(network, loss, x, y, d.astype(network.dtype), **options)
+            for d in directions.values()]
     f = objective(network, loss, x, y, **options)
-    values = np.array([f.fun(f.start + t * d) for t in steps])
+    values = np.array([[f.fun(f.start + t * d) for t in steps] for d in directions.values()])
     values[~(np.abs(values) < DRAWABLE[1])] = np.nan
-    ax = axes_of(ax)
-    ax.plot(steps, values, color=BLACK, linewidth=2, label="objective")
-    ax.plot(steps, value + slope * steps + curvature / 2 * steps**2, color=BLUE, linestyle="--",
-            label="quadratic model")
+    ax, start = axes_of(ax), jets[0][0]
+    for number, (name, own, jet) in enumerate(zip(directions, values, jets)):
+        _ray(ax, steps, own, jet, name, number, last=number == len(directions) - 1)
     for number, (name, model) in enumerate(models.items(), start=1):
+        (d,) = directions.values()
         ax.plot(steps, [_value(model, name, t * d) for t in steps],
                 color=COLOURS[number % len(COLOURS)], linestyle=STYLES[number % len(STYLES)],
                 label=name)
-    ax.plot([0], [value], color=BLACK, marker="o", linestyle="none")
+    ax.plot([0], [start], color=BLACK, marker="o", linestyle="none")
     known = values[np.isfinite(values)]
     room = (np.ptp(known) if known.size else 0.0) or 1.0  # models may leave the picture
-    low, high = (known.min(), known.max()) if known.size else (value, value)
+    low, high = (known.min(), known.max()) if known.size else (start, start)
     ax.set_ylim(low - 0.3 * room, high + 0.3 * room)
     ax.set(xlabel="step t along the direction", ylabel="objective")
     if title is not None:
         ax.set_title(title)
     legend(ax)
     return ax
+
+
+def _directions(direction, network):
+    """By name, float64; one that bears no name has the name None."""
+    named = direction if isinstance(direction, dict) else {None: direction}
+    if not named:
+        raise ValueError("direction is an empty dictionary: there is nothing to draw")
+    return {name: network.vector(d, "direction" if name is None else f"direction: {name!r}"
+                                 ).astype(float) for name, d in named.items()}
+
+
+def _ray(ax, steps, values, jet, name, number, last):
+    """The objective along one direction, and its quadratic model dashed."""
+    value, slope, curvature = jet
+    model = value + slope * steps + curvature / 2 * steps**2
+    if name is None:
+        ax.plot(steps, values, color=BLACK, linewidth=2, label="objective")
+        ax.plot(steps, model, color=BLUE, linestyle="--", label="quadratic model")
+        return
+    colour, marker = style(number)
+    ax.plot(steps, values, color=colour, marker=marker, markersize=4,
+            markevery=max(1, len(steps) // 8), label=name)
+    ax.plot(steps, model, color=colour, linestyle="--", linewidth=1,
+            label="quadratic models" if last else None)
 
 
 def _steps(steps):

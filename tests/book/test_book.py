@@ -442,7 +442,7 @@ def without_fonts(place):
     static = place / "package" / "static"
     static.mkdir(parents=True)
     real = importlib.resources.files("secondorder.book") / "static"
-    for name in ("style.css", "script.js"):
+    for name in folder.STATIC:
         (static / name).write_bytes((real / name).read_bytes())
     return static.parent
 
