@@ -25,6 +25,15 @@ class RecurrentSaved(NamedTuple):
     curvatures: list
 
 
+def _jet(function, x):
+    """Value, slope and curvature of an activation function, which need not define the three as
+    one.
+    """
+    if hasattr(function, "jet"):
+        return function.jet(x)
+    return function.value(x), function.slope(x), function.curvature(x)
+
+
 class Recurrent(Layer):
     """A recurrence with shared weights, whose last state v_T is the output.
 
@@ -132,6 +141,19 @@ class Recurrent(Layer):
             parts.insert(0, np.einsum("tsi,stj->sij", a_bars, saved.input))
         return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
 
+    def summed(self, a_bars, states, x):
+        """Gradients in U, W and b of the whole batch from those in the arguments, a_1 to a_T, each
+        one product over all steps and samples; `states` are v_0 to v_(T-1):
+
+        U_bar_ij = sum_ts a_bar_tsi x_tsj;  W_bar_ij = sum_ts a_bar_tsi v_(t-1)sj;
+        b_bar_i = sum_ts a_bar_tsi
+        """
+        a_bars = np.concatenate(a_bars)
+        parts = [a_bars.T @ np.concatenate(states)]
+        if self.has_input:
+            parts.insert(0, a_bars.T @ x.swapaxes(0, 1).reshape(-1, self.input_size))
+        return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
+
     def argument_gradients(self, saved, y_bar):
         """a_bar_t = A'(a_t) v_bar_t  with  v_bar_T = y_bar  and  v_bar_(t-1) = W^T a_bar_t:
         the list a_bar_1 to a_bar_T, and v_bar_0.
@@ -150,9 +172,8 @@ class Recurrent(Layer):
         states, slopes, curvatures = [self.start(x)], [], []
         for t in range(1, self.number_of_steps(x) + 1):
             a = self.argument(U, W, x, t, states[-1]) + b
-            states.append(f.value(a))
-            slopes.append(f.slope(a))
-            curvatures.append(f.curvature(a))
+            for of_all, of_step in zip((states, slopes, curvatures), _jet(f, a)):
+                of_all.append(of_step)
         return states[-1], RecurrentSaved(x, states[-1], states, slopes, curvatures)
 
     def input_gradient(self, saved, y_bar):
@@ -164,7 +185,8 @@ class Recurrent(Layer):
         """W_bar = sum_st a_bar_ts v_(t-1)s^T;  U_bar = sum_st a_bar_ts x_ts^T;  b_bar = sum_st
         a_bar_ts
         """
-        return self.parameter_gradients(saved, y_bar).sum(axis=0)
+        a_bars, _ = self.argument_gradients(saved, y_bar)
+        return flat(self, *self.summed(a_bars, saved.states[:-1], saved.input))
 
     def parameter_gradients(self, saved, y_bar):
         """W_bar_s = sum_t a_bar_ts v_(t-1)s^T;  U_bar_s = sum_t a_bar_ts x_ts^T;  b_bar_s = sum_t
@@ -236,11 +258,11 @@ class Recurrent(Layer):
         x_bar_tangent = v_bar_tangent
         if self.has_input:
             x_bar_tangent = np.stack(a_bar_tangents, axis=1) @ U + np.stack(a_bars, axis=1) @ Y
-        moved = saved._replace(input=x_tangent, states=v_tangents)
-        parts = self.gathered(a_bar_tangents, saved)
-        for part, more in zip(parts[:1 + self.has_input], self.gathered(a_bars, moved)):
+        parts = self.summed(a_bar_tangents, saved.states[:-1], saved.input)
+        moved = self.summed(a_bars, v_tangents[:-1], x_tangent)
+        for part, more in zip(parts[:1 + self.has_input], moved):
             part += more
-        return x_bar_tangent, flat(self, *parts).sum(axis=0)
+        return x_bar_tangent, flat(self, *parts)
 
     def input_hessian(self, saved, y_bar, H_y):
         """With J_t = da_t/dx, from J_1 on: J_t = W A'(a_(t-1)) J_(t-1), plus U in the columns of

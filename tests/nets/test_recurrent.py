@@ -1,5 +1,7 @@
 """`Recurrent`: step by step, as the unrolled network, through the three channels, refusals."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,67 @@ def test_sequences_go_through_a_network():
     with pytest.raises(ValueError, match=r"expected \(S, 4, 2\)"):
         net(np.ones((5, 3, 2)))
     assert Network([Recurrent(3, steps=2)]).input_shape == (3,)
+
+
+def problem_of(layer, x, rng):
+    saved = layer.forward(x)[1]
+    y_bar = rng.normal(size=(len(x), layer.hidden_size)).astype(x.dtype)
+    return saved, y_bar
+
+
+@pytest.mark.parametrize("layer, shape", [
+    (Recurrent(2, 3, activation="softplus", rng=0), (5, 4, 2)),
+    (Recurrent(3, steps=4, rng=0), (5, 3)),
+    (Recurrent(2, 3, bias=False, rng=0), (1, 1, 2)),
+], ids=str)
+def test_gradients_in_the_weights_index_by_index(layer, shape):
+    """One product over steps and samples is what the triple sum over t, s and the entries gives."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=shape)
+    saved, y_bar = problem_of(layer, x, rng)
+    a_bars, _ = layer.argument_gradients(saved, y_bar)
+    expected = {name: np.zeros_like(value) for name, value in layer.parameters.items()}
+    for t, a_bar in enumerate(a_bars):
+        for s, i in np.ndindex(a_bar.shape):
+            for j in range(layer.hidden_size):
+                expected["weight_hh"][i, j] += a_bar[s, i] * saved.states[t][s, j]
+            for j in range(layer.input_size if layer.has_input else 0):
+                expected["weight_ih"][i, j] += a_bar[s, i] * x[s, t, j]
+            if layer.bias is not None:
+                expected["bias"][i] += a_bar[s, i]
+    whole = np.concatenate([value.ravel() for value in expected.values()])[:layer.size]
+    assert relative(layer.parameter_gradient(saved, y_bar), whole) < 1e-14
+    assert relative(layer.parameter_gradients(saved, y_bar).sum(axis=0), whole) < 1e-14
+
+
+def test_the_gradient_of_a_batch_makes_no_row_a_sample():
+    layer, rng = Recurrent(4, 128, rng=0), np.random.default_rng(3)
+    x = rng.normal(size=(100, 2, 4))
+    saved, y_bar = problem_of(layer, x, rng)
+    rows = 100 * layer.size * 8
+    for call in (lambda: layer.parameter_gradient(saved, y_bar),
+                 lambda: layer.backward_tangent(saved, x, None, y_bar, y_bar)):
+        tracemalloc.start()
+        call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < rows / 2
+
+
+def test_a_function_without_a_jet_is_asked_for_its_parts():
+    class Cube:
+        def value(self, x):
+            return x**3
+
+        def slope(self, x):
+            return 3 * x**2
+
+        def curvature(self, x):
+            return 6 * x
+
+    layer = Recurrent(2, 3, activation=Cube(), rng=0)
+    x = np.random.default_rng(1).normal(size=(2, 4, 2))
+    y, saved = layer.forward(x)
+    a = layer.argument(layer.weight_ih, layer.weight_hh, x, 4, saved.states[3]) + layer.bias
+    assert (y == a**3).all() and (saved.slopes[-1] == 3 * a**2).all()
+    assert (saved.curvatures[-1] == 6 * a).all()

@@ -73,6 +73,51 @@ def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
                  tolerance)
 
 
+def in_span(B, across, along, A, weight, damping, max_cg, tolerance, preconditioner=None):
+    """Eq. (10b) with Q A Q^T (m, m) in the place of E[h h^T], Q (m, r) with orthonormal columns:
+    conjugate gradients on arrays (n, r), never (n, m).
+
+        G = R + G_Q Q^T,    D = s R + V Q^T,    R across Q
+
+    Every iterate lies in the span of R and of the matrices u q_j^T. In an orthonormal basis of that
+    span, (c, V) with V (n, r), the matrix of the system is
+
+        c -> damping c,    V -> weight B V A + damping V,
+
+    so that the iterates are those on arrays (n, m), for one product with B and one with A each.
+
+    Parameters
+    ----------
+    B : (n, n) array
+    across : float
+        |R|; 0 where the gradient lies in the span.
+    along : (n, r) array
+        G_Q = G Q.
+    A : (r, r) array
+    preconditioner : callable, optional
+        Of V (n, r), near the inverse of the second line; for a gradient in the span only.
+
+    Returns
+    -------
+    (float, (n, r) array, Solution)
+        s and V.
+    """
+    B, n = B.astype(np.float64, copy=False), len(B)
+
+    def product(p):
+        V = p[1:].reshape(n, -1)
+        moved = weight * (B @ V @ A) + damping * V
+        return np.concatenate([damping * p[:1], moved.ravel()])
+
+    def inverse(r):
+        return np.concatenate([r[:1], preconditioner(r[1:].reshape(n, -1)).ravel()])
+
+    outcome = solve(product, -np.concatenate([[across], along.ravel()]), max_cg, tolerance,
+                    None if preconditioner is None else inverse)
+    s = float(outcome.solution[0] / across) if across else 0.0
+    return s, outcome.solution[1:].reshape(n, -1), outcome
+
+
 class Coordinates(NamedTuple):
     """G = across * (unit matrix) + along m^T / |m|, the unit matrix orthogonal to every u m^T."""
 

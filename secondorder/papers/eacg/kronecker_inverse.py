@@ -52,9 +52,9 @@ def first_layer_inverse(mean, pi, alpha, P):
 
         (P - (P m) m^T / (c + |m|^2)) / c
     """
-    c = pi * np.sqrt(alpha)
+    c = float(pi * np.sqrt(alpha))
     ahead = (P @ mean) / (c + mean @ mean)
-    return (P - np.outer(ahead, mean)) / c
+    return (P - np.outer(ahead, mean)) / c  # c is a Python float: float32 stays float32
 
 
 # -- without (m, m) matrices where inputs are wider than the batch ---------------------------------
@@ -95,15 +95,62 @@ def preconditioner(X, B, alpha):
     return lambda P: right(by_columns(left, P)).astype(P.dtype, copy=False)
 
 
+def damped_inverse(A, B, alpha, shape):
+    """The inverse of Eq. (12) for weights of `shape` (n, m) in coordinates V (n, r) of a span, in
+    which the inputs' factor is A (r, r): a function of V.
+    """
+    n, m = shape
+    pi = trace_norm_pi(np.trace(A), m, np.trace(B), n)
+    root = np.sqrt(alpha)
+    left, right = damped_solver(B, 1.0, root / pi), damped_solver(A, 1.0, pi * root)
+    return lambda V: right(left(V).T).T
+
+
+def gram_coefficients(deltas, X, left, c):
+    """C (n, S) such that C X = L^-1 G (A + c I)^-1 for the gradient G = deltas^T X / S, with
+    A = X^T X / S and ``left(P)`` = L^-1 P.
+
+        C = L^-1 (deltas^T / S) (K + c I)^-1,    K = X X^T / S,
+
+    since X (X^T X / S + c I)^-1 = (X X^T / S + c I)^-1 X. Neither L nor A meets anything of the
+    inputs' width m.
+    """
+    S = len(X)
+    return damped_solver(X @ X.T / S, 1.0, c)(left(deltas.T / S).T).T
+
+
+def of_gradient(left, system):
+    """L^-1 G (n, m), with ``left(P)`` = L^-1 P, for the gradient G = deltas^T X / S + l2 W.
+
+    Where inputs are wider than the batch G has at most rank S without the penalty, and L^-1 is
+    taken of deltas^T (n, S).
+    """
+    (S, m), dtype = system.X.shape, system.G.dtype
+    if m <= S:
+        return by_columns(left, system.G)
+    product = left(system.deltas.T / S).astype(dtype, copy=False) @ system.X
+    if system.l2:
+        product += by_columns(left, system.l2 * system.W)
+    return product
+
+
 def solution(system, rank_one=False):
     """KFI's direction for the weights of one layer, (n, m), by Eq. (12).
 
     Eq. (13) takes the place of the inputs' factor if `rank_one`.
     """
-    alpha = system.alpha + system.l2
-    if not rank_one:
-        return preconditioner(system.X, system.B, alpha)(-system.G)
-    mean, (n, m) = system.mean_input, system.G.shape
-    pi = trace_norm_pi(mean @ mean, m, np.trace(system.B), n)
-    left = by_columns(damped_solver(system.B, 1.0, np.sqrt(alpha) / pi), -system.G)
-    return first_layer_inverse(mean, pi, alpha, left).astype(left.dtype, copy=False)
+    alpha, root = system.alpha + system.l2, np.sqrt(system.alpha + system.l2)
+    X, B, mean, (n, m) = system.X, system.B, system.mean_input, system.G.shape
+    if rank_one:
+        pi = trace_norm_pi(mean @ mean, m, np.trace(B), n)
+        D = -first_layer_inverse(mean, pi, alpha,
+                                 of_gradient(damped_solver(B, 1.0, root / pi), system))
+    elif m <= len(X):
+        D = preconditioner(X, B, alpha)(-system.G)
+    else:
+        pi = trace_norm_pi(np.sum(X**2) / len(X), m, np.trace(B), n)
+        C = gram_coefficients(system.deltas, X, damped_solver(B, 1.0, root / pi), pi * root)
+        D = -C.astype(X.dtype, copy=False) @ X
+        if system.l2:
+            D -= preconditioner(X, B, alpha)(system.l2 * system.W)
+    return D.astype(system.G.dtype, copy=False)

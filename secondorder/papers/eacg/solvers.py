@@ -20,7 +20,8 @@ import numpy as np
 
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
-from .systems import batch_product, bias_product, factor_product, low_rank_factor, rank_one_product
+from .systems import (batch_product, bias_product, factor_product, low_rank_factor, orthonormal,
+                      rank_one_product, size)
 
 
 class Report(NamedTuple):
@@ -40,6 +41,8 @@ def ea_cg(system, options, first, out):
     mean = system.mean_input
     if options.rank > 1:
         F = low_rank_factor(system.X, options.rank)
+        if options.preconditioner is None and F.shape[1] < len(F):
+            return _cg_in_span(system, options, F, out)
         return _cg(system, options, lambda P: factor_product(system.B, P, F), out, rank_one=False)
     if options.literal or options.preconditioner is not None:
         return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), out,
@@ -68,6 +71,8 @@ def cg(system, options, first, out):
     if m <= S:
         A = system.X.T @ system.X / S
         return _cg(system, options, lambda P: system.B @ P @ A, out, rank_one=False)
+    if options.preconditioner is None or not system.l2:
+        return _cg_in_span(system, options, system.X.T / np.sqrt(S).astype(system.X.dtype), out)
     return _cg(system, options, lambda P: batch_product(system.B, P, system.X), out, rank_one=False)
 
 
@@ -102,6 +107,25 @@ def _cg(system, options, product, out, rank_one):
                                         options.max_cg, options.tolerance,
                                         _preconditioner(system, options, rank_one))
     out[...] = outcome.solution
+    return Report(outcome.iterations, outcome.residual)
+
+
+def _cg_in_span(system, options, F, out):
+    """The iterates of `_cg` for F F^T, F (m, r), in the coordinates of its span; what of the
+    gradient is across it is one coordinate more. A preconditioner would not leave it one, and is
+    for a gradient in the span.
+    """
+    (Q, A), G = orthonormal(F), system.G
+    along = G @ Q
+    rest = None if options.preconditioner is not None else G - along @ Q.T
+    inverse = None if options.preconditioner is None else kronecker_inverse.damped_inverse(
+        A, system.B, system.damping / system.weight, G.shape)
+    s, V, outcome = conjugate_gradients.in_span(
+        system.B, 0.0 if rest is None else size(rest), along.astype(np.float64), A, system.weight,
+        system.damping, options.max_cg, options.tolerance, inverse)
+    np.matmul(V.astype(G.dtype, copy=False), Q.T, out=out)
+    if rest is not None:
+        out += G.dtype.type(s) * rest
     return Report(outcome.iterations, outcome.residual)
 
 

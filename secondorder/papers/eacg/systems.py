@@ -137,8 +137,17 @@ def low_rank_factor(X, rank):
         largest, V = (part[..., ::-1] for part in np.linalg.eigh(centred.T @ centred))
         parts = V * np.sqrt(np.maximum(largest, 0))
     else:
-        parts = centred.T @ np.linalg.eigh(centred @ centred.T)[1][:, ::-1]
+        parts = centred.T @ np.linalg.eigh(centred @ centred.T)[1][:, ::-1][:, : rank - 1]
     return np.concatenate([mean[:, None], parts[:, : rank - 1]], axis=1)
+
+
+def orthonormal(F):
+    """Q (m, r) with orthonormal columns and A (r, r) such that Q A Q^T = F F^T, for F (m, r) with
+    r <= m; A in float64.
+    """
+    Q, R = np.linalg.qr(F)
+    R = R.astype(np.float64, copy=False)
+    return Q, R @ R.T
 
 
 def dense_system(system, A=None):

@@ -113,4 +113,5 @@ def _recurrence_without_products(layer, saved, x_tangent, theta_tangent, y_bar, 
         v_bar_tangent = a_bar_tangents[0] @ layer.weight_hh
     if layer.has_input:
         v_bar_tangent = np.stack(a_bar_tangents, axis=1) @ layer.weight_ih
-    return v_bar_tangent, flat(layer, *layer.gathered(a_bar_tangents, saved)).sum(axis=0)
+    return v_bar_tangent, flat(layer, *layer.summed(a_bar_tangents, saved.states[:-1],
+                                                           saved.input))
