@@ -16,9 +16,9 @@ from .cases import ACTIVATIONS, compared, kinds, network_case, stacked
           statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums "
                     "for the output.",
           formula=r"""\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad
-                      k = 1, \dots, n \\
-                      v^{(0),i} &= x^i \\
-                      p^j &= u_i^j v^{(n),i} \end{aligned}""",
+                      k = 1, \dots, n \tag{10} \\
+                      v^{(0),i} &= x^i \tag{12} \\
+                      p^j &= u_i^j v^{(n),i} \tag{13} \end{aligned}""",
           kind="definition", verdict="holds",
           implements=(quantities.layer_output, quantities.quantities))
 def equations_10_12_and_13(rng):
@@ -37,9 +37,9 @@ def equations_10_12_and_13(rng):
 @equation(PAPER, "11", "17",
           statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes "
                     "0.",
-          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \\
+          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \tag{11} \\
                       \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
-                      0 & z < 0 \end{cases} \end{gathered}""",
+                      0 & z < 0 \end{cases} \tag{17} \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(relu.rectifier, relu.rectifier_slope, ReLU.value, ReLU.slope))
 def equations_11_and_17(rng):

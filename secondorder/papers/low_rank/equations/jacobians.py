@@ -44,10 +44,10 @@ def first_derivatives_against_jets(rng, rule):
           statement="gamma holds a layer's slopes on its diagonal; beta, gamma times the weights, "
                     "is its Jacobian.",
           formula=r"""\begin{gathered} \gamma_s^{(k),j} \equiv \delta_s^j \mathcal{A}' \left(
-                      w_i^{(k),j} v^{(k-1),i} \right) \\
+                      w_i^{(k),j} v^{(k-1),i} \right) \tag{19} \\
                       \beta_i^{(k),j} \equiv \mathcal{A}' \left( w_l^{(k),j} v^{(k-1),l}
-                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \\
-                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s}
+                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \tag{20} \\
+                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
                       \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(quantities.gamma, quantities.beta, quantities.alpha))
@@ -204,8 +204,9 @@ def equation_28(rng):
           statement="The second derivative of a ReLU is zero, and its slopes do not change. At 0 "
                     "the slope jumps: a point mass that no pointwise formula sees, so that it is "
                     "not removable.",
-          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \\
-                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0 \end{gathered}""",
+          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \tag{29} \\
+                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0
+                      \tag{31} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
           implements=(relu.rectifier_second_derivative, relu.dgamma_dw, ReLU.slope))

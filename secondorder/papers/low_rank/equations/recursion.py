@@ -61,8 +61,8 @@ def against(rng, rule, right, activations=("relu",), what=""):
 
 @equation(PAPER, "58", "59",
           statement="The layer: the same weights, over and over.",
-          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \\
-                      v_{(0)}^j &= x^j \end{aligned}""",
+          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \tag{58} \\
+                      v_{(0)}^j &= x^j \tag{59} \end{aligned}""",
           kind="definition", verdict="holds", implements=recurrence.unrolled)
 def equations_58_and_59(rng):
     claims = []

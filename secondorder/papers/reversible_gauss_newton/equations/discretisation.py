@@ -15,8 +15,10 @@ from .two_flows import eps_of, stretch_of_eps, two_flows
 @equation(PAPER, "23", "24",
           statement="Two flows of the parameters, along minus J+ eps and minus any right inverse "
                     "of J times eps.",
-          formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} \\ "
-                  r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} \end{gathered}",
+          formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} "
+                  r"\tag{23} \\ "
+                  r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} "
+                  r"\tag{24} \end{gathered}",
           kind="definition", verdict="holds",
           implements=(steps.gauss_newton, steps.right_inverse_step))
 def equations_23_and_24(rng):
@@ -60,8 +62,8 @@ def equation_25(rng):
 
 @equation(PAPER, "26", "27",
           statement="Along both flows eps decays like e^{-t}.",
-          formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \\ "
-                  r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \end{gathered}",
+          formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \tag{26} \\ "
+                  r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \tag{27} \end{gathered}",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN),
           implements=flows.error_decay)
@@ -101,9 +103,9 @@ def scalar_flow(a, time):
 @equation(PAPER, "28", "29",
           statement="Euler's method stays within (alpha / K)(e^{L t} - 1) of its flow.",
           formula=r"\begin{gathered} \|\theta_i-\theta(t_i)\|"
-                  r"\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \\ "
+                  r"\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \tag{28} \\ "
                   r"\|\tilde\theta_i-\tilde\theta(t_i)\|\le\frac{\alpha}{\tilde K}"
-                  r"\big(e^{\tilde L(t_i-t_0)}-1\big) \end{gathered}",
+                  r"\big(e^{\tilde L(t_i-t_0)}-1\big) \tag{29} \end{gathered}",
           kind="inequality", verdict="conditional",
           condition="K = 2 L / max |d^2 theta / dt^2|, which the text leaves open.",
           implements=(flows.euler_bound, flows.euler))

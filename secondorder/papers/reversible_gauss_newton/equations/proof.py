@@ -24,16 +24,17 @@ def plain_order(M, width=4, samples=3):
                   r"=\frac{\partial\mathbf x_L}{\partial(\mathbf x_\ell^{(1)},"
                   r"\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf x_\ell^{(1)},"
                   r"\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf w_\ell^{(2)})} "
+                  r"\tag{33} "
                   r"\\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
                   r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}"
                   r"\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\ "
                   r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \\ "
+                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \tag{36} \\ "
                   r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
                   r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
                   r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
                   r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \end{gathered}",
+                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \tag{39} \end{gathered}",
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
           implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
@@ -61,8 +62,8 @@ def equations_33_to_39(rng):
 
 @equation(PAPER, "40", "41",
           statement="A lower triangle of blocks, and a right inverse of it.",
-          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \\ "
-                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \end{gathered}",
+          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \tag{40} \\ "
+                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \tag{41} \end{gathered}",
           kind="identity", verdict="conditional",
           condition="A A+ = I and C C+ = I: both have full row rank.",
           implements=right_inverse.triangular_right_inverse)
