@@ -1,8 +1,9 @@
 r"""Which line of the code, and which line of the check, is a display's own.
 
-A comment of nothing but numbers at the end of a line says whose line it is: `# (36)`, `# (5), (36)`.
-Where no line says so, the line of the code is the one that makes what the function returns, and the
-line of the check the first that claims something.
+A comment of nothing but numbers, at the end of a line or above it, says whose line it is: `# (36)`
+or `# (5), (36)`; in a check a text that names the number does, too. Where no line says so, the line
+of the code is the one that makes what a function returns that names the number, and the line of the
+check the first that claims something.
 """
 
 import ast
@@ -17,9 +18,10 @@ from .displays import printed_numbers
 from .displays import told as told_numbers
 from .labels import is_number
 from .registry import underlying
-from .source import helpers
+from .source import doc_lines, helpers
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
            if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
 
@@ -52,11 +54,15 @@ def code_line(entry, label):
     """
     if not entry.implements:
         return check_line(entry, label)
-    for value in entry.implements:
-        function = plain(value)
+    functions = [plain(value) for value in entry.implements]
+    for function in functions:
         if _of_the_paper(function, entry) and label in marks(function):
             return _line(function, marks(function)[label][0])
-    return _line(plain(entry.implements[0]), returned(plain(entry.implements[0])))
+    named = [function for function, numbers in zip(functions, entry.bears) if label in numbers]
+    named += [function for function in functions
+              if label in _NUMBER.findall(" ".join(doc_lines(function)))]
+    function = [*named, functions[0]][0]
+    return _line(function, returned(function))
 
 
 def check_line(entry, label):
@@ -67,13 +73,12 @@ def check_line(entry, label):
         if function not in functions:
             functions.append(function)
             waiting += helpers(function)
-    for function in functions:
-        if label in marks(function):
-            return _line(function, marks(function)[label][0])
-    for function in functions:
-        if claimed(function) is not None:
-            return _line(function, claimed(function))
-    return _line(functions[0], _head(functions[0]))
+    for found in (marks, mentions):
+        for function in functions:
+            if label in found(function):
+                return _line(function, found(function)[label][0])
+    line = claimed(functions[0], functions[1:])
+    return _line(functions[0], _head(functions[0]) if line is None else line)
 
 
 def told(entry):
@@ -92,13 +97,27 @@ def told(entry):
 
 def marks(function):
     """Number -> the lines of a function that bear it as their own, counted from its first."""
-    found = {}
+    found, waiting = {}, ()
     for k, line in enumerate(_source(function).splitlines()):
         match = _MARK.search(line)
-        for number in re.findall(r"[\w.]+", match[1]) if match else ():
-            if is_number(number):
-                found.setdefault(number, []).append(k)
+        numbers = re.findall(r"[\w.]+", match[1]) if match else []
+        alone = match is not None and not line[:match.start()].strip()
+        for number in waiting if alone or not match else [*waiting, *numbers]:
+            found.setdefault(number, []).append(k)
+        waiting = numbers if alone else ()
     return found
+
+
+def mentions(function):
+    """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
+    """
+    found = {}
+    doc = ast.get_docstring(_tree(function).body[0], clean=False) if _tree(function).body else None
+    for node in ast.walk(_tree(function)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
+            for number in _NUMBER.findall(node.value):
+                found.setdefault(number, []).append(node.lineno - 1)
+    return {number: sorted(lines) for number, lines in found.items() if is_number(number)}
 
 
 def returned(function):
@@ -111,16 +130,16 @@ def returned(function):
                    default=0)
     last = max(returns, key=lambda node: node.lineno)
     if isinstance(last.value, ast.Name):  # made further up
-        made = [node.lineno for node in ast.walk(tree)
-                if isinstance(node, (ast.Assign, ast.AugAssign)) and last.value.id in _targets(node)]
+        made = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
         return max(made, default=last.lineno) - 1
     return last.lineno - 1
 
 
-def claimed(function):
-    """The first line of a function that makes a claim; None without any."""
+def claimed(function, others=()):
+    """The first line of a function that makes a claim, or has one of the others make it."""
+    claiming = _CLAIMS | {one.__name__ for one in others if claimed(one) is not None}
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
-             and isinstance(node.func, ast.Name) and node.func.id in _CLAIMS]
+             and getattr(node.func, "id", getattr(node.func, "attr", "")) in claiming]
     return min(lines) - 1 if lines else None
 
 
@@ -136,6 +155,9 @@ def plain(value):
 
 
 def _targets(node):
+    """The names that an assignment gives a value, or part of one."""
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return []
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [one.value if isinstance(one, ast.Subscript) else one for one in targets]
     return [one.id for one in names if isinstance(one, ast.Name)]

@@ -25,12 +25,13 @@ def equations_10_12_and_13(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
     claims = compared("v of all layers against loops", lambda sample: stacked(sample.v),
                       lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
-    claims += compared("p against loops", lambda sample: sample.p,
+    claims += compared("p against loops", lambda sample: sample.p,  # (13)
                        lambda case: reference.values(case.p), lambda n: [()], cases)
     case = network_case(rng, "tanh")
     first = quantities.layer_output(case.sample.w[1], case.sample.v[0], np.tanh)
+    # (10)
     return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
-            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),
+            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),  # (12)
             Case(x=case.sample.v[0], p=case.sample.p)]
 
 
@@ -46,7 +47,8 @@ def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
     larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
-    return [Equal("A against the larger of z and 0", relu.rectifier(z), larger, 1e-15),
+    return [Equal("A against the larger of z and 0", relu.rectifier(z), larger, 1e-15),  # (11)
+            # (17)
             Equal("A' against a difference quotient", relu.rectifier_slope(z), quotient, 1e-12),
             Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
             Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),

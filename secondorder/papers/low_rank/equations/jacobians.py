@@ -54,10 +54,11 @@ def first_derivatives_against_jets(rng, rule):
 def equations_19_20_and_70(rng):
     claims, cases = [], list(kinds(rng, *ACTIVATIONS))
     for what, rule, right in (
-            ("gamma against d v / d z", quantities.gamma,
+            ("gamma against d v / d z", quantities.gamma,  # (19)
              lambda case, k: jacobian_in_argument(case, k, k)),
-            ("beta against d v^(k) / d v^(k-1)", quantities.beta,
+            ("beta against d v^(k) / d v^(k-1)", quantities.beta,  # (20)
              lambda case, k: jacobian_in_output(case, k, k - 1)),
+            # (70)
             ("alpha^(k,k-1) against the same", lambda sample, k: quantities.alpha(sample, k, k - 1),
              lambda case, k: jacobian_in_output(case, k, k - 1))):
         claims += compared(what, rule, right, all_layers, cases)
@@ -214,8 +215,9 @@ def equations_29_and_31(rng):
     f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
     quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
     at_zero = (f.slope(np.array([h])) - f.slope(np.array([-h]))) / (2 * h)
-    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",
+    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",  # (29)
                     relu.rectifier_second_derivative(z), quotient, 1e-12, scale=f.slope(np.abs(z)))]
+    # (31)
     claims += compared("derivatives of gamma against complex steps, beside gamma", relu.dgamma_dw,
                        lambda case, k, q: case.by_complex_steps(reference.gamma, q, k), pairs,
                        kinds(rng, "relu"), lambda case: case.sample.slope[1])

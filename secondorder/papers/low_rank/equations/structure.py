@@ -26,7 +26,7 @@ from .conditions import STRAIGHT
                       v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=first_derivatives.df_du)
 def equations_1_and_27(rng):
-    claims = compared("against jets", first_derivatives.df_du,
+    claims = compared("against jets", first_derivatives.df_du,  # (1), (27)
                       lambda case: case.first(case.f, case.sample.n + 1), lambda n: [()],
                       kinds(rng, *ACTIVATIONS))
     return [*claims, network_case(rng, "tanh").live()]
@@ -77,6 +77,7 @@ def f_p_on_the_same_index(case, k):
                       \partial p^s} v^{(n),j} v^{(n),t} \tag{34} \end{gathered}""",
           kind="identity", verdict="holds", implements=relu.block_uu)
 def equations_3_and_34(rng):
+    # (3), (34)
     claims = compared("against jets", relu.block_uu, second_of_objective, lambda n: [()],
                       kinds(rng, *ACTIVATIONS), scale_of_outputs)
     return [*claims, network_case(rng, "tanh").live()]
@@ -106,7 +107,9 @@ def equations_3_and_34(rng):
           kind="identity", verdict="holds", implements=(relu.block_uw, relu.coefficient_a))
 def equations_4_6_7_and_35(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
+    # (4), (6), (35)
     claims = compared("against jets", relu.block_uw, second_of_objective, all_layers, cases)
+    # (7)
     claims += compared("a against loops over its four indices", relu.coefficient_a, a_by_loops,
                        all_layers, cases)
     case = network_case(rng, "tanh")
@@ -155,6 +158,7 @@ def a_by_loops(case, k):
           kind="identity", verdict="conditional",
           implements=(relu.block_ww, relu.through_outputs, relu.d2v_dw_dw))
 def equations_5_and_36(rng):
+    # (5), (36)
     claims = compared("all pairs of layers, against jets", relu.block_ww, second_of_objective,
                       pairs, kinds(rng, "relu"))
     case, curved = network_case(rng, "relu"), network_case(rng, "tanh")

@@ -57,7 +57,8 @@ def derivatives_of_split(name, at, phi):
                   \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right) \tag{15}
                   \end{aligned}""",
           kind="inequality", verdict="holds",
-          implements=(Stated(coefficients.output, "0", "1"), SquaredError.value,
+          implements=(Stated(coefficients.output, "0", "1"),
+                      Stated(SquaredError.value, bears=("12", "13")),
                       SoftmaxCrossEntropy.value, partitions.check_output))
 def equations_12_to_15(rng):
     claims = []

@@ -178,11 +178,11 @@ def at_the_optimum(rng, first):
     for name, a in cases.affine_rows(rng, first=first).items():
         u = np.abs(a.terms).sum(axis=2)
         claims += in_case(
-            name, Equal("fractions against |y| and |w| u over the total gradient",
+            name, Equal("fractions against |y| and |w| u over the total gradient",  # (32), (38)
                         np.concatenate(a.best, axis=2), np.abs(a.terms) / u[:, :, None], 1e-13),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13),
-            Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),
+            Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),  # (33), (39)
                   np.sum(a.Y_ddot * u**2), 1e-12))
     return [*claims, Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, **a.best._asdict())]
 

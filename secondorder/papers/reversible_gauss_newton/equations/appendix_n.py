@@ -28,7 +28,7 @@ def half(state):
           implements=(jacobians.own_jacobian, jacobians.kronecker))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
-    claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),
+    claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),  # (58)
                     reference.own_parameter_jacobian(at.net, at.x, l), 1e-12,
                     case=f"block {l + 1}")
               for l, state in enumerate(at.states)]
@@ -36,7 +36,7 @@ def equations_58_and_59(rng):
     loops = np.zeros((6, state.W1.size))
     for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
         loops[i + 2 * j, i + 2 * b] = state.S1[b, j]
-    return [*claims, Equal("A by loops", jacobians.kronecker(state.S1, 2), loops, 1e-14),
+    return [*claims, Equal("A by loops", jacobians.kronecker(state.S1, 2), loops, 1e-14),  # (59)
             Case(S=state.S1)]
 
 
@@ -56,14 +56,14 @@ def equations_58_and_59(rng):
 def equations_60_to_63(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
-        A, B, C = reference.triangle(at.net, at.x, l)
+        A, B, C = reference.triangle(at.net, at.x, l)  # (62)
         A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), half(state)
         expected = reference.triangular_right_inverse(A, B, C)
-        claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, h), A_plus,
+        claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, h), A_plus,  # (61)
                          1e-9, case=case),
-                   Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, h), C_plus,
+                   Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, h), C_plus,  # (63)
                          1e-9, case=case),
-                   Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,
+                   Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,  # (60)
                          case=case)]
     return [*claims, Case(A_plus=A_plus)]
 
@@ -109,8 +109,9 @@ def equations_65_and_66(rng):
             total = sum(state.W2[i, k] * state.V1[k, a] * slope[k] for k in range(len(slope)))
             loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
         _, B, _ = reference.triangle(at.net, at.x, l)
-        claims += [Equal("by loops", jacobians.cross_derivative(state), loops, 1e-12,
+        claims += [Equal("by loops", jacobians.cross_derivative(state), loops, 1e-12,  # (66)
                          case=f"block {l + 1}"),
+                   # (65)
                    Equal("as d x2 / d w1 by complex steps", entries.entries_of_b(state), B, 1e-11,
                          case=f"block {l + 1}")]
     return [*claims, Case(B=loops)]
@@ -136,7 +137,7 @@ def equations_67_to_72(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
         A, B, _ = reference.triangle(at.net, at.x, l)
-        expected = B @ reference.pinv(A)
+        expected = B @ reference.pinv(A)  # (67), (68)
         T_plus, (samples, h) = reference.pinv(state.S1.T), state.X1.T.shape
         inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
         lines = {"(69)": np.einsum("jibp,pm->jibm", B.reshape(samples, h, -1, h)
@@ -175,7 +176,7 @@ def equations_73_to_79(rng):
     for case, at, l, state in cases.blocks_of_any_rank(rng):
         A, B, _ = reference.triangle(at.net, at.x, l)
         BA_plus, (samples, h) = B @ reference.pinv(A), state.X1.T.shape
-        expected, T = BA_plus @ A, state.S1.T
+        expected, T = BA_plus @ A, state.S1.T  # (73), (74)
         by_samples = BA_plus.reshape(samples, h, samples, h)  # [j1, i1, j4, i4]
         inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
         lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
@@ -184,7 +185,7 @@ def equations_73_to_79(rng):
         for line, terms in lines.items():
             claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
                                 expected, 1e-9, case=case))
-        claims.append(Equal("(78)", entries.product_back(state), expected, 1e-9, case=case))
+        claims.append(Equal("(78)", entries.product_back(state), expected, 1e-9, case=case))  # (77)
     return [*claims, Case(BA_plus_A=expected)]
 
 

@@ -217,7 +217,7 @@ def equations_16_and_56(rng):
         delta = e1 @ reference.pinv(at.states[l].S1)
         literal = right_inverse.first_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
         claims += [Equal("d x_l / d x_L", back, tangent, 1e-11, case=f"block {l + 1}"),
-                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),
+                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),  # (16), (56)
                    Equal("fast path", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
     return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
 
@@ -257,6 +257,7 @@ def equations_17_and_57(rng):
                                 case=f"block {l + 1}{name}"))
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
+                # (17), (57)
                 claims.append(Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"))
     for name, other in cases.without_biases(rng):
         error = cases.halves_of(whole_networks.in_features(other.net, other.eps))

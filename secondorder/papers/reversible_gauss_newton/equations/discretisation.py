@@ -26,8 +26,8 @@ def equations_23_and_24(rng):
     J = reference.parameter_jacobian(at.net, at.x)
     inverse = right_inverse.stacked_right_inverse(at.states)
     one, two = steps.gauss_newton(J, at.eps), steps.right_inverse_step(inverse, at.eps)
-    return [Equal("the first, by singular values", one, -reference.pinv(J) @ at.eps, 1e-8),
-            Equal("both move the outputs alike", J @ two, J @ one, 1e-8),
+    return [Equal("the first, by singular values", one, -reference.pinv(J) @ at.eps, 1e-8),  # (23)
+            Equal("both move the outputs alike", J @ two, J @ one, 1e-8),  # (24)
             Equal("they differ by a vector of the null space",
                   two - one, (np.eye(len(two)) - reference.pinv(J) @ J) @ two, 1e-7),
             Case(first=one, second=two)]
@@ -73,7 +73,7 @@ def equations_26_and_27(rng):
     expected = flows.error_decay(start, 1.0)
     rates, kinds = np.array([0.1, 0.05, 0.025]), (None, "moore-penrose")
     ends = np.array([cases.trajectories(at, lambda f: f - at.y, rate, kinds) for rate in rates])
-    claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,
+    claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,  # (26), (27)
                    np.linalg.norm(ends[:, k] - expected, axis=1), order=1, tolerance=0.2,
                    case=name)
               for k, name in enumerate(("right inverse", "Moore-Penrose"))]
@@ -137,7 +137,7 @@ def equations_28_and_29(rng):
     for k, name in enumerate(("Moore-Penrose inverse", "right inverse")):
         off = [np.linalg.norm(w - two.ends[k]) for w in two.points[k]]
         real = [flows.euler_bound(a, two.K[k], two.lipschitz[k], 1.0) for a in two.alpha]
-        claims += [AtMost("the flow of a network: distance from it against the bound",
+        claims += [AtMost("the flow of a network: distance from it against the bound",  # (28), (29)
                           np.array(off), np.array(real), case=name),
                    Rate("the flow of a network: the distance falls like alpha", two.alpha, off,
                         order=1, tolerance=0.15, case=name)]

@@ -118,8 +118,10 @@ def equations_21_and_22(rng):
         H, eps = cases.positive_matrix(rng, len(J)), rng.normal(size=len(J))
         L = np.linalg.cholesky(H)
         flow = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
+        # (21)
         claims += [Equal("the flow, in coordinates where H = I", flows.generalised_flow(J, H, eps),
                          flow, 1e-9, case=name),
+                   # (22)
                    Equal("-A eps", -flows.projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
     return [*claims, Case(J=J, H=H, eps=eps)]
 

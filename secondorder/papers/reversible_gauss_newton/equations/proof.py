@@ -46,8 +46,10 @@ def equations_33_to_39(rng):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
         size, block = state.W1.size, f"block {l + 1}"
         claims += [
+            # (33)
             Equal("J_l against complex steps", J, reference.parameter_jacobian(at.net, at.x, [l]),
                   1e-11, case=block),
+            # (36), (39)
             Equal("A", jacobians.kronecker(state.S1, 2), own[:6, :size], 1e-12, case=block),
             Equal("B", jacobians.cross_derivative(state), own[6:, :size], 1e-11, case=block),
             Equal("C", jacobians.kronecker(state.S2, 2), own[6:, size:], 1e-12, case=block),
@@ -74,9 +76,10 @@ def equations_40_and_41(rng):
         A, C, B = (rng.normal(size=(4, columns)),
                    rng.normal(size=(5, 8)),
                    rng.normal(size=(5, columns)))
-        triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])
+        triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])  # (40)
         inverse = right_inverse.triangular_right_inverse(reference.pinv(A), B, reference.pinv(C))
         claims.append(
+            # (41)
             wrap(Equal("the product against I", triangle @ inverse, np.eye(9), 1e-10, case=name)))
         claims.append(Equal("no part above the diagonal", inverse[:columns, 4:],
                             np.zeros((columns, 5)), 1e-14, scale=inverse, case=name))
