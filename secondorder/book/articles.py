@@ -7,7 +7,7 @@ from ..ledger import tally
 from ..ledger.labels import heading, is_number
 from ..ledger.registry import REGISTRY
 from ..ledger.terminal import drawable
-from . import code, formulas
+from . import code, formulas, numbered
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
@@ -26,8 +26,8 @@ class Article:
     statement: str
     marks: list
     conditions: list
-    printed: str
-    corrected: str | None
+    printed: list
+    corrected: list | None
     wide: bool
     rows: list
     ok: bool
@@ -68,12 +68,7 @@ def article(entry, evaluated, symbols, blocks):
         A formula that cannot be set, named.
     """
     where = f"[{entry.paper}] {heading(entry.labels)}"
-    if entry.corrected:
-        printed, corrected = formulas.pair(entry.formula, entry.corrected, symbols, where)
-    elif REGISTRY.papers[entry.paper] is None:
-        printed, corrected = formulas.mathml_or_source(entry.formula, symbols), None
-    else:
-        printed, corrected = formulas.mathml(entry.formula, symbols, where), None
+    printed, corrected = numbered.shown(entry, symbols, where, blocks)
     glyph, _ = GLYPHS[entry.verdict]
     latex = [text for text in (entry.formula, entry.corrected) if text and drawable(text)]
     return Article(
@@ -101,6 +96,7 @@ class Blocks:
 
     def __init__(self, paper, entries):
         self.paper, self.links, self.home, self.named = paper, {}, {}, set()
+        self.foreign = REGISTRY.papers[paper] is None
         for entry in entries:  # the literal form leads
             for value in entry.implements[:1]:
                 name = getattr(code.plain(value), "__name__", "")
@@ -119,7 +115,8 @@ class Blocks:
 
     def here(self, entry):
         """The first block of an article, and those that no other article shows."""
-        return [code.block(value, self.paper, self.links,
+        own = numbered.ids(entry)
+        return [code.block(value, self.paper, self.links, own=own,
                            named=self._at_home(value, entry) and code.plain(value) in self.named)
                 for k, value in enumerate(entry.implements) if not k or self._at_home(value, entry)]
 
@@ -133,8 +130,17 @@ class Blocks:
 
     def other_side(self, entry):
         """The check and those of its helpers that no other check calls."""
-        return [code.block(function, self.paper, self.shared_links)
+        own = numbered.ids(entry)
+        return [code.block(function, self.paper, self.shared_links, own=own)
                 for function in code.other_side(entry.check) if function not in self.shared]
+
+    def address_of(self, entry, line, word, label):
+        """Where on the page a line stands that is a display's own: it, or the block that has it."""
+        function = code.plain(line.function)
+        here = [code.plain(value) for k, value in enumerate(entry.implements)
+                if not k or self._at_home(value, entry)]
+        others = [one for one in code.other_side(entry.check) if one not in self.shared]
+        return f"#{word}-eq-{label}" if function in here + others else f"#{code.address(function)}"
 
     def helpers(self):
         """What several checks call, once."""

@@ -29,7 +29,7 @@ def address(value):
     return re.sub(r"[^\w.-]+", "-", f"code-{target.__module__.rpartition('.')[2]}.{name}")
 
 
-def block(value, paper, links=None, named=False):
+def block(value, paper, links=None, named=False, own=None):
     """One implementation.
 
     Parameters
@@ -40,6 +40,8 @@ def block(value, paper, links=None, named=False):
         Name of a function -> the address of the article, or of the block, that shows it.
     named : bool
         Whether other places of the page refer to this block: it then has an address.
+    own : dict, optional
+        Function and number of a line -> the addresses of a line that is a display's own.
 
     Returns
     -------
@@ -60,7 +62,9 @@ def block(value, paper, links=None, named=False):
     place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
              else file.name)
     rows = source.numbered_code(text, max(first, 1))
-    lines = numbered(rows, links or {}, getattr(target, "__name__", ""))
+    addresses = {number: found for (function, number), found in (own or {}).items()
+                 if function is target}
+    lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
     return fields | {"place": f"{place}:{max(first, 1)}",
                      "formula": [html.escape(line) for line in source.doc_lines(value)],
@@ -68,14 +72,20 @@ def block(value, paper, links=None, named=False):
                      "count": len(lines) - cut}
 
 
-def numbered(rows, links, own=""):
+def numbered(rows, links, own="", addresses=None):
     """Pairs of number and text as HTML, one element a line: its number is drawn by the style, its
-    class says how deep it stands, so that what wraps hangs deeper than the line begins.
+    class says how deep it stands, so that what wraps hangs deeper than the line begins; `addresses`
+    has those of lines that are a display's own.
     """
     out = []
     for (number, text), line in zip(rows, coloured([text for _, text in rows], links, own)):
         depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)
-        out.append(f'<span{f" class=i{depth}" if depth else ""} data-n={number}>{line}\n</span>')
+        found = (addresses or {}).get(number, ())
+        names = [f"i{depth}"] * bool(depth) + ["own"] * bool(found)
+        here = "".join(f'<b id="{one}"></b>' for one in found)
+        style = f' class="{" ".join(names)}"' if names else ""
+        out.append(f'<span{style} data-n={number}>'
+                   f'{here}{line}\n</span>')
     return out
 
 

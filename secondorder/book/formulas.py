@@ -77,7 +77,8 @@ def pair(printed, corrected, symbols=(), where=""):
 
 def is_wide(latex):
     """Whether a formula needs the whole width of a page."""
-    return max(map(len, terminal.draw(latex)), default=0) > WIDE
+    bare = re.sub(r"\\tag\{[^}]*\}", "", latex)
+    return max(map(len, terminal.draw(bare)), default=0) > WIDE
 
 
 GREEK = {name: letter for name, letter in zip(

@@ -60,7 +60,7 @@ def _symbols(nodes, place="line"):
     symbols = []
     for node in nodes:
         if isinstance(node, Leaf):
-            if node.text not in (" ", "&", r"\,", r"\quad", r"\;"):
+            if node.text not in (" ", "&", r"\,", r"\quad", r"\;") and not node.tag:
                 symbols.append(((node.text, place), node))
             continue
         places = {"script": (place, place + "_", place + "^"), "frac": (place + "n", place + "d")}

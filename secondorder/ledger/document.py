@@ -11,9 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-from . import changes, folding, latex, registry, tally, terminal
+from . import changes, folding, latex, own_lines, registry, tally, terminal
 from .claims import Case
 from .comparisons import RELATIVE_TO, VerificationError
+from .displays import anchors, displays, told
 from .equations import run_equation
 from .labels import heading, is_number
 from .registration import Condition
@@ -181,7 +182,7 @@ def _display(entry, folder):
     lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{tally.verdict_of(entry)}**, "
              f"{entry.kind}. {entry.statement}", "",
              *(line for mark in tally.marks(entry) for line in (f"*{mark}*", "")),
-             *_formulas(entry), ""]
+             *_formulas(entry, folder), ""]
     if entry.where:
         lines.append(f"- Where: {entry.where}")
     for one in entry.conditions:
@@ -198,25 +199,47 @@ def _display(entry, folder):
     return lines + _claims([claim for claim in result.claims if not isinstance(claim, Case)])
 
 
-def _formulas(entry):
+def _formulas(entry, folder):
     if not entry.corrected and not terminal.drawable(entry.formula):
         return ["```math", inspect.cleandoc(entry.formula), "```"]
     if not entry.corrected:
-        return _math(None, latex.parse(entry.formula), entry.formula)
+        return _math(None, entry, entry.formula, latex.parse(entry.formula), folder)
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
     if any(leaf.marked for leaf in latex.leaves(corrected)):
         printed = latex.parse(entry.formula)  # as it stands: what is new below says enough
-    return [*_math("As printed:", printed, entry.formula), "",
-            *_math("Corrected, with what changed in red:" if marked else "Corrected:", corrected,
-                   entry.corrected)]
+    return [*_math("As printed:", entry, entry.formula, printed, folder), "",
+            *_math("Corrected, with what changed in red:" if marked else "Corrected:", entry,
+                   entry.corrected, corrected)]
 
 
-def _math(caption, nodes, text):
-    """A fence with a formula: as it is registered, or marked, or broken where it is wide."""
-    marked = any(leaf.marked for leaf in latex.leaves(nodes))
-    broken = latex.broken(nodes, _WIDE, _columns)
-    shown = inspect.cleandoc(text) if broken is nodes and not marked else latex.to_latex(broken)
-    return ([caption, ""] if caption else []) + ["```math", shown, "```"]
+def _math(caption, entry, text, nodes, folder=None):
+    """A fence for each display with the paper's number, and for the printed ones (those with a
+    folder) a link to it and its own lines of code.
+
+    A single one stands as it is registered, if nothing is marked and it is not broken.
+    """
+    lines, parts = [caption, ""] if caption else [], displays(entry, nodes)
+    for part in parts:
+        broken = latex.broken(part.nodes, _WIDE, _columns)
+        as_it_is = len(parts) == 1 and broken is part.nodes \
+            and not any(leaf.marked for leaf in latex.leaves(part.nodes))
+        shown = inspect.cleandoc(text) if as_it_is else latex.to_latex(broken).strip()
+        linked = part.numbers and folder is not None
+        if linked:
+            lines += ["".join(f'<a id="eq-{one}"></a>' for one in anchors(entry, part.numbers)), ""]
+        tag = rf" \tag{{{', '.join(part.numbers)}}}" if part.numbers else ""
+        lines += ["```math", shown + tag, "```", ""]
+        if linked:
+            lines += [_own(entry, part.numbers, folder), ""]
+    return lines[:-1]
+
+
+def _own(entry, numbers, folder):
+    """The numbers of a display as links to it, with links to their lines of code and check."""
+    place = own_lines.code_line(entry, numbers[0]), own_lines.check_line(entry, numbers[0])
+    links = [_to_line(line.file, line.number, f"{name}, line {line.number}", folder)
+             for name, line in zip(("code", "check"), place) if line]
+    return f"[{told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
 
 
 def _columns(nodes):
@@ -228,12 +251,16 @@ def _linked(value, name, folder):
     place = place_of(value)
     if place is None or folder is None:
         return f"`{name}`"
-    file, line = place
+    return _to_line(*place, f"`{name}`", folder)
+
+
+def _to_line(file, line, text, folder):
+    """A text as a link to a line of a file, where the page's folder leads to it."""
     top = Path(sys.modules["secondorder"].__file__).resolve().parent
     if not (file.is_relative_to(top) and folder.is_relative_to(top)) \
             and not file.is_relative_to(folder):
-        return f"`{name}`"
-    return f"[`{name}`]({Path(os.path.relpath(file, folder)).as_posix()}#L{line})"
+        return text
+    return f"[{text}]({Path(os.path.relpath(file, folder)).as_posix()}#L{line})"
 
 
 def _claims(claims):

@@ -22,13 +22,15 @@ _SIZES = ("left", "right", "big", "Big", "bigg", "Bigg", "textstyle", "displayst
 class Leaf:
     """One symbol: a character, a command without arguments, or words.
 
-    `side` is "left" or "right" where the symbol encloses something.
+    `side` is "left" or "right" where the symbol encloses something; `tag` is the number that
+    `\\tag` gives to the lines before it, which show no symbol.
     """
 
     text: str
     words: str | None = None
     marked: bool = False
     side: str | None = None
+    tag: str | None = None
 
 
 @dataclass
@@ -105,6 +107,9 @@ def _node(tokens, place):
     if name == "sqrt":
         inner, place = _argument(tokens, place + 1)
         return Branch("sqrt", [inner]), place
+    if name == "tag":
+        number, place = _raw(tokens, place + 1)
+        return Leaf(f"\\tag{{{number}}}", tag=number), place
     if name in WORDS:
         words, place = _raw(tokens, place + 1)
         return Leaf(f"\\{name}{{{words}}}", words), place
@@ -193,17 +198,30 @@ def _environment(tokens, place):
 
 def to_latex(nodes, color="red"):
     """LaTeX of nodes; runs of marked symbols stand in that colour (None: marks are left out)."""
-    out, within = [], False
+    out, within, sized = [], False, _pairs(nodes)
     for node in nodes:
         now = bool(color) and (within if _is_space(node) else is_marked(node))
         if now != within:
             out.append(f"{{\\color{{{color}}} " if now else "}")
             within = now
         text = _latex_of(node, None if within else color)
+        if sized and isinstance(node, Leaf) and node.side:
+            text = f"\\{node.side}{text}"
         if out and re.search(r"\\[a-zA-Z]+$", out[-1]) and re.match("[a-zA-Z]", text):
             out.append(" ")
         out.append(text)
     return "".join(out) + ("}" if within else "")
+
+
+def _pairs(nodes):
+    """Whether what encloses stands in pairs here, none of it marked, so that it may grow."""
+    depth = 0
+    for node in nodes:
+        if isinstance(node, Leaf) and node.side:
+            depth += 1 if node.side == "left" else -1
+        if depth < 0 or is_marked(node):
+            return False
+    return depth == 0
 
 
 def _is_space(node):

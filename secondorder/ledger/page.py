@@ -10,9 +10,10 @@ import textwrap
 import numpy as np
 
 from ..checks import boolean, whole_number
-from . import changes, folding, registry, sides, tally, terminal
+from . import changes, folding, own_lines, registry, sides, tally, terminal
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
+from .displays import printed_numbers
 from .equations import run_equation
 from .labels import heading
 from .mismatch import entry_line
@@ -74,10 +75,11 @@ def listed(entries):
 def _page(entry, seed, more, tex):
     result = run_equation(entry, int(seed))
     about = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), ""]
-    head, numbers = [*about, *_formulas(entry, tex)], ["", *_numbers(result, seed)]
+    lines = _paragraph(own_lines.told(entry), "  ")
+    head, numbers = [*about, *_formulas(entry, tex), *lines], ["", *_numbers(result, seed)]
     lead = _lead(entry)
     if not more and len(head) + len(numbers) + min(len(lead), _LEAST_CODE) + 4 > SCREEN:
-        head = [*about, *_formulas(entry, tex, short=True)]
+        head = [*about, *_formulas(entry, tex, short=True), *lines]
     command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
     if more:
         body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
@@ -133,15 +135,16 @@ def _formulas(entry, tex, short=False):
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
         return [line for caption, text in pairs
                 for line in (caption, *_indented(inspect.cleandoc(text).splitlines()))]
+    bears = printed_numbers(entry)
     if not entry.corrected:
         if not terminal.drawable(entry.formula):
             return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
-        return ["formula:", *_indented(terminal.draw(entry.formula))]
+        return ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
-    above, below = terminal.draw(printed), terminal.draw(corrected)
+    above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
     long = short or len(above) + len(below) > SCREEN // 3
     if long and any("^" in line for line in below):
-        above = terminal.draw(entry.formula)  # long ones are marked once, where they changed
+        above = terminal.draw(entry.formula, numbers=bears)  # long: marked once, where it changed
     if short:
         below = changes.shortened(above, below)
     return ["as printed:", *_indented(above),

@@ -8,14 +8,15 @@ lines stand in `items`, the gaps between pieces in `spacing`, cases and matrices
 import unicodedata
 
 from . import symbols
+from .displays import told, untagged
 from .grids import grid
 from .items import Item, blank, cells_of, piece, side_by_side, text_of, wrap
-from .latex import Branch, Leaf, parse
+from .latex import Branch, Leaf, leaves, parse
 from .spacing import pair_bars, spaced
 
 
-def draw(formula, width=76):
-    """Lines of text for LaTeX or for its nodes.
+def draw(formula, width=76, numbers=()):
+    """Lines of text for LaTeX or for its nodes, with the paper's numbers at the right margin.
 
     Parameters
     ----------
@@ -23,6 +24,8 @@ def draw(formula, width=76):
         As `latex.parse` returns them; symbols may be marked.
     width : int
         Columns that lines keep to wherever there is an operator to break at.
+    numbers : sequence of str
+        What a formula bears in which no `\\tag` says which number is whose.
 
     Returns
     -------
@@ -30,7 +33,9 @@ def draw(formula, width=76):
     """
     nodes = parse(formula) if isinstance(formula, str) else formula
     lines = []
-    for row in _lines(nodes, width):
+    if any(leaf.tag for leaf in leaves(nodes)):
+        numbers = ()
+    for row in _lines(nodes, width, numbers):
         lines.append("".join(glyph for glyph, _ in row).rstrip())
         if any(marked for _, marked in row):
             lines.append("".join("^" if marked else " " for _, marked in row).rstrip())
@@ -44,28 +49,56 @@ def columns(text):
 
 # -- lines -----------------------------------------------------------------------------------------
 
-def _lines(nodes, width):
+def _lines(nodes, width, numbers=()):
     """Rows of cells of a whole formula; rows of `aligned` and `gathered` are lines of their own."""
     nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.text == " ")]
-    if len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env":
-        if nodes[0].name == "aligned":
-            return _aligned(nodes[0], width)
-        if nodes[0].name == "gathered":
-            return [row for part in nodes[0].parts for row in _lines(part, width)]
-    return wrap(_items(nodes, width), width)
+    environment = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Branch) else None
+    if environment is not None and environment.name == "gathered":
+        rows = [_lines(part, width) for part in environment.parts]
+        return _numbered(lambda width: [row for part in rows for row in part], numbers, width)
+    if environment is not None and environment.name == "aligned":
+        return _numbered(lambda width: _aligned(environment, width), numbers, width)
+    nodes, tags = untagged(nodes)
+    if tags:
+        return _lines(nodes, width, tags)
+    return _numbered(lambda width: wrap(_items(nodes, width), width), numbers, width)
+
+
+def _numbered(rows_of, numbers, width):
+    """Rows with the numbers at the right margin of the last one, where need be of narrower rows."""
+    text, rows = told(numbers), rows_of(width)
+    if not text:
+        return rows
+    room = width - len(text) - 1
+    if len(_trimmed(rows[-1])) > room:
+        rows = rows_of(room)
+    if len(_trimmed(rows[-1])) > room:
+        rows = [*rows, []]
+    last = _trimmed(rows[-1])
+    return [*rows[:-1], last + blank(width - len(text) - len(last)) + cells_of(text)]
+
+
+def _trimmed(row):
+    """A row without the blanks at its end."""
+    end = len(row)
+    while end and row[end - 1][0] == " ":
+        end -= 1
+    return row[:end]
 
 
 def _aligned(environment, width):
     rows, cells, indent = [], iter(environment.parts), None
     for count in environment.rows:
         row = [next(cells) for _ in range(count)]
+        row[-1], tags = untagged(row[-1])
         first = _items(row[0], width)
         if indent is None:
             indent = min(side_by_side(first).width + 1 if first else 0, 8)
+        hang = 0 if first else indent
         nodes = [node for k, cell in enumerate(row)
                  for node in ([Leaf(r"\quad")] if k and k % 2 == 0 else []) + cell]
-        here = wrap(_items(nodes, width), width if first else width - indent)
-        rows += here if first else [blank(indent) + line for line in here]
+        rows += _numbered(lambda width: [blank(hang) + line for line in
+                                         wrap(_items(nodes, width), width - hang)], tags, width)
     return rows
 
 

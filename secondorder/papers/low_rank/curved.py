@@ -145,6 +145,7 @@ def deta_dw_unreduced(sample, n, k, q):
     The first two cases are :func:`dalpha_dw_by_cases` times gamma, the others add what gamma^(k)
     itself changes by.
     """
+    # (74)
     result = np.einsum("jmst,ml->jlst", dalpha_dw_by_cases(sample, n, k, q), gamma(sample, k))
     if q == k:
         result += np.einsum("jm,mls,t->jlst", alpha(sample, n, k), lambda_(sample, k),
@@ -175,7 +176,7 @@ def deta_dw(sample, n, k, q):
     else:
         own = np.einsum("jm,mlp,pa,as->jsl", alpha(sample, n, k), lambda_(sample, k), w[k],
                         eta(sample, k - 1, q), optimize=True)
-    return np.einsum("jsl,t->jlst", sum_above(sample, n, k, q, k + 1) + own, v)
+    return np.einsum("jsl,t->jlst", sum_above(sample, n, k, q, k + 1) + own, v)  # (75)
 
 
 def deta_dw_as_printed(sample, n, k, q):

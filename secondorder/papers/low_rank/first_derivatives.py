@@ -47,7 +47,7 @@ def dp_dv(sample):
 
 def df_du(sample):
     """Eq. (1), (27): d f / d u_j^i = f_p^i v^(n),j, (C, d_n)."""
-    return np.einsum("i,j->ij", sample.f_p, sample.v_bar[sample.n])
+    return np.einsum("i,j->ij", sample.f_p, sample.v_bar[sample.n])  # (1), (27)
 
 
 def df_dw(sample, k):

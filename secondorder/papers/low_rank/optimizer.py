@@ -121,7 +121,7 @@ class CubicRegularization(Wrapper):
         else:
             rule = {"single": self._single, "layer": self._by_layers,
                     "variable": self._by_parameters}[self.rates]
-            change = rule(evaluation, direction)
+            change = rule(evaluation, direction)  # (42), (43)
             if self.adaptive:
                 self._adapt(evaluation, change)
         length, moved = norm(direction), norm(change)

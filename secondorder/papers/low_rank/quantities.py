@@ -63,13 +63,14 @@ def quantities(evaluation, sample=0):
     layers, places = hidden_layers(evaluation)
     n = len(layers) - 1
     f_p, f_pp = objective_derivatives(evaluation, places[-1])
-    v = [layer.input[sample] for layer in layers]
+    v = [layer.input[sample] for layer in layers]  # (12)
     v_bar = [extended(layer, layer.input)[sample] for layer in layers]
     slope = [None, *(derivatives(layer)[0][sample] for layer in layers[:n])]
     second_derivative = [None, *(derivatives(layer)[1][sample] for layer in layers[:n])]
     w, z = ([None, *(layer.linear.weight for layer in layers[:n])],
             [None, *(layer.z[sample] for layer in layers[:n])])
     return Quantities(n, w, z, v, v_bar, slope, second_derivative,
+                      # (13)
                       layers[n].linear.weight, layers[n].z[sample], f_p[sample], f_pp[sample])
 
 
@@ -117,19 +118,19 @@ def layer_output(w, v, activation):
     v : (d_k-1,) array
     activation : callable
     """
-    return activation(np.einsum("ji,i->j", w, v))
+    return activation(np.einsum("ji,i->j", w, v))  # (10)
 
 
 # -- Jacobians, (19)-(26)
 
 def gamma(sample, k):
     """Eq. (19): gamma_s^(k),j = delta_s^j A'(z^(k),j), (d_k, d_k)."""
-    return np.diag(sample.slope[k])
+    return np.diag(sample.slope[k])  # (19)
 
 
 def beta(sample, k):
     """Eq. (20), (70): beta_i^(k),j = gamma_s^(k),j w_i^(k),s, (d_k, d_k-1)."""
-    return np.einsum("js,si->ji", gamma(sample, k), sample.w[k])
+    return np.einsum("js,si->ji", gamma(sample, k), sample.w[k])  # (20), (70)
 
 
 def alpha(sample, k, l):

@@ -26,10 +26,10 @@ def unrolled(w, x, steps, activation):
         t, at least 1.
     activation : ActivationFunction
     """
-    v, z = [np.asarray(x)], [None]
+    v, z = [np.asarray(x)], [None]  # (59)
     for _ in range(steps):
         z.append(w @ v[-1])
-        v.append(activation.value(z[-1]))
+        v.append(activation.value(z[-1]))  # (58)
     slope, second_derivative = ([None, *(f(argument) for argument in z[1:])]
                                 for f in (activation.slope, activation.curvature))
     no_u, no_p = np.zeros((1, len(x)), dtype=w.dtype), np.zeros(1, dtype=w.dtype)

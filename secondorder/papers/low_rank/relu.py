@@ -12,22 +12,23 @@ from .quantities import alpha, eta, eta_bar, gamma
 
 def rectifier(z):
     """Eq. (11): A(z) = max(z, 0)."""
-    return np.maximum(z, 0)
+    return np.maximum(z, 0)  # (11)
 
 
 def rectifier_slope(z):
     """Eq. (17): A'(z) = 1 for z > 0, 0 for z < 0."""
-    return np.where(z > 0, 1.0, 0.0)
+    return np.where(z > 0, 1.0, 0.0)  # (17)
 
 
 def rectifier_second_derivative(z):
     """Eq. (29): A''(z) = 0, for z other than 0."""
-    return np.zeros_like(z)
+    return np.zeros_like(z)  # (29)
 
 
 def dgamma_dw(sample, k, q):
     """Eq. (31): d gamma_s^(k),j / d w_t^(q),r = 0, indices j, s, r, t."""
     d = len(sample.v[k])
+    # (31)
     return np.zeros((d, d, len(sample.v[q]), len(sample.v_bar[q - 1])), dtype=sample.p.dtype)
 
 
@@ -74,12 +75,12 @@ def block_uu(sample):
     d2 f / d u_j^i d u_t^s = f_pp^is v^(n),j v^(n),t
     """
     v = sample.v_bar[sample.n]
-    return np.einsum("is,j,t->ijst", sample.f_pp, v, v)
+    return np.einsum("is,j,t->ijst", sample.f_pp, v, v)  # (3), (34)
 
 
 def coefficient_a(sample, k):
     """Eq. (7): a_is = f_pp^il u_m^l eta_s^(n,k),m, (C, d_k)."""
-    return np.einsum("il,lm,ms->is", sample.f_pp, sample.u, eta(sample, sample.n, k))
+    return np.einsum("il,lm,ms->is", sample.f_pp, sample.u, eta(sample, sample.n, k))  # (7)
 
 
 def block_uw(sample, k):
@@ -89,6 +90,7 @@ def block_uw(sample, k):
     """
     v = sample.v_bar
     first = np.einsum("i,js,t->ijst", sample.f_p, eta_bar(sample, sample.n, k), v[k - 1])
+    # (4), (6), (35)
     return first + np.einsum("is,j,t->ijst", coefficient_a(sample, k), v[sample.n], v[k - 1])
 
 
@@ -109,4 +111,4 @@ def block_ww(sample, k, r):
     f_p^l u_m^l d2 v^(n),m / d w_j^(k),i d w_t^(r),s
     """
     second_order = np.einsum("l,lm,mijst->ijst", sample.f_p, sample.u, d2v_dw_dw(sample, k, r))
-    return through_outputs(sample, k, r) + second_order
+    return through_outputs(sample, k, r) + second_order  # (5), (36)

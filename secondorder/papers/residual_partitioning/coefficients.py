@@ -26,7 +26,7 @@ def output_change(layer, y, dW, dY):
     y, dY : (S, in) arrays
     dW : (out, 1 + in) array
     """
-    return input_with_bias(layer, y) @ dW.T + dY @ layer.weight.T
+    return input_with_bias(layer, y) @ dW.T + dY @ layer.weight.T  # (6)
 
 
 def squared_change_bound(layer, y, dW, dY, partition):
@@ -45,7 +45,7 @@ def squared_change_bound(layer, y, dW, dY, partition):
         raise ValueError("a part of the change is not zero although its fraction is: the bound "
                          "would be infinite")
     own, below = (ratio(part**2, fraction) for part, fraction in zip(parts, partition))
-    return own.sum(axis=2) + below.sum(axis=2)
+    return own.sum(axis=2) + below.sum(axis=2)  # (7), (36)
 
 
 class AffineBound(NamedTuple):
@@ -74,9 +74,10 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
     y, w = input_with_bias(layer, y), layer.weight
     return AffineBound(
         W_dot=np.einsum("si,sj->ij", Y_dot, y),
+        # (29), (30), (35)
         W_ddot=np.einsum("si,sij->ij", Y_ddot, ratio(y[:, None, :] ** 2, partition.eps)),
         Y_dot=np.einsum("si,ij->sj", Y_dot, w),
-        Y_ddot=np.einsum("si,sij->sj", Y_ddot, ratio(w[None] ** 2, partition.phi)))
+        Y_ddot=np.einsum("si,sij->sj", Y_ddot, ratio(w[None] ** 2, partition.phi)))  # (28), (34)
 
 
 def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
@@ -91,7 +92,7 @@ def activation(Y_dot, Y_ddot, slope, curvature, negative_curvature="abs"):
     (S, m) array, (S, m) array
     """
     correct = lookup(CORRECTIONS, negative_curvature, "negative_curvature")
-    return Y_dot * slope, correct(Y_ddot * slope**2 + Y_dot * curvature)
+    return Y_dot * slope, correct(Y_ddot * slope**2 + Y_dot * curvature)  # (41), (42)
 
 
 def output(f_i, f_ii, phi):
@@ -103,7 +104,7 @@ def output(f_i, f_ii, phi):
         Gradient, and diagonal of the Hessian, of f in the outputs.
     phi : (S, C) array, or 1 where the Hessian is diagonal.
     """
-    return f_i, ratio(f_ii, phi)
+    return f_i, ratio(f_ii, phi)  # (15)
 
 
 def flatten(layer, W):

@@ -97,8 +97,8 @@ def explicit_bound(evaluation, partitions=None, output_phi="optimal", negative_c
         else:
             choose.check(partition, layer, own_saved.input, u_in)
             affine = coefficients.affine(layer, own_saved.input, Y_dot[-1], Y_ddot[-1], partition)
-            own = (affine.W_dot, affine.W_ddot) if layer.trainable else (None, None)
-            below = affine.Y_dot, affine.Y_ddot
+            own = (affine.W_dot, affine.W_ddot) if layer.trainable else (None, None)  # (26)
+            below = affine.Y_dot, affine.Y_ddot  # (27)
         for collected, array in zip((W_dot, W_ddot, Y_dot, Y_ddot), (*own, *below)):
             collected.append(array)
     inputs = [own_saved.input for own_saved in saved] + [evaluation.outputs]

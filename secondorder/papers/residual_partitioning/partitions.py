@@ -39,23 +39,23 @@ def simplex_optimum(x):
     (..., n) array; zeros where all of x is zero (any p would do).
     """
     x = np.abs(x)
-    return ratio(x, x.sum(axis=-1, keepdims=True))
+    return ratio(x, x.sum(axis=-1, keepdims=True))  # (24)
 
 
 def softmax_parameters(eta):
     """Eq. (20): p_i = exp(eta_i) / sum_i' exp(eta_i')."""
     e = np.exp(eta - np.max(eta, axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    return e / e.sum(axis=-1, keepdims=True)  # (20)
 
 
 def softmax_derivative(p):
     """Eq. (21): d p_i' / d eta_i, (n, n): p_i (1 - p_i) or -p_i p_i'."""
-    return np.diag(p) - np.outer(p, p)
+    return np.diag(p) - np.outer(p, p)  # (21)
 
 
 def simplex_gradient(x, p):
     """Eq. (22), corrected: p_i (sum_i' x_i'^2/p_i' - x_i^2/p_i^2), (n,)."""
-    return p * (np.sum(x**2 / p) - x**2 / p**2)
+    return p * (np.sum(x**2 / p) - x**2 / p**2)  # (23)
 
 
 def simplex_gradient_as_printed(x, p):
@@ -97,7 +97,7 @@ def optimal(layer, y, u):
     -------
     Partition
     """
-    return cut(simplex_optimum(affine_terms(layer, y, u)))
+    return cut(simplex_optimum(affine_terms(layer, y, u)))  # (32), (38)
 
 
 def arbitrary_fractions(x, rng):
@@ -155,4 +155,5 @@ def check_output(phi, f_ii, u):
         Naming the first condition that fails.
     """
     phi = real_array(phi, "output_phi", u.shape, ": one fraction a sample and output")
+    # (14)
     partitioning_variables(phi, u * f_ii != 0, "over the outputs, for every sample (Eq. (14))")

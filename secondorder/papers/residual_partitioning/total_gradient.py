@@ -29,12 +29,12 @@ def affine(layer, y, u):
     """
     from_weights = np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)
     from_below = np.einsum("ij,sj->si", np.abs(layer.weight), u)
-    return from_weights + from_below if layer.trainable else from_below
+    return from_weights + from_below if layer.trainable else from_below  # (33), (39)
 
 
 def activation(slope, u):
     """Eq. (11), activation layers: u^(l+1)_sj = |slope_sj| u_sj."""
-    return np.abs(slope) * u
+    return np.abs(slope) * u  # (43)
 
 
 def total_gradients(layers, saved):

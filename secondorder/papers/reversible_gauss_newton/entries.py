@@ -10,9 +10,10 @@ def product_with_pseudo_inverse(state):
 
         (B A+)[i1 + h j1, i4 + h j4] = sum_k W2[i1, k] V1[k, i4] S'[k, j1] (S^T S^{T+})[j1, j4]
     """
-    T = state.S1.T @ np.linalg.pinv(state.S1.T)
+    T = state.S1.T @ np.linalg.pinv(state.S1.T)  # (71)
+    # (68), (69), (70), (72)
     entries = np.einsum("ik,ka,kj,jm->jima", state.W2, state.V1, state.slope2, T)
-    return _as_matrix(entries)
+    return _as_matrix(entries)  # (67)
 
 
 def product_back(state):
@@ -22,14 +23,15 @@ def product_back(state):
 
     As S^T S^{T+} S^T = S^T it is B again, Eqs. (79)-(80).
     """
-    T = state.S1.T @ np.linalg.pinv(state.S1.T) @ state.S1.T
+    T = state.S1.T @ np.linalg.pinv(state.S1.T) @ state.S1.T  # (77)
+    # (74), (75), (76), (78), (79)
     entries = np.einsum("ik,ka,kj,jb->jiba", state.W2, state.V1, state.slope2, T)
-    return _as_matrix(entries)
+    return _as_matrix(entries)  # (73)
 
 
 def entries_of_b(state):
     """B itself, Eqs. (65), (66), (79) and (80); see :func:`jacobians.cross_derivative`."""
-    return cross_derivative(state)
+    return cross_derivative(state)  # (65)
 
 
 def _as_matrix(entries):

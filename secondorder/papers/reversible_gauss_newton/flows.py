@@ -28,7 +28,7 @@ def generalised_flow(J, H, eps):
 
         d theta / dt = -(J^T H J)+ J^T eps
     """
-    return -np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ (J.T @ eps)
+    return -np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ (J.T @ eps)  # (21)
 
 
 def projection(H, J):
@@ -36,7 +36,7 @@ def projection(H, J):
 
         A = H J (J^T H J)+ J^T
     """
-    return H @ J @ np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ J.T
+    return H @ J @ np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ J.T  # (22)
 
 
 def error_decay(eps, time):
@@ -44,7 +44,7 @@ def error_decay(eps, time):
 
         eps(t) = e^{-t} eps(0)
     """
-    return np.exp(-time) * eps
+    return np.exp(-time) * eps  # (26), (27)
 
 
 def euler(field, start, rate, steps):
@@ -63,7 +63,7 @@ def euler_bound(rate, K, lipschitz, time):
 
         (alpha / K) (e^{L t} - 1)
     """
-    return rate / K * np.expm1(lipschitz * time)
+    return rate / K * np.expm1(lipschitz * time)  # (28), (29)
 
 
 def split_error(first, second, between):

@@ -73,7 +73,7 @@ def kronecker(S, half):
 
         S^T kron I_{d/2}
     """
-    return np.kron(S.T, np.eye(half))
+    return np.kron(S.T, np.eye(half))  # (36), (39)
 
 
 def sample_blocks(W, slope, V):
@@ -94,7 +94,7 @@ def cross_derivative(state):
 
         B[i + h (j - 1), a + h (b - 1)] = S1[b, j] sum_k W2[i, k] V1[k, a] sigma'(V1 X1)[k, j]
     """
-    B = np.einsum("bj,ik,ka,kj->jiba", state.S1, state.W2, state.V1, state.slope2)
+    B = np.einsum("bj,ik,ka,kj->jiba", state.S1, state.W2, state.V1, state.slope2)  # (66)
     samples, half, features = B.shape[0], B.shape[1], B.shape[2]
     return B.reshape(samples * half, features * half)
 
@@ -107,8 +107,8 @@ def own_jacobian(state):
     B is the `cross_derivative`; rows stand in half order.
     """
     half = len(state.W1)
-    A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)
-    return np.block([[A, np.zeros((len(A), C.shape[1]))], [B, C]])
+    A, B, C = kronecker(state.S1, half), cross_derivative(state), kronecker(state.S2, half)  # (59)
+    return np.block([[A, np.zeros((len(A), C.shape[1]))], [B, C]])  # (58)
 
 
 def through_block(state):
@@ -160,6 +160,7 @@ def layer_jacobians(block_states):
 
         J_l = (d x_L / d x_l) (d x_l / d w_l)
     """
+    # (33)
     return [outer @ own_jacobian(state) for outer, state in zip(above(block_states), block_states)]
 
 

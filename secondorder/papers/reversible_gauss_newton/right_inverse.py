@@ -15,7 +15,7 @@ def triangular_right_inverse(A_plus, B, C_plus):
 
         [[A+, 0], [-C+ B A+, C+]]
     """
-    return np.block([[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))],
+    return np.block([[A_plus, np.zeros((len(A_plus), C_plus.shape[1]))],  # (40), (41)
                      [-C_plus @ B @ A_plus, C_plus]])
 
 
@@ -33,9 +33,9 @@ def own_right_inverse(state):
         [[A+, 0], [-C+ B A+, C+]]  with  A+ = S1^{T+} kron I,  C+ = S2^{T+} kron I
     """
     half = len(state.W1)
-    return triangular_right_inverse(kronecker_pseudo_inverse(state.S1, half),
-                                    cross_derivative(state),
-                                    kronecker_pseudo_inverse(state.S2, half))
+    return triangular_right_inverse(kronecker_pseudo_inverse(state.S1, half),  # (60), (61)
+                                    cross_derivative(state),  # (62)
+                                    kronecker_pseudo_inverse(state.S2, half))  # (63)
 
 
 def layer_right_inverses(block_states):
@@ -99,7 +99,7 @@ def first_delta(e1, S1):
 
         Delta^(1)_l = e1 S1+
     """
-    return e1 @ np.linalg.pinv(S1)
+    return e1 @ np.linalg.pinv(S1)  # (16), (56)
 
 
 def second_delta(e2, state, delta1):
@@ -111,7 +111,7 @@ def second_delta(e2, state, delta1):
     """
     half, samples = e2.shape
     bracket = vec(e2) - cross_derivative(state) @ vec(delta1)
-    return unvec(bracket, half, samples) @ np.linalg.pinv(state.S2)
+    return unvec(bracket, half, samples) @ np.linalg.pinv(state.S2)  # (17), (57)
 
 
 def deltas(block_states, eps):

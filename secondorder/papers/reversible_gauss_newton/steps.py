@@ -21,7 +21,7 @@ def gauss_newton(J, eps):
     eps : (n d_y,) array
         Gradient of the SUM of the losses in the outputs.
     """
-    return -np.linalg.pinv(J) @ eps
+    return -np.linalg.pinv(J) @ eps  # (23)
 
 
 def hessian_view(J, gradient):
@@ -42,7 +42,7 @@ def generalised(J, H, gradient):
 
 def right_inverse_step(J_right, eps):
     """Eq. (8), with any right inverse of J: d = -J^-| eps"""
-    return -J_right @ eps
+    return -J_right @ eps  # (24)
 
 
 def functional_generalised(J, H, eps):

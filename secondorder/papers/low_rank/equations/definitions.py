@@ -16,37 +16,39 @@ from .cases import ACTIVATIONS, compared, kinds, network_case, stacked
           statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums "
                     "for the output.",
           formula=r"""\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad
-                      k = 1, \dots, n \\
-                      v^{(0),i} &= x^i \\
-                      p^j &= u_i^j v^{(n),i} \end{aligned}""",
+                      k = 1, \dots, n \tag{10} \\
+                      v^{(0),i} &= x^i \tag{12} \\
+                      p^j &= u_i^j v^{(n),i} \tag{13} \end{aligned}""",
           kind="definition", verdict="holds",
           implements=(quantities.layer_output, quantities.quantities))
 def equations_10_12_and_13(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
     claims = compared("v of all layers against loops", lambda sample: stacked(sample.v),
                       lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
-    claims += compared("p against loops", lambda sample: sample.p,
+    claims += compared("p against loops", lambda sample: sample.p,  # (13)
                        lambda case: reference.values(case.p), lambda n: [()], cases)
     case = network_case(rng, "tanh")
     first = quantities.layer_output(case.sample.w[1], case.sample.v[0], np.tanh)
+    # (10)
     return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
-            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),
+            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),  # (12)
             Case(x=case.sample.v[0], p=case.sample.p)]
 
 
 @equation(PAPER, "11", "17",
           statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes "
                     "0.",
-          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \\
+          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \tag{11} \\
                       \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
-                      0 & z < 0 \end{cases} \end{gathered}""",
+                      0 & z < 0 \end{cases} \tag{17} \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(relu.rectifier, relu.rectifier_slope, ReLU.value, ReLU.slope))
 def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
     larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
-    return [Equal("A against the larger of z and 0", relu.rectifier(z), larger, 1e-15),
+    return [Equal("A against the larger of z and 0", relu.rectifier(z), larger, 1e-15),  # (11)
+            # (17)
             Equal("A' against a difference quotient", relu.rectifier_slope(z), quotient, 1e-12),
             Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
             Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),

@@ -44,20 +44,21 @@ def first_derivatives_against_jets(rng, rule):
           statement="gamma holds a layer's slopes on its diagonal; beta, gamma times the weights, "
                     "is its Jacobian.",
           formula=r"""\begin{gathered} \gamma_s^{(k),j} \equiv \delta_s^j \mathcal{A}' \left(
-                      w_i^{(k),j} v^{(k-1),i} \right) \\
+                      w_i^{(k),j} v^{(k-1),i} \right) \tag{19} \\
                       \beta_i^{(k),j} \equiv \mathcal{A}' \left( w_l^{(k),j} v^{(k-1),l}
-                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \\
-                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s}
+                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \tag{20} \\
+                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
                       \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(quantities.gamma, quantities.beta, quantities.alpha))
 def equations_19_20_and_70(rng):
     claims, cases = [], list(kinds(rng, *ACTIVATIONS))
     for what, rule, right in (
-            ("gamma against d v / d z", quantities.gamma,
+            ("gamma against d v / d z", quantities.gamma,  # (19)
              lambda case, k: jacobian_in_argument(case, k, k)),
-            ("beta against d v^(k) / d v^(k-1)", quantities.beta,
+            ("beta against d v^(k) / d v^(k-1)", quantities.beta,  # (20)
              lambda case, k: jacobian_in_output(case, k, k - 1)),
+            # (70)
             ("alpha^(k,k-1) against the same", lambda sample, k: quantities.alpha(sample, k, k - 1),
              lambda case, k: jacobian_in_output(case, k, k - 1))):
         claims += compared(what, rule, right, all_layers, cases)
@@ -204,8 +205,9 @@ def equation_28(rng):
           statement="The second derivative of a ReLU is zero, and its slopes do not change. At 0 "
                     "the slope jumps: a point mass that no pointwise formula sees, so that it is "
                     "not removable.",
-          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \\
-                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0 \end{gathered}""",
+          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \tag{29} \\
+                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0
+                      \tag{31} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
           implements=(relu.rectifier_second_derivative, relu.dgamma_dw, ReLU.slope))
@@ -213,8 +215,9 @@ def equations_29_and_31(rng):
     f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
     quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
     at_zero = (f.slope(np.array([h])) - f.slope(np.array([-h]))) / (2 * h)
-    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",
+    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",  # (29)
                     relu.rectifier_second_derivative(z), quotient, 1e-12, scale=f.slope(np.abs(z)))]
+    # (31)
     claims += compared("derivatives of gamma against complex steps, beside gamma", relu.dgamma_dw,
                        lambda case, k, q: case.by_complex_steps(reference.gamma, q, k), pairs,
                        kinds(rng, "relu"), lambda case: case.sample.slope[1])

@@ -190,9 +190,9 @@ def equation_41(rng):
 @equation(PAPER, "42", "43",
           statement="The step: all weights along the direction, by one length.",
           formula=r"""\begin{aligned} \mathbf{u}_{j+1} &= \mathbf{u}_j + \alpha_j
-                      \boldsymbol{\omega}_j \\
+                      \boldsymbol{\omega}_j \tag{42} \\
                       \mathbf{w}_{j+1}^{(k)} &= \mathbf{w}_j^{(k)} + \alpha_j
-                      \boldsymbol{\phi}_j^{(k)} \end{aligned}""",
+                      \boldsymbol{\phi}_j^{(k)} \tag{43} \end{aligned}""",
           kind="algorithm", verdict="holds", implements=CubicRegularization.change)
 def equations_42_and_43(rng):
     claims, sigma = [], 30.0
@@ -205,6 +205,7 @@ def equations_42_and_43(rng):
                          for of in (row.at.network, net))
         pieces = [-root * g[where][:layer.weight.size]
                   for layer, where in zip(net.layers, net.slices) if layer.size]
+        # (42), (43)
         claims += [Equal("change of all weights against the larger root times -gradient",
                          after - before, np.concatenate(pieces), 100 * row.tolerance,
                          case=row.name),

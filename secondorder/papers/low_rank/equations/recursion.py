@@ -61,15 +61,17 @@ def against(rng, rule, right, activations=("relu",), what=""):
 
 @equation(PAPER, "58", "59",
           statement="The layer: the same weights, over and over.",
-          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \\
-                      v_{(0)}^j &= x^j \end{aligned}""",
+          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \tag{58} \\
+                      v_{(0)}^j &= x^j \tag{59} \end{aligned}""",
           kind="definition", verdict="holds", implements=recurrence.unrolled)
 def equations_58_and_59(rng):
     claims = []
     for name, case in cases(rng, "relu", "tanh"):
         last, allowed = case.sample.v[-1], tolerance(case.w.dtype)
+        # (58)
         claims += [Equal("against loops", last, reference.values(case.v), allowed, case=name),
                    Equal("against Recurrent", last, case.of_layers().value, allowed, case=name),
+                   # (59)
                    Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15, case=name),
                    Property("all copies of the weights are one",
                             all(w is case.w for w in case.sample.w[1:]), case=name)]

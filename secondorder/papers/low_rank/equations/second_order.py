@@ -31,7 +31,7 @@ from .jacobian_changes import by_complex_steps, from_the_top
                       w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
                       \gamma_l^{(k),m} \\
                       \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \\
+                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{74} \\
                       &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
                       w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
                       \\
@@ -43,7 +43,7 @@ from .jacobian_changes import by_complex_steps, from_the_top
                       \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
                       w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
                       \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \end{aligned}""",
+                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{75} \end{aligned}""",
           corrected=r"""\begin{aligned} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
                         &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
                         w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
@@ -59,7 +59,7 @@ from .jacobian_changes import by_complex_steps, from_the_top
                         w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,k),a}
                         \gamma_l^{(k),m} \\
                         \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \\
+                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{74} \\
                         &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
                         w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
                         \eta_l^{(r-1,k),a} \\
@@ -71,7 +71,8 @@ from .jacobian_changes import by_complex_steps, from_the_top
                         \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
                         w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a} \\
                         \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \end{aligned}""",
+                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases}
+                        \tag{75} \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(curved.deta_dw_unreduced, curved.deta_dw, curved.sum_above,
                       curved.deta_dw_as_printed, curved.sum_above_as_printed))

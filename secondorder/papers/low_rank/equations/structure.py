@@ -20,13 +20,13 @@ from .conditions import STRAIGHT
           statement="The gradient in the output weights is the outer product of f_p and the last "
                     "outputs.",
           formula=r"""\begin{gathered} \frac{\partial f}{\partial u_j^i} = \frac{\partial
-                      f}{\partial p^i} v^{(n),j} \\
+                      f}{\partial p^i} v^{(n),j} \tag{1} \\
                       \frac{\partial f}{\partial u_j^i} = \frac{\partial f}{\partial p^k}
                       \frac{\partial p^k}{\partial u_j^i} = \frac{\partial f}{\partial p^i}
-                      v^{(n),j} \end{gathered}""",
+                      v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=first_derivatives.df_du)
 def equations_1_and_27(rng):
-    claims = compared("against jets", first_derivatives.df_du,
+    claims = compared("against jets", first_derivatives.df_du,  # (1), (27)
                       lambda case: case.first(case.f, case.sample.n + 1), lambda n: [()],
                       kinds(rng, *ACTIVATIONS))
     return [*claims, network_case(rng, "tanh").live()]
@@ -69,13 +69,15 @@ def f_p_on_the_same_index(case, k):
           statement="The block of the output weights: f_pp between two outer products of the last "
                     "outputs.",
           formula=r"""\begin{gathered} \frac{\partial^2 f}{\partial u_j^i \partial u_t^s}
-                      = \frac{\partial^2 f}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t} \\
+                      = \frac{\partial^2 f}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
+                      \tag{3} \\
                       \frac{\partial^2 f}{\partial u_j^i \partial u_t^s} = \frac{\partial^2
                       f}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i}
                       \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 f}{\partial p^i
-                      \partial p^s} v^{(n),j} v^{(n),t} \end{gathered}""",
+                      \partial p^s} v^{(n),j} v^{(n),t} \tag{34} \end{gathered}""",
           kind="identity", verdict="holds", implements=relu.block_uu)
 def equations_3_and_34(rng):
+    # (3), (34)
     claims = compared("against jets", relu.block_uu, second_of_objective, lambda n: [()],
                       kinds(rng, *ACTIVATIONS), scale_of_outputs)
     return [*claims, network_case(rng, "tanh").live()]
@@ -87,13 +89,13 @@ def equations_3_and_34(rng):
           formula=r"""\begin{gathered} \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}}
                       = \frac{\partial f}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
                       + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j} u_m^l
-                      \eta_s^{(n,k),m} v^{(k-1),t} \\
+                      \eta_s^{(n,k),m} v^{(k-1),t} \tag{4} \\
                       \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}} = \left(
                       \frac{\partial f}{\partial p^i} \times \eta_s^{(n,k),j}
                       \times v^{(k-1),t} \right) + \left( a_{is} \times v^{(n),j}
-                      \times v^{(k-1),t} \right) \\
+                      \times v^{(k-1),t} \right) \tag{6} \\
                       a_{is} = \frac{\partial^2 f}{\partial p^i \partial p^l} u_m^l
-                      \eta_s^{(n,k),m} \\
+                      \eta_s^{(n,k),m} \tag{7} \\
                       \begin{aligned} \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}}
                       &= \frac{\partial f}{\partial p^i} \frac{\partial v^{(n),j}}{\partial
                       w_t^{(k),s}} + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j}
@@ -101,11 +103,13 @@ def equations_3_and_34(rng):
                       v^{(n),m}}{\partial w_t^{(k),s}} \\
                       &= \frac{\partial f}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
                       + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j} u_m^l
-                      \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned} \end{gathered}""",
+                      \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned} \tag{35} \end{gathered}""",
           kind="identity", verdict="holds", implements=(relu.block_uw, relu.coefficient_a))
 def equations_4_6_7_and_35(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
+    # (4), (6), (35)
     claims = compared("against jets", relu.block_uw, second_of_objective, all_layers, cases)
+    # (7)
     claims += compared("a against loops over its four indices", relu.coefficient_a, a_by_loops,
                        all_layers, cases)
     case = network_case(rng, "tanh")
@@ -135,7 +139,7 @@ def a_by_loops(case, k):
                       \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\
                       0 & r = k \\
                       \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
-                      \end{aligned} \\
+                      \end{aligned} \tag{5} \\
                       \begin{aligned} \frac{\partial^2 f}{\partial w_j^{(k),i} \partial
                       w_t^{(r),s}} &= \frac{\partial^2 f}{\partial p^l \partial p^q}
                       \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
@@ -149,11 +153,12 @@ def a_by_loops(case, k):
                       \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\
                       0 & r = k \\
                       \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
-                      \end{aligned} \end{gathered}""",
+                      \end{aligned} \tag{36} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
           implements=(relu.block_ww, relu.through_outputs, relu.d2v_dw_dw))
 def equations_5_and_36(rng):
+    # (5), (36)
     claims = compared("all pairs of layers, against jets", relu.block_ww, second_of_objective,
                       pairs, kinds(rng, "relu"))
     case, curved = network_case(rng, "relu"), network_case(rng, "tanh")

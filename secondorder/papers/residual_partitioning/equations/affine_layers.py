@@ -92,10 +92,11 @@ def equation_5(rng):
                   \sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
                   \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} +
                   \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)}
-                  \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} \right)^2 \\
+                  \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} \right)^2
+                  \tag{6} \\
                   &\leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
-                  \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}
+                  \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} \tag{7}
                   \end{aligned}""",
           uses=("5",), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,

@@ -46,17 +46,19 @@ def derivatives_of_split(name, at, phi):
                     "derivatives are the coefficients at the output.",
           formula=r"""\begin{aligned}
                   \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
-                  \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s) \\
+                  \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s)
+                  \tag{12} \\
                   &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r"""
-                  \mid \mathbf{x}_s\right) \\
+                  \mid \mathbf{x}_s\right) \tag{13} \\
                   &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)}
                   \left(\mathbf{y}_s^{(L)} + \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right)
-                  \mid \mathbf{x}_s\right) \\
+                  \mid \mathbf{x}_s\right) \tag{14} \\
                   &\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} +
-                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right)
+                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right) \tag{15}
                   \end{aligned}""",
           kind="inequality", verdict="holds",
-          implements=(Stated(coefficients.output, "0", "1"), SquaredError.value,
+          implements=(Stated(coefficients.output, "0", "1"),
+                      Stated(SquaredError.value, bears=("12", "13")),
                       SoftmaxCrossEntropy.value, partitions.check_output))
 def equations_12_to_15(rng):
     claims = []

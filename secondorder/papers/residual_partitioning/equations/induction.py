@@ -78,10 +78,10 @@ def equation_25(rng):
                   \sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
                   \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} &= \sum_{\ell' \in P, \ell' \leq
                   \ell-1} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \tag{26} \\
                   &= \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
                   \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} +
-                  \text{const}
+                  \text{const} \tag{27}
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -110,10 +110,11 @@ def equations_26_and_27(rng):
                     "is the layer's own sum, Y_ddot times the sum of y^2 / eps, for any fractions.",
           formula=r"""\begin{aligned}
                   & \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
-                  &= \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \\
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \tag{28} \\
+                  &= \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)}
+                  \tag{29} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
+                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \tag{30}
                   \end{aligned}""",
           kind="proof-step", verdict="holds", implements=(Stated(coefficients.affine, "W_ddot"),))
 def equations_28_to_30(rng):
@@ -177,11 +178,11 @@ def at_the_optimum(rng, first):
     for name, a in cases.affine_rows(rng, first=first).items():
         u = np.abs(a.terms).sum(axis=2)
         claims += in_case(
-            name, Equal("fractions against |y| and |w| u over the total gradient",
+            name, Equal("fractions against |y| and |w| u over the total gradient",  # (32), (38)
                         np.concatenate(a.best, axis=2), np.abs(a.terms) / u[:, :, None], 1e-13),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13),
-            Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),
+            Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),  # (33), (39)
                   np.sum(a.Y_ddot * u**2), 1e-12))
     return [*claims, Case(y=a.y, u=a.u, u_above=u, Y_ddot_above=a.Y_ddot, **a.best._asdict())]
 
@@ -191,10 +192,11 @@ def at_the_optimum(rng, first):
                     "outputs as denominator; at them the layer's sum is Y_ddot times the squared "
                     "total gradient of its outputs.",
           formula=r"""\begin{aligned} \varepsilon_{sij}^{*(\ell)} &\equiv
-                      \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \\
+                      \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \tag{32} \\
                   \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
                   \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} &=
                   \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
+                  \tag{33}
                   \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(partitions.optimal, "eps"), total_gradient.affine,
@@ -211,15 +213,16 @@ def equations_32_and_33(rng):
                     "fractions of each sample and output stand in one bracket.",
           formula=r"""\begin{aligned}
                   & \sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \ddot{W}_{ij}^{(\ell)} \\
+                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \ddot{W}_{ij}^{(\ell)} \tag{34} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell}
                   \ddot{Y}_{si}^{(\ell+1)} \frac{w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}}
                   u_{sj}^{(\ell)2} + \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell}
-                  \ddot{Y}_{si}^{(\ell+1)} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \\
+                  \ddot{Y}_{si}^{(\ell+1)} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
+                  \tag{35} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
                   \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
                   u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
-                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right)
+                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) \tag{36}
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -284,12 +287,12 @@ def equation_37(rng):
           formula=r"""\begin{aligned}
                   & \varepsilon_{sij}^{*(\ell)} \equiv \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}}
                   \quad \varphi_{sij}^{*(\ell)} \equiv \frac{|w_{ij}^{(\ell)}|
-                  |u_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \\
+                  |u_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \tag{38} \\
                   & \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
                   \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
                   u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
                   \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) = \sum_{s=1}^S
-                  \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
+                  \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2} \tag{39}
                   \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,

@@ -65,9 +65,10 @@ def lemma_3(rng):
           statement="Unconstrained numbers eta make a point of the simplex, the softmax, which has "
                     "these derivatives.",
           formula=r"""\begin{aligned} p_i &\equiv \frac{\exp\{\eta_i\}}{\sum_{i'=1}^n
-                      \exp\{\eta_{i'}\}} \\
+                      \exp\{\eta_{i'}\}} \tag{20} \\
                   \frac{\partial p_i}{\partial \eta_i} &= p_i(1 - p_i) \quad
                   \frac{\partial p_{i'}}{\partial \eta_i} = -p_i p_{i'} \quad \text{if } i' \neq i
+                  \tag{21}
                   \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(partitions.softmax_parameters, partitions.softmax_derivative))
@@ -129,9 +130,10 @@ def equation_22(rng):
                     "|x| all of them are the squared sum of |x|.",
           formula=r"""\begin{aligned}
                   & p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2}
-                  \right) = p_i \left(c - \sum_{i'=1}^n p_{i'} c \right) = p_i(c - c) = 0 \\
+                  \right) = p_i \left(c - \sum_{i'=1}^n p_{i'} c \right) = p_i(c - c) = 0
+                  \tag{23} \\
                   & \frac{x_i^2}{p_i^2} = \frac{x_i^2}{(|x_i| / \sum_{i'=1}^n |x_{i'}|)^2} =
-                  \left(\sum_{i'=1}^n |x_{i'}| \right)^2 = c \end{aligned}""",
+                  \left(\sum_{i'=1}^n |x_{i'}| \right)^2 = c \tag{24} \end{aligned}""",
           kind="proof-step", verdict="holds",
           implements=(partitions.simplex_gradient, partitions.simplex_optimum))
 def equations_23_and_24(rng):

@@ -55,11 +55,12 @@ def equation_40(rng):
                   &\sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \left(
                   \ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
-                  \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2} \\
+                  \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2}
+                  \tag{41} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 u_{sj}^{(\ell)2} + \text{const} \\
+                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 u_{sj}^{(\ell)2} + \text{const} \tag{42} \\
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  u_{si}^{(\ell+1)2} + \text{const}
+                  u_{si}^{(\ell+1)2} + \text{const} \tag{43}
                   \end{aligned}""",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.activation, "1"), total_gradient.activation))

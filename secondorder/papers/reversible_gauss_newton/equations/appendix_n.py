@@ -17,18 +17,18 @@ def half(state):
           statement="The layer's Jacobian once more, with the letters A, B and C.",
           formula=r"\begin{gathered} J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
                   r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}A&0\\"
-                  r"B&C\end{pmatrix} \\ "
+                  r"B&C\end{pmatrix} \tag{58} \\ "
                   r"=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ \frac{\partial "
                   r"x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}"
                   r"\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\"
                   r"\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
                   r"&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T"
-                  r"\otimes I_{d/2}\end{pmatrix} \end{gathered}",
+                  r"\otimes I_{d/2}\end{pmatrix} \tag{59} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(jacobians.own_jacobian, jacobians.kronecker))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
-    claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),
+    claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),  # (58)
                     reference.own_parameter_jacobian(at.net, at.x, l), 1e-12,
                     case=f"block {l + 1}")
               for l, state in enumerate(at.states)]
@@ -36,7 +36,7 @@ def equations_58_and_59(rng):
     loops = np.zeros((6, state.W1.size))
     for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
         loops[i + 2 * j, i + 2 * b] = state.S1[b, j]
-    return [*claims, Equal("A by loops", jacobians.kronecker(state.S1, 2), loops, 1e-14),
+    return [*claims, Equal("A by loops", jacobians.kronecker(state.S1, 2), loops, 1e-14),  # (59)
             Case(S=state.S1)]
 
 
@@ -44,24 +44,26 @@ def equations_58_and_59(rng):
           statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
                     "Kronecker products.",
           formula=r"\begin{gathered} J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\"
-                  r"-C^+BA^+&C^+\end{pmatrix} \\ "
-                  r"A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} \\ "
-                  r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \\ "
-                  r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} \end{gathered}",
+                  r"-C^+BA^+&C^+\end{pmatrix} \tag{60} \\ "
+                  r"A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} "
+                  r"\tag{61} \\ "
+                  r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \tag{62} \\ "
+                  r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} "
+                  r"\tag{63} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
                       right_inverse.triangular_right_inverse))
 def equations_60_to_63(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
-        A, B, C = reference.triangle(at.net, at.x, l)
+        A, B, C = reference.triangle(at.net, at.x, l)  # (62)
         A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), half(state)
         expected = reference.triangular_right_inverse(A, B, C)
-        claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, h), A_plus,
+        claims += [Equal("A+", right_inverse.kronecker_pseudo_inverse(state.S1, h), A_plus,  # (61)
                          1e-9, case=case),
-                   Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, h), C_plus,
+                   Equal("C+", right_inverse.kronecker_pseudo_inverse(state.S2, h), C_plus,  # (63)
                          1e-9, case=case),
-                   Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,
+                   Equal("whole", right_inverse.own_right_inverse(state), expected, 1e-8,  # (60)
                          case=case)]
     return [*claims, Case(A_plus=A_plus)]
 
@@ -89,8 +91,9 @@ def equation_64(rng):
                     "defined here stand in (67)-(79) too.",
           formula=r"\begin{gathered} B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}"
                   r"=\Big(\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
-                  r"\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \\ "
-                  r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} \\ "
+                  r"\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \tag{65} \\ "
+                  r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} "
+                  r"\tag{66} \\ "
                   r"S=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}),\quad S'"
                   r"=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}"
                   r"=W_\ell^{(2)} \end{gathered}",
@@ -106,8 +109,9 @@ def equations_65_and_66(rng):
             total = sum(state.W2[i, k] * state.V1[k, a] * slope[k] for k in range(len(slope)))
             loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
         _, B, _ = reference.triangle(at.net, at.x, l)
-        claims += [Equal("by loops", jacobians.cross_derivative(state), loops, 1e-12,
+        claims += [Equal("by loops", jacobians.cross_derivative(state), loops, 1e-12,  # (66)
                          case=f"block {l + 1}"),
+                   # (65)
                    Equal("as d x2 / d w1 by complex steps", entries.entries_of_b(state), B, 1e-11,
                          case=f"block {l + 1}")]
     return [*claims, Case(B=loops)]
@@ -115,24 +119,25 @@ def equations_65_and_66(rng):
 
 @equation(PAPER, "67", "68", "69", "70", "71", "72",
           statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
-          formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} \\ "
+          formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} "
+                  r"\tag{67} \\ "
                   r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
-                  r"\,(A^+)_{i_2+\frac d2(j_2-1),\,i_4+\frac d2(j_4-1)} \\ "
+                  r"\,(A^+)_{i_2+\frac d2(j_2-1),\,i_4+\frac d2(j_4-1)} \tag{68} \\ "
                   r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
-                  r"\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \\ "
+                  r"\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \tag{69} \\ "
                   r"=\sum_{j_2,k}(S^T)_{j_1,j_2}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}"
-                  r"S'_{k,j_1}(S^{T+})_{j_2,j_4} \\ "
+                  r"S'_{k,j_1}(S^{T+})_{j_2,j_4} \tag{70} \\ "
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
-                  r"\cdot\sum_{j_2}\{(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} \\ "
+                  r"\cdot\sum_{j_2}\{(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} \tag{71} \\ "
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
-                  r"\,(S^TS^{T+})_{j_1,j_4} \end{gathered}",
+                  r"\,(S^TS^{T+})_{j_1,j_4} \tag{72} \end{gathered}",
           kind="proof-step", verdict="holds",
           implements=entries.product_with_pseudo_inverse)
 def equations_67_to_72(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
         A, B, _ = reference.triangle(at.net, at.x, l)
-        expected = B @ reference.pinv(A)
+        expected = B @ reference.pinv(A)  # (67), (68)
         T_plus, (samples, h) = reference.pinv(state.S1.T), state.X1.T.shape
         inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
         lines = {"(69)": np.einsum("jibp,pm->jibm", B.reshape(samples, h, -1, h)
@@ -149,18 +154,20 @@ def equations_67_to_72(rng):
 
 @equation(PAPER, "73", "74", "75", "76", "77", "78", "79",
           statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
-          formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} \\ "
+          formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} "
+                  r"\tag{73} \\ "
                   r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}"
-                  r"A_{i_4+\frac d2(j_4-1),\,i_3+\frac d2(j_3-1)} \\ "
+                  r"A_{i_4+\frac d2(j_4-1),\,i_3+\frac d2(j_3-1)} \tag{74} \\ "
                   r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}(S^T)"
-                  r"_{j_4,j_3}\,\mathbb I(i_4=i_3) \\ "
+                  r"_{j_4,j_3}\,\mathbb I(i_4=i_3) \tag{75} \\ "
                   r"=\sum_{j_4,k}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3} \\ "
+                  r"\cdot(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3} \tag{76} \\ "
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot\sum_{j_4}\{(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} \\ "
+                  r"\cdot\sum_{j_4}\{(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} \tag{77} \\ "
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot(S^TS^{T+}S^T)_{j_1,j_3} \\ "
+                  r"\cdot(S^TS^{T+}S^T)_{j_1,j_3} \tag{78} \\ "
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\,(S^T)_{j_1,j_3} "
+                  r"\tag{79} "
                   r"\end{gathered}",
           kind="proof-step", verdict="holds",
           implements=entries.product_back)
@@ -169,7 +176,7 @@ def equations_73_to_79(rng):
     for case, at, l, state in cases.blocks_of_any_rank(rng):
         A, B, _ = reference.triangle(at.net, at.x, l)
         BA_plus, (samples, h) = B @ reference.pinv(A), state.X1.T.shape
-        expected, T = BA_plus @ A, state.S1.T
+        expected, T = BA_plus @ A, state.S1.T  # (73), (74)
         by_samples = BA_plus.reshape(samples, h, samples, h)  # [j1, i1, j4, i4]
         inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
         lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
@@ -178,7 +185,7 @@ def equations_73_to_79(rng):
         for line, terms in lines.items():
             claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
                                 expected, 1e-9, case=case))
-        claims.append(Equal("(78)", entries.product_back(state), expected, 1e-9, case=case))
+        claims.append(Equal("(78)", entries.product_back(state), expected, 1e-9, case=case))  # (77)
     return [*claims, Case(BA_plus_A=expected)]
 
 

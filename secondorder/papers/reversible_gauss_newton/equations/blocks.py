@@ -200,11 +200,11 @@ def proposition_4_4(rng):
           formula=r"\begin{gathered} W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)"
                   r"-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
                   r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
-                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}} \\ "
+                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}} \tag{16} \\ "
                   r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\tfrac{\alpha}{L}\Delta_\ell^{(1)},"
                   r"\qquad \Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
                   r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon"
-                  r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \end{gathered}",
+                  r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \tag{56} \end{gathered}",
           uses=("13",), kind="algorithm", verdict="holds",
           implements=(right_inverse.first_delta, jacobians.back_from_the_end,
                       jacobians.back_through_block))
@@ -217,7 +217,7 @@ def equations_16_and_56(rng):
         delta = e1 @ reference.pinv(at.states[l].S1)
         literal = right_inverse.first_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
         claims += [Equal("d x_l / d x_L", back, tangent, 1e-11, case=f"block {l + 1}"),
-                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),
+                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),  # (16), (56)
                    Equal("fast path", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
     return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
 
@@ -230,12 +230,12 @@ def equations_16_and_56(rng):
                   r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
                   r"-\Big(\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
                   r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
-                  r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ \\ "
+                  r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ \tag{17} \\ "
                   r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\tfrac{\alpha}{L}\mathcal R^{(\frac d2,n)}"
                   r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
                   r"-\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
                   r"\mathbf w_\ell^{(1)}}{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}"
-                  r"\Big\}{\sigma_\ell^{(1)}}^+ \end{gathered}",
+                  r"\Big\}{\sigma_\ell^{(1)}}^+ \tag{57} \end{gathered}",
           uses=("16",), kind="algorithm", verdict="holds",
           implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
                       jacobians.cross_derivative))
@@ -257,6 +257,7 @@ def equations_17_and_57(rng):
                                 case=f"block {l + 1}{name}"))
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
+                # (17), (57)
                 claims.append(Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"))
     for name, other in cases.without_biases(rng):
         error = cases.halves_of(whole_networks.in_features(other.net, other.eps))

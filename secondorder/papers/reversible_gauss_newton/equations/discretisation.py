@@ -15,8 +15,10 @@ from .two_flows import eps_of, stretch_of_eps, two_flows
 @equation(PAPER, "23", "24",
           statement="Two flows of the parameters, along minus J+ eps and minus any right inverse "
                     "of J times eps.",
-          formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} \\ "
-                  r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} \end{gathered}",
+          formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} "
+                  r"\tag{23} \\ "
+                  r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} "
+                  r"\tag{24} \end{gathered}",
           kind="definition", verdict="holds",
           implements=(steps.gauss_newton, steps.right_inverse_step))
 def equations_23_and_24(rng):
@@ -24,8 +26,8 @@ def equations_23_and_24(rng):
     J = reference.parameter_jacobian(at.net, at.x)
     inverse = right_inverse.stacked_right_inverse(at.states)
     one, two = steps.gauss_newton(J, at.eps), steps.right_inverse_step(inverse, at.eps)
-    return [Equal("the first, by singular values", one, -reference.pinv(J) @ at.eps, 1e-8),
-            Equal("both move the outputs alike", J @ two, J @ one, 1e-8),
+    return [Equal("the first, by singular values", one, -reference.pinv(J) @ at.eps, 1e-8),  # (23)
+            Equal("both move the outputs alike", J @ two, J @ one, 1e-8),  # (24)
             Equal("they differ by a vector of the null space",
                   two - one, (np.eye(len(two)) - reference.pinv(J) @ J) @ two, 1e-7),
             Case(first=one, second=two)]
@@ -60,8 +62,8 @@ def equation_25(rng):
 
 @equation(PAPER, "26", "27",
           statement="Along both flows eps decays like e^{-t}.",
-          formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \\ "
-                  r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \end{gathered}",
+          formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \tag{26} \\ "
+                  r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \tag{27} \end{gathered}",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN),
           implements=flows.error_decay)
@@ -71,7 +73,7 @@ def equations_26_and_27(rng):
     expected = flows.error_decay(start, 1.0)
     rates, kinds = np.array([0.1, 0.05, 0.025]), (None, "moore-penrose")
     ends = np.array([cases.trajectories(at, lambda f: f - at.y, rate, kinds) for rate in rates])
-    claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,
+    claims = [Rate("distance from e^{-1} eps(0) at t = 1", rates,  # (26), (27)
                    np.linalg.norm(ends[:, k] - expected, axis=1), order=1, tolerance=0.2,
                    case=name)
               for k, name in enumerate(("right inverse", "Moore-Penrose"))]
@@ -101,9 +103,9 @@ def scalar_flow(a, time):
 @equation(PAPER, "28", "29",
           statement="Euler's method stays within (alpha / K)(e^{L t} - 1) of its flow.",
           formula=r"\begin{gathered} \|\theta_i-\theta(t_i)\|"
-                  r"\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \\ "
+                  r"\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \tag{28} \\ "
                   r"\|\tilde\theta_i-\tilde\theta(t_i)\|\le\frac{\alpha}{\tilde K}"
-                  r"\big(e^{\tilde L(t_i-t_0)}-1\big) \end{gathered}",
+                  r"\big(e^{\tilde L(t_i-t_0)}-1\big) \tag{29} \end{gathered}",
           kind="inequality", verdict="conditional",
           condition="K = 2 L / max |d^2 theta / dt^2|, which the text leaves open.",
           implements=(flows.euler_bound, flows.euler))
@@ -135,7 +137,7 @@ def equations_28_and_29(rng):
     for k, name in enumerate(("Moore-Penrose inverse", "right inverse")):
         off = [np.linalg.norm(w - two.ends[k]) for w in two.points[k]]
         real = [flows.euler_bound(a, two.K[k], two.lipschitz[k], 1.0) for a in two.alpha]
-        claims += [AtMost("the flow of a network: distance from it against the bound",
+        claims += [AtMost("the flow of a network: distance from it against the bound",  # (28), (29)
                           np.array(off), np.array(real), case=name),
                    Rate("the flow of a network: the distance falls like alpha", two.alpha, off,
                         order=1, tolerance=0.15, case=name)]

@@ -103,9 +103,9 @@ def rows_unit_first(net, x):
           statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A "
                     "eps.",
           formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal L"
-                  r"=-\alpha(J^THJ)^+J^T\epsilon \\ "
+                  r"=-\alpha(J^THJ)^+J^T\epsilon \tag{21} \\ "
                   r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
-                  r"=-\alpha A\epsilon \end{gathered}",
+                  r"=-\alpha A\epsilon \tag{22} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(flows.generalised_flow, flows.projection))
 def equations_21_and_22(rng):
@@ -118,8 +118,10 @@ def equations_21_and_22(rng):
         H, eps = cases.positive_matrix(rng, len(J)), rng.normal(size=len(J))
         L = np.linalg.cholesky(H)
         flow = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
+        # (21)
         claims += [Equal("the flow, in coordinates where H = I", flows.generalised_flow(J, H, eps),
                          flow, 1e-9, case=name),
+                   # (22)
                    Equal("-A eps", -flows.projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
     return [*claims, Case(J=J, H=H, eps=eps)]
 

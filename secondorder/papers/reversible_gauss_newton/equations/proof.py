@@ -24,16 +24,17 @@ def plain_order(M, width=4, samples=3):
                   r"=\frac{\partial\mathbf x_L}{\partial(\mathbf x_\ell^{(1)},"
                   r"\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf x_\ell^{(1)},"
                   r"\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf w_\ell^{(2)})} "
+                  r"\tag{33} "
                   r"\\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
                   r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}"
                   r"\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\ "
                   r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \\ "
+                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \tag{36} \\ "
                   r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
                   r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
                   r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
                   r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \end{gathered}",
+                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \tag{39} \end{gathered}",
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
           implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
@@ -45,8 +46,10 @@ def equations_33_to_39(rng):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
         size, block = state.W1.size, f"block {l + 1}"
         claims += [
+            # (33)
             Equal("J_l against complex steps", J, reference.parameter_jacobian(at.net, at.x, [l]),
                   1e-11, case=block),
+            # (36), (39)
             Equal("A", jacobians.kronecker(state.S1, 2), own[:6, :size], 1e-12, case=block),
             Equal("B", jacobians.cross_derivative(state), own[6:, :size], 1e-11, case=block),
             Equal("C", jacobians.kronecker(state.S2, 2), own[6:, size:], 1e-12, case=block),
@@ -61,8 +64,8 @@ def equations_33_to_39(rng):
 
 @equation(PAPER, "40", "41",
           statement="A lower triangle of blocks, and a right inverse of it.",
-          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \\ "
-                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \end{gathered}",
+          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \tag{40} \\ "
+                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \tag{41} \end{gathered}",
           kind="identity", verdict="conditional",
           condition="A A+ = I and C C+ = I: both have full row rank.",
           implements=right_inverse.triangular_right_inverse)
@@ -73,9 +76,10 @@ def equations_40_and_41(rng):
         A, C, B = (rng.normal(size=(4, columns)),
                    rng.normal(size=(5, 8)),
                    rng.normal(size=(5, columns)))
-        triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])
+        triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])  # (40)
         inverse = right_inverse.triangular_right_inverse(reference.pinv(A), B, reference.pinv(C))
         claims.append(
+            # (41)
             wrap(Equal("the product against I", triangle @ inverse, np.eye(9), 1e-10, case=name)))
         claims.append(Equal("no part above the diagonal", inverse[:columns, 4:],
                             np.zeros((columns, 5)), 1e-14, scale=inverse, case=name))

@@ -1,0 +1,106 @@
+r"""Which lines of a formula bear which of the paper's numbers.
+
+In a registered formula `\tag{36}` ends the lines that bear the number (36), as in LaTeX. A formula
+without one bears the numbers among its labels.
+"""
+
+from dataclasses import dataclass
+
+from .labels import is_number
+from .latex import Branch, Leaf
+
+_CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")
+
+
+@dataclass(frozen=True)
+class Display:
+    """Lines of a formula that bear numbers of their own (none: what stands beside them)."""
+
+    numbers: tuple
+    nodes: list
+
+
+def printed_numbers(entry):
+    """The labels of a check that are numbers, and that a display of the paper bears."""
+    return tuple(label for label in entry.labels
+                 if is_number(label) and label not in entry.unnumbered)
+
+
+def displays(entry, nodes):
+    """The displays of one formula of a check: as printed, or as corrected.
+
+    Parameters
+    ----------
+    entry : Equation
+    nodes : list of nodes
+        Of the formula.
+
+    Returns
+    -------
+    list of Display
+    """
+    env = _lines_of(nodes)
+    if env is None:
+        nodes, tags = untagged(nodes)
+        return [Display(tags or printed_numbers(entry), nodes)]
+    found, lines, cells = [], [], iter(env.parts)
+    for count in env.rows:
+        row = [next(cells) for _ in range(count)]
+        row[-1], tags = untagged(row[-1])
+        lines.append(row)
+        if tags:
+            found.append(Display(tags, _joined(env, lines, bool(found))))
+            lines = []
+    if not found:
+        return [Display(printed_numbers(entry), nodes)]
+    return found + ([Display((), _joined(env, lines, True))] if lines else [])
+
+
+def anchors(entry, numbers):
+    """The numbers of a display, and before each those that the paper counted and did not print."""
+    known = [label for label in entry.labels if is_number(label)]
+    found = []
+    for number in numbers:
+        place = known.index(number)
+        start = place
+        while start and known[start - 1] in entry.unnumbered:
+            start -= 1
+        found += known[start:place + 1]
+    return found
+
+
+def told(numbers):
+    """`(8a)`, `(4), (35)`."""
+    return ", ".join(f"({number})" for number in numbers)
+
+
+def untagged(nodes):
+    r"""The nodes without what stands in `\tag`, and the numbers that stand there."""
+    tags = tuple(node.tag for node in nodes if isinstance(node, Leaf) and node.tag)
+    nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.tag)]
+    while tags and nodes and _is_space(nodes[-1]):
+        nodes.pop()
+    return nodes, tags
+
+
+def _lines_of(nodes):
+    """The environment whose rows are the lines of a formula, or None."""
+    nodes = [node for node in nodes if not _is_space(node)]
+    alone = len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env"
+    return nodes[0] if alone and nodes[0].name in ("aligned", "gathered") else None
+
+
+def _joined(env, lines, later):
+    """Nodes of some lines; what goes on from the display before it stands further in."""
+    first = [node for cell in lines[0] for node in cell if not _is_space(node)]
+    if later and first and isinstance(first[0], Leaf) and first[0].text in _CONTINUED:
+        k = next(k for k, cell in enumerate(lines[0]) if any(not _is_space(one) for one in cell))
+        lines[0][k] = [Leaf(r"\quad"), Leaf(" "), *lines[0][k]]
+    if len(lines) == 1:
+        return [node for cell in lines[0] for node in cell]
+    return [Branch("env", [cell for row in lines for cell in row], env.name,
+                   [len(row) for row in lines])]
+
+
+def _is_space(node):
+    return isinstance(node, Leaf) and node.text == " "

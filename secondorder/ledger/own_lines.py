@@ -1,0 +1,191 @@
+r"""Which line of the code, and which line of the check, is a display's own.
+
+A comment of nothing but numbers, at the end of a line or above it, says whose line it is: `# (36)`
+or `# (5), (36)`; in a check a text that names the number does, too. Where no line says so, the line
+of the code is the one that makes what a function returns that names the number, and the line of the
+check the first that claims something.
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import claims, comparisons
+from .displays import printed_numbers
+from .displays import told as told_numbers
+from .labels import is_number
+from .registry import underlying
+from .source import doc_lines, helpers
+
+_MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
+_CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
+           if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file, and the function that it is part of."""
+
+    file: Path
+    number: int
+    function: object
+
+    def __str__(self):
+        return f"{self.file.name}:{self.number}"
+
+
+def code_line(entry, label):
+    """The line of the code that is a label's own; None where there is no source.
+
+    Parameters
+    ----------
+    entry : Equation
+    label : str
+        One of its labels.
+
+    Returns
+    -------
+    Line or None
+        Of a check that names no code, which then is the code, the line of the check.
+    """
+    if not entry.implements:
+        return check_line(entry, label)
+    functions = [plain(value) for value in entry.implements]
+    for function in functions:
+        if _of_the_paper(function, entry) and label in marks(function):
+            return _line(function, marks(function)[label][0])
+    named = [function for function, numbers in zip(functions, entry.bears) if label in numbers]
+    named += [function for function in functions
+              if label in _NUMBER.findall(" ".join(doc_lines(function)))]
+    function = [*named, functions[0]][0]
+    return _line(function, returned(function))
+
+
+def check_line(entry, label):
+    """The line of the check, or of a helper of its room, that is a label's own; None as above."""
+    functions, waiting = [], [inspect.unwrap(entry.check)]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    for found in (marks, mentions):
+        for function in functions:
+            if label in found(function):
+                return _line(function, found(function)[label][0])
+    line = claimed(functions[0], functions[1:])
+    return _line(functions[0], _head(functions[0]) if line is None else line)
+
+
+def told(entry):
+    """In words, for every number of a check (or for the check, where it bears none)."""
+    numbers = printed_numbers(entry) or entry.labels[:1]
+    same, seen, parts = {}, [], []
+    for number in numbers:
+        same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
+    for lines, mine in same.items():
+        names = [f"{'' if line.file in seen[-2:] else line.file.name + ':'}{line.number}"
+                 if line else "no source at hand" for line in lines]
+        seen += [line.file for line in lines if line]
+        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + ", ".join(names))
+    return "lines of the code and of the check: " + "; ".join(parts)
+
+
+def marks(function):
+    """Number -> the lines of a function that bear it as their own, counted from its first."""
+    found, waiting = {}, ()
+    for k, line in enumerate(_source(function).splitlines()):
+        match = _MARK.search(line)
+        numbers = re.findall(r"[\w.]+", match[1]) if match else []
+        alone = match is not None and not line[:match.start()].strip()
+        for number in waiting if alone or not match else [*waiting, *numbers]:
+            found.setdefault(number, []).append(k)
+        waiting = numbers if alone else ()
+    return found
+
+
+def mentions(function):
+    """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
+    """
+    found = {}
+    doc = ast.get_docstring(_tree(function).body[0], clean=False) if _tree(function).body else None
+    for node in ast.walk(_tree(function)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
+            for number in _NUMBER.findall(node.value):
+                found.setdefault(number, []).append(node.lineno - 1)
+    return {number: sorted(lines) for number, lines in found.items() if is_number(number)}
+
+
+def returned(function):
+    """The line that makes what a function (of a class: its last method) returns."""
+    tree = _tree(function)
+    returns = [node for node in ast.walk(tree)
+               if isinstance(node, ast.Return) and node.value is not None]
+    if not returns:
+        return max((node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.stmt)),
+                   default=0)
+    last = max(returns, key=lambda node: node.lineno)
+    if isinstance(last.value, ast.Name):  # made further up
+        made = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
+        return max(made, default=last.lineno) - 1
+    return last.lineno - 1
+
+
+def claimed(function, others=()):
+    """The first line of a function that makes a claim, or has one of the others make it."""
+    claiming = _CLAIMS | {one.__name__ for one in others if claimed(one) is not None}
+    lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
+             and getattr(node.func, "id", getattr(node.func, "attr", "")) in claiming]
+    return min(lines) - 1 if lines else None
+
+
+def _head(function):
+    """The line with `def`: decorators stand before it."""
+    body = _tree(function).body
+    return body[0].lineno - 1 if body else 0
+
+
+def plain(value):
+    """The function or class behind a method, a property or a compiled function."""
+    return inspect.unwrap(underlying(value))
+
+
+def _targets(node):
+    """The names that an assignment gives a value, or part of one."""
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [one.value if isinstance(one, ast.Subscript) else one for one in targets]
+    return [one.id for one in names if isinstance(one, ast.Name)]
+
+
+def _of_the_paper(function, entry):
+    """Whether a function stands in the paper's own room, where its numbers mean something."""
+    room = entry.check.__module__.partition(".equations")[0]
+    return (function.__module__ or "").startswith(room)
+
+
+def _source(function):
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
+
+
+def _tree(function):
+    try:
+        return ast.parse(textwrap.dedent(_source(function)))
+    except SyntaxError:  # a lambda in the middle of a statement
+        return ast.Module([], [])
+
+
+def _line(function, offset):
+    try:
+        first = max(inspect.getsourcelines(function)[1], 1)
+        return Line(Path(inspect.getsourcefile(function)).resolve(), first + offset, function)
+    except (OSError, TypeError):
+        return None
