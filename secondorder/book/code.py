@@ -45,7 +45,7 @@ def block(value, paper, links=None, named=False):
     Returns
     -------
     dict
-        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's own words), ``id`` (or
+        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's words), ``id`` (or
         ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
         ``count`` of the latter.
     """

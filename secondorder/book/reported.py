@@ -6,12 +6,11 @@ import re
 
 from ..ledger.labels import canonical
 from ..studies import STUDIES, records
+from ..studies.told import brief
 from . import pictures
 
 GLYPHS = {"held": ("✓", "holds"), "did not hold": ("✗", "erratum"),
           "undecided": ("◐", "conditional"), "not run": ("·", "none")}
-_LEADING = {"a", "an", "the", "of", "and", "or", "to", "in", "on", "at", "by", "with", "than", "for",
-            "as", "is", "are", "its"}  # a claim is not broken off behind one of these
 _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(?:\.\d+)?)", re.I)
 
 
@@ -37,19 +36,6 @@ def studies(papers):
 def _picture(study):
     path = records.picture(study.paper, study.key)
     return None if path is None else pictures.prepared(path.read_bytes())
-
-
-def brief(statement, words=10):
-    """A claim in about ten words: whole, up to a comma or the like, or broken off."""
-    given = statement.split()
-    if len(given) <= words + 2:
-        return statement
-    for k in range(words, words // 2, -1):
-        if given[k - 1][-1] in ",;:":
-            return " ".join(given[:k]).rstrip(",;:") + " …"
-    while given[words - 1].lower() in _LEADING and words > 5:
-        words -= 1
-    return " ".join(given[:words]) + " …"
 
 
 def told(some):
