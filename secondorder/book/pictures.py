@@ -31,8 +31,7 @@ class Picture:
     width, height : int
         In pixels.
     parts : list of (int, int, int, int)
-        Left, top, width, height of what stands side by side, or one below the other on a phone;
-        together they are the picture.
+        Left, top, width, height of what stands side by side, or one below the other on a phone.
     """
 
     light: bytes
@@ -107,9 +106,18 @@ def parts(grey):
     above = (rows[first - 1][1] + rows[first][0]) // 2 if first else 0
     below = (rows[k][1] + rows[k + 1][0]) // 2 if k + 1 < len(rows) else height
     panels = [(left, above, right - left, below - above) for left, right in zip(cuts, cuts[1:])]
+    title = [_inked(grey[:above], 0)] if above else []
     rest = parts(grey[below:]) if below < height else []
-    return ([(0, 0, width, above)] if above else []) + panels + [
-        (left, top + below, wide, tall) for left, top, wide, tall in rest]
+    if len(rest) == 1:  # a legend
+        return [*title, *panels, _inked(grey[below:], below)]
+    return [*title, *panels, *((left, top + below, wide, tall) for left, top, wide, tall in rest)]
+
+
+def _inked(strip, top, margin=8):
+    """A strip from its first ink to its last: so its letters are as large as they can be."""
+    inked = np.flatnonzero((strip < INKED).any(0))
+    left = max(0, int(inked[0]) - margin)
+    return left, top, min(strip.shape[1], int(inked[-1]) + margin) - left, len(strip)
 
 
 def _frames(band):
