@@ -12,6 +12,34 @@ from . import code, formulas, numbered
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
 
+_NOUNS = {"holds": ("holds", "hold"), "erratum": ("erratum", "errata"),
+          "definition": ("definition", "definitions")}
+_WEIGHTS = {"substance": ("of substance", "of substance"), "misprint": ("misprint", "misprints"),
+            "extraction": ("of extraction", "of extraction")}
+
+#: What a verdict means, a line each.
+MEANINGS = {
+    "holds": "Both sides agree within the tolerance, for every seed.",
+    "conditional": "Both sides agree under a condition that is stated; outside it a counterexample "
+                   "is shown.",
+    "erratum": "The printed form fails, and the corrected form holds.",
+    "definition": "A definition states nothing: the object is built and has its properties."}
+
+
+def noun(verdict, count):
+    """`1 erratum`, `4 errata`: the word for so many displays of a verdict."""
+    return _NOUNS.get(verdict, (verdict, verdict))[count != 1]
+
+
+def corrected(entries):
+    """`6: 1 of substance, 5 misprints`; nothing where nothing is corrected. A display that is
+    conditional may be corrected too, so there can be more of them than errata.
+    """
+    weights = [entry.weight for entry in entries if entry.corrected]
+    kinds = [f"{weights.count(weight)} {names[weights.count(weight) != 1]}"
+             for weight, names in _WEIGHTS.items() if weight in weights]
+    return f"{len(weights)}: {', '.join(kinds)}" if weights else ""
+
 
 @dataclass(frozen=True)
 class Article:
@@ -37,6 +65,7 @@ class Article:
     elsewhere: list
     other: list
     topic: str
+    seeds: int
 
 
 def anchor(label):
@@ -81,7 +110,7 @@ def article(entry, evaluated, symbols, blocks):
         rows=[row | {"text": formulas.prose(row["text"])} for row in evaluated.rows],
         ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
-        other=blocks.other_side(entry),
+        other=blocks.other_side(entry), seeds=evaluated.seeds,
         topic=entry.check.__module__.rpartition(".")[2].replace("_", " "))
 
 

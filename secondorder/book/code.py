@@ -9,6 +9,7 @@ from pathlib import Path
 from ..ledger import source
 from ..ledger.registry import qualified_name, underlying
 from ..ledger.report import short_name
+from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded
 DEEPEST = 6  # indents that a wrapped line follows
@@ -46,14 +47,14 @@ def block(value, paper, links=None, named=False, own=None):
     Returns
     -------
     dict
-        ``name``, ``place`` (file and line), ``formula`` (the docstring's own words), ``id`` (or
+        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's words), ``id`` (or
         ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
         ``count`` of the latter.
     """
     target = plain(value)
     name = short_name(paper, qualified_name(value))
     fields = {"name": name, "id": address(value) if named else "",
-              "place": "no source at hand", "formula": [], "lines": "", "rest": "", "count": 0}
+              "place": "no source at hand", "formula": "", "lines": "", "rest": "", "count": 0}
     try:
         text, first = inspect.getsourcelines(target)
         file = Path(inspect.getsourcefile(target)).resolve()
@@ -67,7 +68,7 @@ def block(value, paper, links=None, named=False, own=None):
     lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
     return fields | {"place": f"{place}:{max(first, 1)}",
-                     "formula": [html.escape(line) for line in source.doc_lines(value)],
+                     "formula": docstrings.shown(source.doc_lines(value)),
                      "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
                      "count": len(lines) - cut}
 

@@ -4,6 +4,7 @@ seed.
 
 import math
 import re
+import time
 from dataclasses import dataclass
 
 from ..ledger import folding, sides
@@ -15,6 +16,7 @@ from ..ledger.registry import REGISTRY
 LOW, HIGH = -17.0, 2.0  # powers of ten at the ends of the axis
 WIDTH, HEIGHT = 140.0, 14.0
 TICKS = (-16, -12, -8, -4, 0)
+SEEDS, ENOUGH = 5, 0.1  # at most so many seeds, and no further one after so many CPU seconds
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,41 @@ class Evidence:
         What is compared, and both sides' numbers of the first seed.
     live : list of str
         The arrays on which the first seed was run.
+    seeds : int
+        How many there were.
     """
 
     rows: list
     ok: bool
     both: list
     live: list
+    seeds: int
 
 
-def gathered(paper, label, seeds):
-    """The evidence of the check that bears a label first, over seeds 0, 1, ..."""
+def gathered(paper, label, seeds=None):
+    """The evidence of the check that bears a label first, over seeds 0, 1, ...
+
+    Without a number of seeds there are `SEEDS`, or fewer where the check has taken `ENOUGH` time:
+    the slowest checks take most of a book's time, and a further dot says little more.
+    """
     entry = next(one for one in REGISTRY.select(paper) if one.labels[0] == label)
-    results = [run_equation(entry, seed) for seed in range(seeds)]
+    began, results = time.process_time(), []
+    for seed in range(SEEDS if seeds is None else seeds):
+        if results and seeds is None and time.process_time() - began > ENOUGH:
+            break
+        results.append(run_equation(entry, seed))
     return Evidence(rows(results), not any(result.failed for result in results),
-                    both_sides(results[0]), live_case(results[0]))
+                    both_sides(results[0]), live_case(results[0]), len(results))
+
+
+def samples():
+    """Two rulers with what they say, for a page that explains them."""
+    return [(ruler([2e-16, 9e-16, 3e-15, 2e-14, 8e-14], 1e-10, False),
+             "What must hold: every dot is left of the tick. Here five seeds agree to 13 digits, "
+             "and 10 are asked for."),
+            (ruler([3e-3, 2e-2, 6e-2, 3e-1, 9e-1], 1e-10, True),
+             "What must fail, a printed slip or a case outside the condition: every dot is right "
+             "of the tick, with a clear distance.")]
 
 
 def both_sides(result):

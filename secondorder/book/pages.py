@@ -1,7 +1,6 @@
 """Writing the book: one page a paper, an index, errata, claims, letters; everything in one folder.
 """
 
-import concurrent.futures
 import importlib.util
 import json
 import os
@@ -11,11 +10,12 @@ from ..checks import whole_number
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
 from . import articles, evidence, folder, formulas, graph, moving, reported, symbols
+from . import bibliography, docstrings, evaluating
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
 
-def write(out, paper=None, seeds=5, say=print, jobs=None):
+def write(out, paper=None, seeds=None, say=print, jobs=None):
     """Write the edition as pages.
 
     Parameters
@@ -25,8 +25,8 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
         of an earlier book nothing is left.
     paper : str, optional
         One paper only; default: all.
-    seeds : int
-        Dots of every ruler.
+    seeds : int, optional
+        Dots of every ruler; default: five, fewer where a check takes long.
     say : callable
         Called with lines of progress.
     jobs : int, optional
@@ -47,43 +47,35 @@ def write(out, paper=None, seeds=5, say=print, jobs=None):
         A formula that cannot be set; a label in ``uses=`` that does not exist.
     """
     require_extra()
-    seeds = whole_number(seeds, "seeds", 1)
-    jobs = min(os.cpu_count() or 1, 4) if jobs is None else whole_number(jobs, "jobs", 1)
     papers = REGISTRY.rooms() if paper is None else [REGISTRY.key(paper)]
-    entries = {name: REGISTRY.select(name) for name in papers}
-    for name in papers:
-        require_labels(name, entries[name])
-    began, pages = time.monotonic(), {}
     with folder.opened(out) as place:
         contents, claims = folder.static(), reported.studies(papers)
-        with processes(jobs) as pool:
-            evaluated = {name: _ask(pool, entries[name], seeds) for name in papers}
-            for name in papers:
-                pages[name] = _paper(name, entries[name], evaluated[name], seeds,
-                                     claims.get(name, []))
-                say(f"{name}: {len(pages[name]['articles'])} articles "
-                    f"({time.monotonic() - began:.0f} s)")
-        joined = join(pages)
-        contents |= _render(pages, claims, joined) | reported.figures(claims)
+        pages = gathered(papers, claims, seeds, jobs, say)
+        contents |= rendered(pages, claims) | reported.figures(claims)
         gone = folder.fill(place, contents)
     if gone:
         say(f"removed {len(gone)} files of the earlier book")
     return place / ("index.html" if paper is None else f"{papers[0]}.html")
 
 
-def _ask(pool, entries, seeds):
-    """Label -> a future of its evidence; a paper of the user's own, which another process could
-    not import, is worked through here.
-    """
-    asked = {}
-    for entry in entries:
-        given = entry.paper, entry.labels[0], seeds
-        if pool is not None and REGISTRY.papers[entry.paper] is not None:
-            asked[entry.labels[0]] = pool.submit(evidence.gathered, *given)
-        else:
-            asked[entry.labels[0]] = concurrent.futures.Future()
-            asked[entry.labels[0]].set_result(evidence.gathered(*given))
-    return asked
+def gathered(papers, claims, seeds=None, jobs=None, say=print):
+    """Paper -> what its page shows; the checks run in `jobs` processes."""
+    seeds = None if seeds is None else whole_number(seeds, "seeds", 1)
+    jobs = min(os.cpu_count() or 1, 4) if jobs is None else whole_number(jobs, "jobs", 1)
+    entries = {name: REGISTRY.select(name) for name in papers}
+    for name in papers:
+        require_labels(name, entries[name])
+    began, pages = time.monotonic(), {}
+    progress = evaluating.Progress(sum(map(len, entries.values())))
+    with processes(jobs) as pool:
+        found = {name: evaluating.asked(pool, entries[name], seeds, progress.step)
+                 for name in papers}
+        for name in papers:
+            pages[name] = _paper(name, entries[name], found[name], claims.get(name, []))
+            progress.end()
+            say(f"{name}: {len(pages[name]['articles'])} articles "
+                f"({time.monotonic() - began:.0f} s)")
+    return pages
 
 
 def require_extra():
@@ -108,7 +100,7 @@ def require_labels(paper, entries):
                                  f"no label of {other[0]}")
 
 
-def _paper(paper, entries, evaluated, seeds, studies):
+def _paper(paper, entries, evaluated, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
     edges = graph.edges(entries)
@@ -127,9 +119,10 @@ def _paper(paper, entries, evaluated, seeds, studies):
         topics.setdefault(one.topic, []).append(one)
     counts = {verdict: sum(one.entry.verdict == verdict for one in written)
               for verdict in articles.GLYPHS}
-    return {"key": paper, "title": symbols.title(paper), "articles": written, "topics": topics,
+    return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
+            "corrected": articles.corrected(entries), "articles": written, "topics": topics,
             "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
-            "symbols": symbols.table(paper), "letters": known, "seeds": seeds,
+            "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies),
             "moving": moving.figure(paper)}
@@ -153,32 +146,40 @@ def join(pages):
     return neighbours
 
 
-def _render(pages, claims, joined):
-    """File name -> text of every page."""
+def rendered(pages, claims, single=False):
+    """File name -> text of every page; of a `single` paper only its own page, without links to
+    others.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
-    environment.globals.update(joined=joined, glyphs=articles.GLYPHS, prose=formulas.prose,
-                               anchor=articles.anchor, axis=evidence.axis,
-                               axis_again=evidence.axis_again)
+    environment.globals.update(
+        joined=join(pages), glyphs=articles.GLYPHS, meanings=articles.MEANINGS, noun=articles.noun,
+        prose=formulas.prose, symbol=docstrings.symbol, typeset=docstrings.typeset,
+        anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
+        rulers=evidence.samples(), panel=reported.panel, source=reported.source,
+        open="#study-{1}".format if single else reported.source, single=single)
     papers = list(pages.values())
-    texts = {f"{paper['key']}.html": environment.get_template("paper.html").render(
-        paper=paper, papers=papers) for paper in papers}
-    for name, facts in (("index", {}), ("errata", {}), ("claims", {"claims": claims}),
-                        ("letters", {"letters": symbols.collisions()})):
-        texts[f"{name}.html"] = environment.get_template(f"{name}.html").render(papers=papers,
-                                                                                **facts)
-    texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers),
+    asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
+    if not single:
+        asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
+                  for paper in papers if paper["studies"]}
+        asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
+        asked["letters.html"] = "letters", {"letters": symbols.collisions()}
+    texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
+             for file, (name, facts) in asked.items()}
+    texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers, single),
                                                        ensure_ascii=False) + ";\n"
     return texts
 
 
-def search_index(papers):
+def search_index(papers, single=False):
     """One row a label: what is shown, where it stands, what it states."""
-    rows = [{"label": label, "page": f"{paper['key']}.html#{one.anchor}", "paper": paper["key"],
+    page = {paper["key"]: "" if single else f"{paper['key']}.html" for paper in papers}
+    rows = [{"label": label, "page": f"{page[paper['key']]}#{one.anchor}", "paper": paper["key"],
              "glyph": one.glyph, "text": one.entry.statement}
             for paper in papers for one in paper["articles"] for label in one.entry.labels]
-    return rows + [{"label": study["key"], "page": f"{paper['key']}.html#{study['anchor']}",
+    return rows + [{"label": study["key"], "page": f"{page[paper['key']]}#{study['anchor']}",
                     "paper": paper["key"], "glyph": "▦", "text": study["shows"]}
                    for paper in papers for study in paper["studies"]]

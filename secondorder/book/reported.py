@@ -6,6 +6,8 @@ import re
 
 from ..ledger.labels import canonical
 from ..studies import STUDIES, records
+from ..studies.told import brief
+from . import pictures
 
 GLYPHS = {"held": ("✓", "holds"), "did not hold": ("✗", "erratum"),
           "undecided": ("◐", "conditional"), "not run": ("·", "none")}
@@ -22,12 +24,24 @@ def studies(papers):
         kinds = [row["verdict"] for row in rows]
         by_paper.setdefault(study.paper, []).append(
             {"key": study.key, "shows": study.shows, "deviation": study.deviation,
-             "picture": records.picture(study.paper, study.key), "anchor": f"study-{study.key}",
+             "picture": _picture(study), "anchor": f"study-{study.key}",
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
              "recorded": set(kinds) != {"not run"},
              "rows": [row | {"told": records.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
+                             "brief": brief(row["statement"]),
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
     return by_paper
+
+
+def _picture(study):
+    path = records.picture(study.paper, study.key)
+    return None if path is None else pictures.prepared(path.read_bytes())
+
+
+def told(some):
+    """Verdict -> number of claims of some studies, in the order of `GLYPHS`."""
+    kinds = [row["verdict"] for study in some for row in study["rows"]]
+    return {kind: kinds.count(kind) for kind in GLYPHS if kind in kinds}
 
 
 def related(entries, some):
@@ -47,7 +61,23 @@ def related(entries, some):
     return by_label
 
 
+def source(paper, key, kind=""):
+    """Where the figure of a study stands beside the pages; `kind` is "" or ".dark"."""
+    return f"figures/{paper}-{key}{kind}.png"
+
+
+def panel(picture):
+    """The first panel of a picture, or all of it: what is seen of it when it is small."""
+    whole = 0, 0, picture.width, picture.height
+    return next((part for part in picture.parts if part[3] > 0.4 * picture.height), whole)
+
+
 def figures(some):
-    """File name -> bytes of the figures of recorded studies, by paper."""
-    return {f"figures/{paper}-{study['key']}.png": study["picture"].read_bytes()
-            for paper, ones in some.items() for study in ones if study["picture"] is not None}
+    """File name -> bytes of the figures of recorded studies, by paper, light and dark."""
+    names = {}
+    for paper, ones in some.items():
+        for study in ones:
+            if study["picture"] is not None:
+                names[source(paper, study["key"])] = study["picture"].light
+                names[source(paper, study["key"], ".dark")] = study["picture"].dark
+    return names

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import logging
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -227,8 +228,9 @@ def _tell(records, out):
 
 def run_claims(options):
     """Print the recorded verdicts."""
-    from secondorder.studies import STUDIES, records
+    from secondorder.studies import STUDIES, records, told
 
+    width = shutil.get_terminal_size((100, 24)).columns
     papers = [options.paper] if options.paper else list(STUDIES.papers)
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
@@ -256,14 +258,10 @@ def run_claims(options):
         mine = [row for row in rows if row["paper"] == paper]
         if not mine:
             continue
-        told = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
-                         for kind, number in records.counts(paper).items())
-        print(f"\n{paper}: {told}")
-        for row in mine:
-            print(f"  {row['key']:<28} ({row['claim']}) {row['verdict']:<13} {row['statement']}")
-            effect = records.effect_text(row)
-            if effect:
-                print(f"  {'':<28}     {'':<13} {effect}, {records.seeds_text(row['seeds'])}")
+        kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
+                          for kind, number in records.counts(paper).items())
+        print(f"\n{paper}: {kinds}")
+        print("\n".join(told.table(mine, width)))
     return 0
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from secondorder import cli, files
 from secondorder.ledger import Equal, Property
@@ -20,7 +21,7 @@ for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
 from secondorder.book import (articles, code, evidence, folder, formulas, graph, pages,  # noqa: E402
-                              reported, symbols)
+                              pictures, reported, symbols)
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -259,7 +260,7 @@ def recorded(tmp_path, monkeypatch):
     place = tmp_path / "results" / "low-rank"
     place.mkdir(parents=True)
     files.write_json(place / "figure-1.json", record("did not hold"))
-    (place / "figure-1.png").write_bytes(b"picture")
+    Image.new("RGB", (40, 20), "white").save(place / "figure-1.png")
 
 
 def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims(
@@ -267,15 +268,20 @@ def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims
     entries = [entry("1", bottom, check=holds), entry("2", middle, check=holds)]
     monkeypatch.setattr(pages.REGISTRY, "select", lambda paper, label=None: entries)
     page = pages.write(tmp_path / "out", "low-rank", seeds=1, say=print, jobs=1)
-    text, claims = (path.read_text("utf-8") for path in (page, page.with_name("claims.html")))
+    text, claims, table = (path.read_text("utf-8") for path in (
+        page, page.with_name("claims-low-rank.html"), page.with_name("claims.html")))
     first, second = text.split("<article ")[1:]
     about = second.partition('id="reported"')[2]
     for shown in (first, about, claims):
         assert "did not hold" in shown and "ratio: 1.25 (1 to 1.5)" in shown
-        assert 'src="figures/low-rank-figure-1.png"' in shown and "(7 seeds)" in shown
+        assert 'href="#pic-low-rank-figure-1"' in shown and "(7 seeds)" in shown
         assert "it is faster" in shown and "fewer steps" in shown
     assert "figure-1" not in second.partition('id="reported"')[0]
-    assert (page.parent / "figures" / "low-rank-figure-1.png").read_bytes() == b"picture"
+    for kind, colour in (("", (255, 255, 255)), (".dark", pictures.PAPER)):
+        assert f'href="figures/low-rank-figure-1{kind}.png"' in text
+        image = Image.open(page.parent / "figures" / f"low-rank-figure-1{kind}.png")
+        assert image.convert("RGB").getpixel((0, 0)) == colour
+    assert 'href="claims-low-rank.html#study-figure-1"' in table and "<use" not in table
     assert "low-rank.html#study-figure-1" in (page.with_name("search.js")).read_text("utf-8")
 
 

@@ -74,7 +74,7 @@
     mark(next);
   };
   document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || /input|textarea/i.test(event.target.tagName)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || large.open || /input|textarea/i.test(event.target.tagName)) return;
     const action = { j: () => go(1), k: () => go(-1), e: () => go(1, "erratum"), "/": open, d: turn,
       g: () => { const graph = $("graph"); if (graph) { graph.open = !graph.open; graph.scrollIntoView({ behavior: "instant" }); } } }[event.key];
     if (action) { event.preventDefault(); action(); }
@@ -153,6 +153,20 @@
   };
   for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, event => { if (!hover(event.target)) clear(); });
   addEventListener("scroll", clear, { passive: true });
+
+  // a figure opens large; without script the link leads to its file
+  const large = $("large");
+  document.addEventListener("click", event => {
+    const link = event.target.closest && event.target.closest("a.picture");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const part = link.querySelector("svg").cloneNode(true), use = part.querySelector("use");
+    part.setAttribute("viewBox", `0 0 ${use.getAttribute("width")} ${use.getAttribute("height")}`);
+    part.removeAttribute("class");
+    large.replaceChildren(part);
+    large.showModal();
+  });
+  large.addEventListener("click", () => large.close());
 
   // the graph: what a label needs lights up
   document.querySelectorAll(".graph .node").forEach(node => {

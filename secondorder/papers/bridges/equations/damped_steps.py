@@ -7,10 +7,10 @@ from ....nets import Activation, Network, SquaredError
 from .. import PAPER, steps
 from . import cases
 
-SAME = Condition("one curvature", "One layer is trained, the loss is squared, and all samples have "
-                 "the same Gauss-Newton matrix in that layer's outputs: nothing but linear layers "
-                 "stands above it, or the batch has one sample. Otherwise EA-CG's mean of a "
-                 "product is not the product of the means.")
+SAME = Condition("all samples share one curvature", (
+    "One layer is trained, the loss is squared, and all samples have the same Gauss-Newton matrix "
+    "in that layer's outputs: nothing but linear layers stands above it, or the batch has one "
+    "sample. Otherwise EA-CG's mean of a product is not the product of the means."))
 
 
 def network(rng, above=None):

@@ -38,7 +38,7 @@ def equations_23_and_24(rng):
           formula=r"\frac{d\epsilon}{dt}=-JJ^+\epsilon",
           kind="identity", verdict="conditional",
           condition=(IDENTITY_HESSIAN,
-                     "(For other losses the chain rule has H in it, as in (20): -H J J+ eps.)"),
+                     "For other losses the chain rule has H in it, as in (20): -H J J+ eps."),
           implements=(flows.error_rate, steps.gauss_newton))
 def equation_25(rng):
     claims, outside = [], None

@@ -137,7 +137,8 @@ def equation_10(rng):
                   r"or (8)}",
           kind="claim", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN,
-                     "(The latter for (8) only: for other losses the rate along it is -H eps.)"),
+                     "The second condition is for (8) only: for other losses the rate along (8) is "
+                     "-H eps."),
           implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
                       flows.error_rate))
 def equation_11(rng):

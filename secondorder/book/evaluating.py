@@ -1,0 +1,79 @@
+"""Running the checks of a book, in processes or here, with how far it is on the terminal."""
+
+import concurrent.futures
+import shutil
+import sys
+import time
+
+from ..ledger.registry import REGISTRY
+from ..studies.running import duration
+from . import evidence
+
+
+class Progress:
+    """One line on the standard error, written over: checks done, and the time left.
+
+    Parameters
+    ----------
+    total : int
+        How many checks there are.
+    shown : bool, optional
+        Default: where the standard error is a terminal.
+    """
+
+    def __init__(self, total, shown=None):
+        self.total, self.done, self.began, self.told = total, 0, time.monotonic(), 0.0
+        self.stream = sys.stderr
+        self.shown = self.stream.isatty() if shown is None and self.stream else bool(shown)
+
+    def step(self, *_):
+        """One more check is done; the line changes at most ten times a second."""
+        self.done += 1
+        now = time.monotonic()
+        if self.shown and (now - self.told > 0.1 or self.done == self.total):
+            self.told = now
+            self._write(self.line(now - self.began))
+
+    def line(self, seconds):
+        """What the line says after so many seconds."""
+        left = seconds / self.done * (self.total - self.done)
+        return f"{self.done}/{self.total} checks, {duration(left)} left"
+
+    def end(self):
+        """Wipe the line away."""
+        if self.shown:
+            self._write("")
+            self.stream.write("\r")
+            self.stream.flush()
+
+    def _write(self, text):
+        room = max(1, shutil.get_terminal_size().columns - 1)
+        self.stream.write("\r" + text[:room].ljust(min(room, 40)))
+        self.stream.flush()
+
+
+def asked(pool, entries, seeds, step):
+    """Label -> a future of its evidence; a paper of the user's own, which another process could
+    not import, is worked through here.
+
+    Parameters
+    ----------
+    pool : concurrent.futures.Executor or None
+    entries : list of Equation
+    seeds : int or None
+        None: as many as `evidence.gathered` finds worth their time.
+    step : callable
+        Called when a check is done.
+    """
+    futures = {}
+    for entry in entries:
+        given = entry.paper, entry.labels[0], seeds
+        if pool is not None and REGISTRY.papers[entry.paper] is not None:
+            future = pool.submit(evidence.gathered, *given)
+            future.add_done_callback(step)
+        else:
+            future = concurrent.futures.Future()
+            future.set_result(evidence.gathered(*given))
+            step()
+        futures[entry.labels[0]] = future
+    return futures
