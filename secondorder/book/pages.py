@@ -10,7 +10,7 @@ import time
 from ..checks import whole_number
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, evidence, folder, formulas, graph, reported, symbols
+from . import articles, evidence, folder, formulas, graph, reported, symbols, trees
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
@@ -98,7 +98,7 @@ def require_labels(paper, entries):
     """Labels in ``uses=`` have to exist."""
     known = {label for entry in entries for label in entry.labels}
     for entry in entries:
-        for label in entry.uses:
+        for label in entry.uses or ():
             other = graph.elsewhere(label)
             if other is None and label not in known:
                 raise ValueError(f"[{paper}] {entry.labels[0]}: uses= names {label!r}, which is no "
@@ -111,24 +111,21 @@ def require_labels(paper, entries):
 def _paper(paper, entries, evaluated, seeds, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
-    edges = graph.edges(entries)
+    steps = graph.edges(entries)
     written = [articles.article(entry, evaluated[entry.labels[0]].result(), known, blocks)
                for entry in entries]
     by_label = {one.entry.labels[0]: one for one in written}
-    uses = {label: [(by_label[used], how) for (user, used), how in edges.items() if user == label]
-            for label in by_label}
-    used_by = {label: [by_label[user] for user, used in edges if used == label]
+    uses = {label: [by_label[used] for used in steps[label]] for label in by_label}
+    used_by = {label: [by_label[user] for user in steps if label in steps[user]]
                for label in by_label}
-    picture = graph.svg(entries, edges, lambda entry: f"{articles.GLYPHS[entry.verdict][0]} "
-                        f"{articles.short(entry)[:14]}",
-                        lambda entry: f"#{articles.anchor(entry.labels[0])}")
     topics = {}
     for one in written:
         topics.setdefault(one.topic, []).append(one)
     counts = {verdict: sum(one.entry.verdict == verdict for one in written)
               for verdict in articles.GLYPHS}
     return {"key": paper, "title": symbols.title(paper), "articles": written, "topics": topics,
-            "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
+            "trees": trees.of_paper(entries, steps), "uses": uses, "used_by": used_by,
+            "counts": counts,
             "symbols": symbols.table(paper), "letters": known, "seeds": seeds,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies)}
@@ -144,7 +141,7 @@ def join(pages):
     neighbours = {}
     for key, paper in pages.items():
         for one in paper["articles"]:
-            for other in filter(None, map(graph.elsewhere, one.entry.uses)):
+            for other in filter(None, map(graph.elsewhere, one.entry.uses or ())):
                 if other in where:  # else the book is of one paper
                     page, there = where[other]
                     neighbours.setdefault((key, one.entry.labels[0]), []).append((page, there))
@@ -159,7 +156,8 @@ def _render(pages, claims, joined):
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(joined=joined, glyphs=articles.GLYPHS, prose=formulas.prose,
-                               anchor=articles.anchor, axis=evidence.axis,
+                               anchor=articles.anchor, caption=graph.caption,
+                               axis=evidence.axis,
                                axis_again=evidence.axis_again)
     papers = list(pages.values())
     texts = {f"{paper['key']}.html": environment.get_template("paper.html").render(

@@ -20,7 +20,7 @@ from .conditions import FIRST_ORDER, NOT_NEGATIVE
                   \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)} + \sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}
                   \end{aligned}""",
-          kind="approximation", verdict="holds", implements=(coefficients.output_change,))
+          kind="approximation", verdict="holds", implements=(coefficients.output_change,), uses=())
 def equation_4(rng):
     claims = []
     for name, a in cases.affine_rows(rng).items():
@@ -54,7 +54,7 @@ def equation_4(rng):
                   r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
                   r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
           kind="definition", verdict="definition",
-          implements=(partitions.check, partitions.optimal, partitions.arbitrary))
+          implements=(partitions.check, partitions.optimal, partitions.arbitrary), uses=())
 def equation_5(rng):
     def refused(a, eps, phi):
         return is_refused(partitions.check, partitions.Partition(eps, phi), a.layer, a.y, a.u)
@@ -97,7 +97,7 @@ def equation_5(rng):
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
                   \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}}
                   \end{aligned}""",
-          uses=("5",), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
+          uses=("4", "5"), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
 def equations_6_and_7(rng):
@@ -136,7 +136,8 @@ def equations_6_and_7(rng):
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
                   r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
-          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
+          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),),
+          uses=("7", "9"))
 def equation_8(rng):
     return quadratics_bounded(rng, first=False)
 
@@ -153,7 +154,7 @@ def equation_8(rng):
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)}
                   &\equiv \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
-          uses=("8",), kind="definition", verdict="holds",
+          uses=("4", "7"), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_9(rng):
     claims = []

@@ -35,7 +35,8 @@ def sum_and_least(at, rng, negative_curvature="abs"):
                   r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
                   r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
                   r"\in P",
-          uses=("7", "11"), kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
+          uses=("25", "32", "38", "44", "46"),
+          kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
 def equation_10(rng):
     claims = []
@@ -97,7 +98,7 @@ def sums_over_paths(at):
                   \end{cases}""",
           kind="definition", verdict="holds",
           implements=(total_gradient.affine, total_gradient.activation, LinearRule.forward,
-                      ActivationRule.forward))
+                      ActivationRule.forward), uses=())
 def equation_11(rng):
     claims = []
     for name, at in cases.rows_and_sin(rng).items():

@@ -57,7 +57,7 @@ def derivatives_of_split(name, at, phi):
                   \end{aligned}""",
           kind="inequality", verdict="holds",
           implements=(Stated(coefficients.output, "0", "1"), SquaredError.value,
-                      SoftmaxCrossEntropy.value, partitions.check_output))
+                      SoftmaxCrossEntropy.value, partitions.check_output), uses=("1", "5"))
 def equations_12_to_15(rng):
     claims = []
     for name, samples in product(cases.LOSSES, (3, 1, 11)):
@@ -109,7 +109,8 @@ def equations_12_to_15(rng):
                   \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds",
-          implements=(coefficients.squared_change_bound, coefficients.output_change))
+          implements=(coefficients.squared_change_bound, coefficients.output_change),
+          uses=("4", "5"))
 def equation_16(rng):
     claims = []
     for (name, a), size in product(cases.affine_rows(rng, first=True).items(), (1.0, 0.01, 100.0)):
@@ -138,7 +139,7 @@ def equation_16(rng):
                     "weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
-          uses=("16",), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
+          uses=("16", "18"), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_17(rng):
     return quadratics_bounded(rng, first=True)
@@ -151,7 +152,7 @@ def equation_17(rng):
                   \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
                   \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
-          uses=("17",), kind="definition", verdict="holds",
+          uses=("4", "16"), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
     claims = []

@@ -45,7 +45,8 @@ def both_sides(at, rng, below, negative_curvature="none", own=False):
                   r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} "
                   r"u_{si}^{(\ell+1)2} + \text{const}",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(coefficients.affine, coefficients.activation, partitions.optimal))
+          implements=(coefficients.affine, coefficients.activation, partitions.optimal),
+          uses=("27", "33", "39", "40", "43"))
 def equation_25(rng):
     claims = []
     for what, way, at in (("all layers trained", "none", cases.curved(rng)),
@@ -85,7 +86,7 @@ def equation_25(rng):
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
-                      Stated(explicit_bound, "curvature")))
+                      Stated(explicit_bound, "curvature")), uses=())  # an induction begins
 def equations_26_and_27(rng):
     at, claims = cases.curved(rng), []
     built = cases.optimal_up_to(at, 2, rng)
@@ -115,7 +116,8 @@ def equations_26_and_27(rng):
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
                   \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
                   \end{aligned}""",
-          kind="proof-step", verdict="holds", implements=(Stated(coefficients.affine, "W_ddot"),))
+          kind="proof-step", verdict="holds", implements=(Stated(coefficients.affine, "W_ddot"),),
+          uses=("11", "18", "27"))
 def equations_28_to_30(rng):
     at, claims = cases.curved(rng), []
     for _ in range(3):
@@ -157,7 +159,7 @@ def against_the_minimum(a, rng):
           corrected=r"\varepsilon_{sij}^{*(\ell)} \equiv "
                     r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
-          implements=(Stated(partitions.optimal, "eps"),))
+          implements=(Stated(partitions.optimal, "eps"),), uses=("30", "lemma-3"))
 def equation_31(rng):
     claims = [Equal("they sum to one", a.best.eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12,
                     case=name)
@@ -198,7 +200,7 @@ def at_the_optimum(rng, first):
                   \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(partitions.optimal, "eps"), total_gradient.affine,
-                      Stated(coefficients.affine, "W_ddot")))
+                      Stated(coefficients.affine, "W_ddot")), uses=("11", "30", "31"))
 def equations_32_and_33(rng):
     return at_the_optimum(rng, first=True)
 
@@ -223,7 +225,7 @@ def equations_32_and_33(rng):
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
-                      coefficients.squared_change_bound))
+                      coefficients.squared_change_bound), uses=("9", "27"))
 def equations_34_to_36(rng):
     def differences(at, k, way):
         """Changes of whole sum and quantity, if only the layer's own fractions change."""
@@ -268,7 +270,7 @@ def equations_34_to_36(rng):
                   |u_{sj'}^{(\ell)}|}
                   \end{aligned}""",
           kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
-          implements=(Stated(partitions.optimal, "eps", "phi"),))
+          implements=(Stated(partitions.optimal, "eps", "phi"),), uses=("36", "lemma-3"))
 def equation_37(rng):
     claims = [Equal("closed form against loops", np.concatenate(a.best, axis=2),
                     reference.shares(a.terms), 1e-13, case=name)
@@ -293,6 +295,6 @@ def equation_37(rng):
                   \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,
-                      Stated(coefficients.affine, "W_ddot", "Y_ddot")))
+                      Stated(coefficients.affine, "W_ddot", "Y_ddot")), uses=("11", "36", "37"))
 def equations_38_and_39(rng):
     return at_the_optimum(rng, first=False)

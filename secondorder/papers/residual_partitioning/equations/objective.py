@@ -21,7 +21,7 @@ from .reference import Reading
           formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
                   r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
           kind="definition", verdict="definition",
-          implements=(SquaredError.value, SoftmaxCrossEntropy.value, Evaluation.loss))
+          implements=(SquaredError.value, SoftmaxCrossEntropy.value, Evaluation.loss), uses=())
 def equation_1(rng):
     claims = []
     for name in cases.LOSSES:
@@ -92,7 +92,8 @@ def products_missed():
                     r"\mathcal{W}_{ij}^{(\ell')}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(coefficients.affine, coefficients.activation, coefficients.output))
+          implements=(coefficients.affine, coefficients.activation, coefficients.output),
+          uses=("1",))
 def equation_2(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
@@ -123,7 +124,7 @@ def equation_2(rng):
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(Stated(explicit_bound, "gradient", "curvature"), Bound.value,
-                      bounded_hessian))
+                      bounded_hessian), uses=("2", "theorem-1", "18"))
 def equation_3(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
@@ -172,7 +173,8 @@ def equation_3(rng):
           where="Section 3, and the sentence after it on what the appendix treats",
           kind="inequality",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(explicit_bound, "curvature"), coefficients.activation))
+          implements=(Stated(explicit_bound, "curvature"), coefficients.activation),
+          uses=("2", "8", "12", "17", "41"))
 def theorem_1(rng):
     claims = []
     for name, at in (cases.rows(rng) | {"bent unit": cases.bent_unit()}).items():

@@ -28,7 +28,8 @@ SMOOTH = (*cases.CURVED, "sin")
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(Stated(coefficients.affine, "W_dot", "Y_dot"),
                       Stated(coefficients.activation, "0"),
-                      Stated(coefficients.output, "0"), Stated(bound_at, "gradient")))
+                      Stated(coefficients.output, "0"), Stated(bound_at, "gradient")),
+          uses=("9", "15", "18", "41"))
 def claim_gradient(rng):
     claims = []
     smooth = cases.variety(rng, SMOOTH, samples=4, scale=3.0)
@@ -60,7 +61,8 @@ def rates(a, eps, phi):
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
-          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction))
+          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction),
+          uses=("3", "9"))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
@@ -102,7 +104,7 @@ def claim_learning_rate(rng):
                   \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
                   \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
-          uses=("algorithm-1",), verdict="conditional", ours=True,
+          uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
           implements=(Bound.value, ResidualPartitioning._direction))
@@ -145,7 +147,7 @@ def claim_decrease(rng):
           formula=r"|\Delta y_{si}^{(\ell)}| \leq u_{si}^{(\ell)} \max |\Delta w|",
           where="Section 4, the sentence after (11)", kind="claim", verdict="conditional",
           ours=True, condition=FIRST_ORDER,
-          implements=(total_gradient.affine, total_gradient.activation))
+          implements=(total_gradient.affine, total_gradient.activation), uses=("4", "11"))
 def claim_total_gradient(rng):
     claims = []
     # sin: slopes below 0
@@ -184,7 +186,7 @@ def multiply_adds(rng, sizes, samples, work):
                     "products for n affine layers instead of 3n - 1, always less than twice.",
           formula=r"\frac{6n - 3}{3n - 1} < 2",
           where="Abstract, and Section 5, which reports 1.66 times the time of a step of SGD",
-          kind="claim", verdict="holds", ours=True)
+          kind="claim", verdict="holds", ours=True, uses=("algorithm-1",))
 def claim_complexity(rng):
     S, counts = 5, {"gradient": [], "bound": [], "cross": []}
     work = {"gradient": lambda at: at.gradient, "bound": bound_at,
@@ -219,7 +221,8 @@ def claim_complexity(rng):
                   \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           where="Section 1, on the diagonal Hessian of the bound", kind="claim",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(coefficients.activation, "1"), ActivationRule.backward))
+          implements=(Stated(coefficients.activation, "1"), ActivationRule.backward),
+          uses=("41", "algorithm-1"))
 def claim_negative_curvature(rng):
     Y_dot, curvature = rng.normal(size=(2, 4, 3)) * 3
     Y_ddot, slope = rng.uniform(0.1, 1, size=(2, 4, 3))

@@ -25,7 +25,7 @@ from .minimiser import minimise_over_fractions, weighted_squares
                   \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
                   \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
           kind="identity", verdict="holds",
-          implements=(Stated(explicit_bound, "curvature", "W_ddot"),))
+          implements=(Stated(explicit_bound, "curvature", "W_ddot"),), uses=())
 def equation_40(rng):
     claims = []
     for name, at in cases.rows(rng, leave_out=("no activation", "a single layer"),
@@ -62,7 +62,8 @@ def equation_40(rng):
                   u_{si}^{(\ell+1)2} + \text{const}
                   \end{aligned}""",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(Stated(coefficients.activation, "1"), total_gradient.activation))
+          implements=(Stated(coefficients.activation, "1"), total_gradient.activation),
+          uses=("11",))
 def equations_41_to_43(rng):
     return [claim for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items()
             for claim in in_case(name, *through_an_activation(at, rng))]
@@ -133,7 +134,7 @@ def total_and_outputs(at):
                     \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
                     \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
-          implements=(Bound.value, Stated(explicit_bound, "curvature")))
+          implements=(Bound.value, Stated(explicit_bound, "curvature")), uses=("3", "25"))
 def equation_44(rng):
     claims = []
     for name, at in cases.numbers_of_samples(cases.all_positive, rng).items():
@@ -172,7 +173,8 @@ def equation_44(rng):
                   \sum_{s=1}^S \sum_{i=1}^{m_L} \frac{1}{\varphi_{si}^{(L)}}
                   \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}
                   u_{si}^{(L)2}""",
-          kind="identity", verdict="holds", implements=(Stated(coefficients.output, "1"),))
+          kind="identity", verdict="holds", implements=(Stated(coefficients.output, "1"),),
+          uses=("15",))
 def equation_45(rng):
     claims = []
     for (loss, samples) in product(("softmax", "squared", "steep"), (3, 1, 11)):
@@ -209,7 +211,8 @@ def fractions_apart(u, rng):
           formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
                   r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
           kind="optimality", verdict="holds",
-          implements=(partitions.optimal_output, Stated(coefficients.output, "1")))
+          implements=(partitions.optimal_output, Stated(coefficients.output, "1")),
+          uses=("45", "lemma-3"))
 def equation_46(rng):
     claims = []
     for samples in (1, 11, 5):
