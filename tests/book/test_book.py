@@ -171,7 +171,7 @@ def test_code_is_numbered_and_linked():
 
 
 def test_of_a_long_block_the_beginning_is_seen():
-    made = code.block(pages.write, "low-rank")
+    made = code.block(articles.Blocks, "low-rank")
     assert made["lines"].count("data-n=") == code.SHOWN
     assert made["rest"].count("data-n=") == made["count"] > 3
 

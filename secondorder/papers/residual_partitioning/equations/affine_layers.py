@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
-from .. import PAPER, coefficients, partitions
+from .. import PAPER, coefficients, partitions, theorems
 from . import cases, reference
 from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import FIRST_ORDER, NOT_NEGATIVE
@@ -54,7 +54,8 @@ def equation_4(rng):
                   r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
                   r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
           kind="definition", verdict="definition",
-          implements=(partitions.check, partitions.optimal, partitions.arbitrary), uses=())
+          implements=(theorems.sums_of_fractions, partitions.check, partitions.optimal,
+                      partitions.arbitrary), uses=())
 def equation_5(rng):
     def refused(a, eps, phi):
         return is_refused(partitions.check, partitions.Partition(eps, phi), a.layer, a.y, a.u)
@@ -64,8 +65,10 @@ def equation_5(rng):
         for eps, phi in (a.best, a.partition):
             p = np.concatenate([eps, phi], axis=2)
             claims += in_case(
-                name, Equal("sums over j against one", [[sum(row) for row in rows] for rows in p],
+                name, Equal("sums over j against one", theorems.sums_of_fractions(eps, phi),
                             np.ones(a.Y_dot.shape), 1e-13),
+                Equal("sums over j by loops", [[sum(row) for row in rows] for rows in p],
+                      np.ones(a.Y_dot.shape), 1e-13),
                 AtMost("0 against eps and phi", 0.0, p),
                 Property("accepted", not refused(a, eps, phi)))
         claims += in_case(
@@ -136,7 +139,8 @@ def equations_6_and_7(rng):
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
                   r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
-          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),),
+          implements=(theorems.bound_of_outputs, theorems.quadratic,
+                      Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot")),
           uses=("7", "9"))
 def equation_8(rng):
     return quadratics_bounded(rng, first=False)

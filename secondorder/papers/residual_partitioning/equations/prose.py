@@ -8,7 +8,7 @@ from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....ledger.counted import counted
 from ....nets import Linear, Network, SquaredError
-from .. import PAPER, Bound, ResidualPartitioning, coefficients, total_gradient
+from .. import PAPER, Bound, ResidualPartitioning, coefficients, theorems, total_gradient
 from ..fast import bound_at
 from ..rules import ActivationRule
 from ..explicit import explicit_bound, partitions_of
@@ -61,7 +61,8 @@ def rates(a, eps, phi):
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
-          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction),
+          implements=(theorems.step, Stated(coefficients.affine, "W_ddot"),
+                      ResidualPartitioning._direction),
           uses=("3", "9"))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
@@ -81,6 +82,8 @@ def claim_learning_rate(rng):
     squares = np.hstack([[[1.0]], a.y[:1]]) ** 2
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
+        Equal("step of the formula against the optimizer's", theorems.step(W_dot, W_ddot), step,
+              1e-12),
         Equal("one sample: rate against eps / (Y_ddot y^2)", rates(one, eps[:1], phi[:1]),
               eps[0] / (one.Y_ddot.T * squares), 1e-12),
         AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
@@ -107,7 +110,7 @@ def claim_learning_rate(rng):
           uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
-          implements=(Bound.value, ResidualPartitioning._direction))
+          implements=(theorems.decrease, Bound.value, ResidualPartitioning._direction))
 def claim_decrease(rng):
     claims = []
     ats = cases.variety(rng, samples=3, scale=1.5) | cases.rows(rng)
@@ -121,6 +124,8 @@ def claim_decrease(rng):
             f"{name}, rate {rate}",
             Equal("the bound at the step against what is promised, by loops",
                   bound_at(at, "jensen").value(step), promised, 1e-12),
+            Equal("what is promised, by the formula and by loops",
+                  theorems.decrease(at.loss, W_dot, W_ddot, rate), promised, 1e-12),
             AtMost("the model at the step against what is promised", reference.model(at, step),
                    promised))
     one = np.ones((1, 1))
