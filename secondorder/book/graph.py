@@ -1,35 +1,15 @@
-"""Which equation uses which: from what the implementing functions call, and what is stated."""
+"""What a derivation rests on, as proof trees: a result on top, below it what it is proved from.
 
-import ast
-import html
-import inspect
-import textwrap
+The edges are what the registrations state with ``uses=``; what the code calls plays no part.
+"""
 
-from ..ledger.registry import REGISTRY, underlying
-from ..ledger.source import named
+import re
 
-COLUMN, ROW, BOX, TALL, MARGIN = 150, 30, 112, 20, 10
-ALONE_A_ROW = 8
+from ..ledger.labels import is_number, number
+from ..ledger.registry import REGISTRY
 
-
-def functions(entry):
-    """The plain functions behind what an entry implements."""
-    return [inspect.unwrap(underlying(value)) for value in entry.implements]
-
-
-def called(function):
-    """The functions that a function names."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return set()
-    names = getattr(function, "__globals__", {})
-    named_here = set()
-    for node in ast.walk(tree):
-        value = named(node, names)
-        if value is not None and (inspect.isfunction(value) or inspect.isclass(value)):
-            named_here.add(inspect.unwrap(value))
-    return named_here
+_LONG = 5  # labels below one that make its derivation worth a tree of its own
+_RESULTS = re.compile(r"(theorem|lemma|proposition|corollary|algorithm)-")
 
 
 def elsewhere(label):
@@ -39,136 +19,103 @@ def elsewhere(label):
 
 
 def edges(entries):
-    """Pairs (user, used) of entries by their first labels, with how the edge is known.
+    """What rests on what: first label -> the first labels that its derivation names, in its order.
 
-    Returns
-    -------
-    dict of (str, str) to str
-        "found": an implementing function of the one names an implementing function of the other,
-        which no third entry implements first; "stated": the registration says so.
+    Raises
+    ------
+    ValueError
+        A circle, or a label that no entry bears.
     """
-    home = {}
-    for entry in entries:
-        for function in functions(entry)[:1]:  # the literal form leads
-            home.setdefault(function, entry.labels[0])
     first = {label: entry.labels[0] for entry in entries for label in entry.labels}
     known = {}
     for entry in entries:
         own = entry.labels[0]
-        for function in functions(entry):
-            for used in called(function):
-                if used in home and home[used] != own and used not in functions(entry):
-                    known[own, home[used]] = "found"
-        for label in entry.uses:
-            if elsewhere(label) is None:
-                known[own, first[label]] = "stated"
-    return without_circles(known)
+        named = [label for label in entry.uses or () if elsewhere(label) is None]
+        for label in named:
+            if label not in first:
+                raise ValueError(f"{own}: uses= names {label!r}, which is no label of this paper")
+        known[own] = list(dict.fromkeys(first[label] for label in named))
+    for own in known:
+        for used in known[own]:
+            if own == used or own in below(used, known):
+                raise ValueError(f"uses= closes a circle: {own} uses {used}, which uses it")
+    return known
 
 
-def without_circles(known):
-    """Found edges that would close a circle are left out: two entries share code then."""
-    without = {}
-    for edge, how in sorted(known.items(), key=lambda item: item[1] == "found"):
-        if not reaches(without, edge[1], edge[0]):
-            without[edge] = how
-        elif how == "stated":
-            raise ValueError(f"uses= closes a circle: {edge[0]} uses {edge[1]}, which uses it")
-    return without
-
-
-def reaches(known, start, goal):
-    """Whether `goal` is used, directly or not, by `start`."""
-    waiting, visited = [start], set()
+def below(label, known, stops=()):
+    """All labels that a label rests on, directly or not; what is in `stops` is not gone through."""
+    waiting, found = list(known[label]), []
     while waiting:
-        label = waiting.pop()
-        if label == goal:
-            return True
-        if label not in visited:
-            visited.add(label)
-            waiting += [used for user, used in known if user == label]
-    return False
+        one = waiting.pop(0)
+        if one not in found:
+            found.append(one)
+            waiting += [] if one in stops else known[one]
+    return found
 
 
-def levels(labels, known):
-    """Longest way down from each label: 0 for what uses nothing."""
-    level_of = {}
+def tops(entries, known):
+    """First labels of what has a tree of its own.
 
-    def level(label):
-        if label not in level_of:
-            level_of[label] = 1 + max((level(used) for user, used in known if user == label),
-                                      default=-1)
-        return level_of[label]
-
-    for label in labels:
-        level(label)
-    return level_of
-
-
-def ancestors(label, known):
-    """All labels that a label uses, directly or not."""
-    waiting, visited = [label], set()
-    while waiting:
-        for used in [used for user, used in known if user == waiting[-1]]:
-            if used not in visited:
-                visited.add(used)
-                waiting.insert(0, used)
-        waiting.pop()
-    return visited
-
-
-def svg(entries, known, caption, address):
-    """The graph as a drawing: what uses nothing left, its users right of it.
-
-    Parameters
-    ----------
-    entries : list of Equation
-    known : dict
-        As `edges` gives it.
-    caption, address : callable
-        Of an entry: its text (glyph and label) and the link of its box.
+    Theorems and their like first; then, in the paper's order, what nothing else rests on, and what
+    several of these start from if its own derivation is long.
     """
-    by_label = {entry.labels[0]: entry for entry in entries}
-    joined = {label for edge in known for label in edge}
-    level = levels(joined, known)
-    columns = [[label for label in by_label if label in joined and level[label] == k]
-               for k in range(max(level.values(), default=-1) + 1)]
-    place, tallest = {}, 0
-    for k, column in enumerate(columns):
-        ordered = sorted(column, key=lambda label: _height(label, known, place))
-        for row, label in enumerate(ordered):
-            place[label] = MARGIN + k * COLUMN, MARGIN + row * ROW
-        tallest = max(tallest, len(column))
-    below = MARGIN + tallest * ROW + 24
-    alone = [label for label in by_label if label not in joined]
-    for k, label in enumerate(alone):
-        place[label] = (MARGIN + (k % ALONE_A_ROW) * (BOX + 8),
-                        below + (k // ALONE_A_ROW) * ROW)
-    width = max([x + BOX for x, _ in place.values()], default=0) + MARGIN
-    height = max([y + TALL for _, y in place.values()], default=0) + MARGIN
-    parts = [f'<svg class="graph" viewBox="0 0 {width} {height}" width="{width}" '
-             f'height="{height}" role="group" aria-label="which equation uses which">']
-    for (user, used), how in known.items():
-        (x1, y1), (x2, y2) = place[used], place[user]
-        x1, y1, y2 = x1 + BOX, y1 + TALL / 2, y2 + TALL / 2
-        middle = (x1 + x2) / 2
-        parts.append(f'<path class="edge {how}" data-user="{html.escape(user)}" '
-                     f'data-used="{html.escape(used)}" d="M{x1},{y1} C{middle},{y1} {middle},{y2} '
-                     f'{x2},{y2}"><title>{html.escape(user)} uses {html.escape(used)} ({how})'
-                     "</title></path>")
-    if alone and joined:
-        parts.append(f'<text class="note" x="{MARGIN}" y="{below - 8}">standing alone</text>')
-    for label, (x, y) in place.items():
-        entry = by_label[label]
-        needs = " ".join(sorted(ancestors(label, known))).replace('"', "")
-        parts.append(f'<a class="node {entry.verdict}" href="{address(entry)}" '
-                     f'data-label="{html.escape(label)}" data-needs="{html.escape(needs)}">'
-                     f'<rect x="{x}" y="{y}" width="{BOX}" height="{TALL}" rx="4"/>'
-                     f'<text x="{x + BOX / 2}" y="{y + 14}">{html.escape(caption(entry))}</text>'
-                     "</a>")
-    return "".join(parts) + "</svg>"
+    used = {one for steps in known.values() for one in steps}
+    proved = [entry.labels[0] for entry in entries if known[entry.labels[0]]]
+    named = [entry.labels[0] for entry in entries if any(map(_RESULTS.match, entry.labels))]
+    results = [label for label in proved if label in named or label not in used]
+    starts = [one for result in results for one in known[result]]
+    found = [label for label in proved if label in results
+             or starts.count(label) > 1 and len(below(label, known)) >= _LONG]
+    return sorted(found, key=lambda label: label not in named)
 
 
-def _height(label, known, place):
-    """Mean height of what a label uses, so that lines cross little."""
-    heights = [place[used][1] for user, used in known if user == label and used in place]
-    return sum(heights) / len(heights) if heights else 1e9
+def alone(entries, known):
+    """Entries that say they rest on nothing, and that nothing rests on."""
+    used = {one for steps in known.values() for one in steps}
+    return [entry for entry in entries
+            if entry.uses == () and entry.labels[0] not in used]
+
+
+def tree(top, known, stops):
+    """The part of `known` below one result, down to other results; steps that are implied left out.
+
+    What a label names and what another of its steps rests on as well is drawn once, below the
+    latter.
+    """
+    stops = set(stops) - {top}
+    nodes = [top, *below(top, known, stops)]
+    part = {label: [] if label in stops else known[label] for label in nodes}
+    return {label: [used for used in part[label]
+                    if not any(used in below(other, part) for other in part[label])]
+            for label in nodes}
+
+
+def depths(top, part):
+    """Longest way down from the result to every label."""
+    depth, waiting = {top: 0}, [top]
+    while waiting:
+        label = waiting.pop(0)
+        for used in part[label]:
+            if depth.get(used, -1) < depth[label] + 1:
+                depth[used] = depth[label] + 1
+                waiting.append(used)
+    return depth
+
+
+def caption(labels):
+    """The labels of a box, whole: numbers in parentheses, a run of them by its ends.
+
+    >>> caption(("33", "34", "35"))
+    '(33)–(35)'
+    >>> caption(("4", "6", "7", "35"))
+    '(4), (6), (7), (35)'
+    """
+    runs = []
+    for label in labels:
+        last = number(runs[-1][-1]) if runs else None
+        if last and number(label) == (last[0] + 1, ""):
+            runs[-1].append(label)
+        else:
+            runs.append([label])
+    names = [[f"({label})" if is_number(label) else label for label in run] for run in runs]
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(run) for run in names)

@@ -9,7 +9,7 @@ import time
 from ..checks import whole_number
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, evidence, folder, formulas, graph, moving, reported, symbols
+from . import articles, evidence, folder, formulas, graph, moving, reported, symbols, trees
 from . import bibliography, docstrings, evaluating
 
 NEEDED = ("math_core", "jinja2", "pygments")
@@ -90,7 +90,7 @@ def require_labels(paper, entries):
     """Labels in ``uses=`` have to exist."""
     known = {label for entry in entries for label in entry.labels}
     for entry in entries:
-        for label in entry.uses:
+        for label in entry.uses or ():
             other = graph.elsewhere(label)
             if other is None and label not in known:
                 raise ValueError(f"[{paper}] {entry.labels[0]}: uses= names {label!r}, which is no "
@@ -103,17 +103,13 @@ def require_labels(paper, entries):
 def _paper(paper, entries, evaluated, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
-    edges = graph.edges(entries)
+    steps = graph.edges(entries)
     written = [articles.article(entry, evaluated[entry.labels[0]].result(), known, blocks)
                for entry in entries]
     by_label = {one.entry.labels[0]: one for one in written}
-    uses = {label: [(by_label[used], how) for (user, used), how in edges.items() if user == label]
-            for label in by_label}
-    used_by = {label: [by_label[user] for user, used in edges if used == label]
+    uses = {label: [by_label[used] for used in steps[label]] for label in by_label}
+    used_by = {label: [by_label[user] for user in steps if label in steps[user]]
                for label in by_label}
-    picture = graph.svg(entries, edges, lambda entry: f"{articles.GLYPHS[entry.verdict][0]} "
-                        f"{articles.short(entry)[:14]}",
-                        lambda entry: f"#{articles.anchor(entry.labels[0])}")
     topics = {}
     for one in written:
         topics.setdefault(one.topic, []).append(one)
@@ -121,8 +117,8 @@ def _paper(paper, entries, evaluated, studies):
               for verdict in articles.GLYPHS}
     return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
             "corrected": articles.corrected(entries), "articles": written, "topics": topics,
-            "graph": picture, "uses": uses, "used_by": used_by, "counts": counts,
-            "symbols": symbols.table(paper), "letters": known,
+            "trees": trees.of_paper(entries, steps), "uses": uses, "used_by": used_by,
+            "counts": counts, "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies),
             "moving": moving.figure(paper)}
@@ -138,7 +134,7 @@ def join(pages):
     neighbours = {}
     for key, paper in pages.items():
         for one in paper["articles"]:
-            for other in filter(None, map(graph.elsewhere, one.entry.uses)):
+            for other in filter(None, map(graph.elsewhere, one.entry.uses or ())):
                 if other in where:  # else the book is of one paper
                     page, there = where[other]
                     neighbours.setdefault((key, one.entry.labels[0]), []).append((page, there))
@@ -155,8 +151,8 @@ def rendered(pages, claims, single=False):
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(
-        joined=join(pages), glyphs=articles.GLYPHS, meanings=articles.MEANINGS, noun=articles.noun,
-        prose=formulas.prose, symbol=docstrings.symbol, typeset=docstrings.typeset,
+        joined=join(pages), caption=graph.caption, glyphs=articles.GLYPHS,
+        meanings=articles.MEANINGS, noun=articles.noun, prose=formulas.prose, symbol=docstrings.symbol, typeset=docstrings.typeset,
         anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
         rulers=evidence.samples(), panel=reported.panel, source=reported.source,
         open="#study-{1}".format if single else reported.source, single=single)

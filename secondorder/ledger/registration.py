@@ -71,7 +71,7 @@ class Equation:
     weight: str | None = None
     ours: bool = False
     unnumbered: tuple = ()
-    uses: tuple = ()
+    uses: tuple | None = None
     bears: tuple = ()
 
     @property
@@ -88,7 +88,7 @@ def _is_implementation(value):
 
 
 def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
-             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=()):
+             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=None):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -122,8 +122,9 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
     ours : bool
         The formula shown is not one of the paper's: the paper says it in words or in numbers, or
         not at all.
-    uses : str or tuple of str
-        Labels of the same paper that this display builds on, where the code does not show it;
+    uses : str or tuple of str, optional
+        Labels of the same paper that the derivation of this display rests on, whatever its code
+        calls; `()` says that it stands alone, None (default) that nobody has said it.
         `PAPER LABEL` is one of another paper, for what joins two.
     unnumbered : True or tuple of str
         Labels (True: all of them) that no display of the paper bears, as it was read.  They can be
@@ -149,7 +150,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
                          tuple(one.implementation for one in named),
                          tuple(one.outputs for one in named), check, weight, ours,
                          tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
-                         _as_tuple(uses), tuple(_as_tuple(one.bears) for one in named))
+                         None if uses is None else _as_tuple(uses),
+                         tuple(_as_tuple(one.bears) for one in named))
         _validate(entry)
         registry.REGISTRY.add(entry)
         return check

@@ -124,21 +124,10 @@ def entry(label, *implements, uses=(), verdict="holds", check=top):
                     implements, (), check, uses=uses)
 
 
-def test_edges_are_found_in_code_and_stated():
-    entries = [entry("1", bottom), entry("2", middle), entry("3", top), entry("4", uses=("3",))]
-    known = graph.edges(entries)
-    assert known == {("2", "1"): "found", ("3", "1"): "found", ("3", "2"): "found",
-                     ("4", "3"): "stated"}
-    assert graph.levels(["1", "2", "3", "4"], known) == {"1": 0, "2": 1, "3": 2, "4": 3}
-    assert graph.ancestors("4", known) == {"1", "2", "3"}
-    drawn = graph.svg(entries, known, lambda one: one.labels[0], lambda one: "#" + one.labels[0])
-    assert drawn.count("<path") == 4 and drawn.count('class="node') == 4
-
-
 def test_labels_of_other_papers_join_pages_and_draw_no_edge():
     assert graph.elsewhere("ea-cg 4b") == ("ea-cg", "4b") and graph.elsewhere("4b") is None
     bridge = entry("b", bottom, uses=("ea-cg 4b", "ea-cg 9"))
-    assert graph.edges([bridge]) == {}
+    assert graph.edges([bridge]) == {"b": []}
     there = [SimpleNamespace(entry=SimpleNamespace(labels=labels, uses=()))
              for labels in (("4a", "4b"), ("5",))]
     here = SimpleNamespace(entry=bridge)
@@ -153,23 +142,6 @@ def test_labels_of_other_papers_join_pages_and_draw_no_edge():
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_labels_that_the_registrations_name_exist(paper):
     pages.require_labels(paper, REGISTRY.select(paper))
-
-
-def test_stated_circles_are_refused_and_found_ones_left_out():
-    with pytest.raises(ValueError, match="circle"):
-        graph.edges([entry("1", uses=("2",)), entry("2", uses=("1",))])
-    assert graph.without_circles({("1", "2"): "found", ("2", "1"): "found"}) == {
-        ("1", "2"): "found"}
-
-
-@pytest.mark.parametrize("paper", REGISTRY.rooms())
-def test_graphs_of_the_papers_have_edges_labels_and_no_circle(paper):
-    entries = REGISTRY.select(paper)
-    known = graph.edges(entries)
-    firsts = {one.labels[0] for one in entries}
-    assert known or paper == "bridges"
-    assert all(user in firsts and used in firsts for user, used in known)
-    assert not any(graph.reaches(known, used, user) for user, used in known)
 
 
 # -- symbols and code ------------------------------------------------------------------------------
@@ -200,7 +172,7 @@ def test_code_is_numbered_and_linked():
 
 
 def test_of_a_long_block_the_beginning_is_seen():
-    made = code.block(graph.svg, "low-rank")
+    made = code.block(articles.Blocks, "low-rank")
     assert made["lines"].count("data-n=") == code.SHOWN
     assert made["rest"].count("data-n=") == made["count"] > 3
 

@@ -168,12 +168,13 @@
   });
   large.addEventListener("click", () => large.close());
 
-  // the graph: what a label needs lights up
+  // a proof tree: what a label rests on lights up
   document.querySelectorAll(".graph .node").forEach(node => {
+    const drawing = node.closest(".graph");
     const light = on => {
       const needs = new Set([node.dataset.label, ...node.dataset.needs.split(" ")]);
-      document.querySelectorAll(".graph .node").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.label)));
-      document.querySelectorAll(".graph .edge").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.user)));
+      drawing.querySelectorAll(".node").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.label)));
+      drawing.querySelectorAll(".edge").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.user)));
     };
     for (const kind of ["mouseenter", "focus"]) node.addEventListener(kind, () => light(true));
     for (const kind of ["mouseleave", "blur"]) node.addEventListener(kind, () => light(false));

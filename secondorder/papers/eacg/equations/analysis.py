@@ -52,7 +52,7 @@ def same_numbers(*rows):
                     "one for every output.)",
           formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
           kind="claim", verdict="holds",
-          implements=(complexity.parameters, complexity.storage_of_blocks))
+          implements=(complexity.parameters, complexity.storage_of_blocks), uses=("u-newton",))
 def u_space(rng):
     network = mlp(WIDTHS, rng=rng)
     blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in network.layers[::2])
@@ -81,7 +81,7 @@ def u_space(rng):
           formula=r"O(\sum_{t=1}^k n_t^2)",
           kind="claim", verdict="conditional", condition=WITHOUT_MOMENT,
           implements=(complexity.storage_of_bias_curvature, complexity.storage_of_kfi,
-                      complexity.storage_of_ea_cg))
+                      complexity.storage_of_ea_cg), uses=("10a", "11a"))
 def u_space_11a(rng):
     case = cases.case(rng, sizes=WIDTHS)
     biases = sum(case.linear(t).layer.bias.size ** 2 for t in (1, 2, 3))
@@ -107,7 +107,7 @@ def u_space_11a(rng):
                     r"\sum_{t=1}^{k-1} n_t^2)",
           kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation, complexity.ea_cg, complexity.slopes,
-                      complexity.propagation_in_text))
+                      complexity.propagation_in_text), uses=("6", "11b"))
 def u_time(rng):
     without = sum(multiplications(through_weights, (n, m), (n, n))
                   for m, n in complexity.pairs(WIDTHS)[1:])
@@ -156,7 +156,8 @@ WIDE = (60, 50, 40, 30)
           implements=(complexity.propagation, complexity.slopes, complexity.fisher,
                       complexity.kfi, complexity.ea_cg, complexity.storage_of_kfi,
                       complexity.storage_of_ea_cg, complexity.propagation_in_table,
-                      complexity.propagation_in_table_of_gauss_newton))
+                      complexity.propagation_in_table_of_gauss_newton),
+          uses=("u-time", "u-space-11a", "u-kfi-cost"))
 def table_1(rng):
     pairs, case = complexity.pairs(WIDE), cases.case(rng, sizes=WIDTHS)
     fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
@@ -198,7 +199,8 @@ def table_1(rng):
                   r"\xi_i^T] \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} "
                   r"\xi_i] \succeq 0, \quad \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 "
                   r"\xi_i)] \not\succeq 0",
-          kind="claim", verdict="holds", ours=True, implements=(curvatures.fisher, curvatures.pch))
+          kind="claim", verdict="holds", ours=True, implements=(curvatures.fisher, curvatures.pch),
+          uses=("8b", "u-fisher-labels", "u-gn"))
 def table_1_criterion(rng):
     claims = []
     for activation in ("sigmoid", "tanh"):
@@ -225,7 +227,7 @@ def table_1_criterion(rng):
           formula=r"\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2] \approx "
                   r"|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]",
           kind="claim", verdict="conditional", condition=MANY_ITERATIONS, ours=True,
-          implements=(complexity.kfi, complexity.ea_cg))
+          implements=(complexity.kfi, complexity.ea_cg), uses=("u-kfi", "u-time"))
 def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))
     square, cifar = (n,) * 4, complexity.CIFAR_10

@@ -17,7 +17,7 @@ from . import reference
           kind="definition", verdict="holds",
           implements=(objective.bounded_criterion, BoundedCriterion.value,
                       BoundedCriterion.gradient, BoundedCriterion.hessian,
-                      BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal))
+                      BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal), uses=())
 def equation_14(rng):
     loss, y, places = BoundedCriterion(), rng.integers(0, 4, 6), np.arange(4)
     p, w = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))

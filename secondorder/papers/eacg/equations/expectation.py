@@ -23,7 +23,7 @@ LIPSCHITZ = MONOTONE | {"sin": 1.0}
                   r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
           kind="approximation", verdict="conditional", condition=ALIKE,
-          implements=(hessians.mean_outer, hessians.cov_t))
+          implements=(hessians.mean_outer, hessians.cov_t), uses=())
 def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
     h, g = case.inputs(1), case.deltas(1)
@@ -55,7 +55,8 @@ def u_expect(rng):
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx "
                   r"\text{EhhT}^{t-1} \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
           kind="approximation", verdict="conditional", condition=ALIKE,
-          implements=(hessians.mean_weight_hessian, hessians.cov_t, curvatures.weight_block))
+          implements=(hessians.mean_weight_hessian, hessians.cov_t, curvatures.weight_block),
+          uses=("4c", "u-expect"))
 def equation_5(rng):
     claims = []
     for case in [*cases.unusual(rng, ("eleven instances", "no activation after layer 1")),
@@ -99,7 +100,7 @@ def mean_step(W, H, *arguments):
                   r"\nabla_{\mathbf{b}^t} \xi_i)]. \end{aligned}",
           kind="approximation", verdict="conditional", condition=ALIKE,
           implements=(curvatures.expectation_step, curvatures.expectation,
-                      errors.expectation_error))
+                      errors.expectation_error), uses=("4b", "u-expect"))
 def equation_6(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
@@ -184,7 +185,7 @@ def covariance_by_loops(X, Y):
                   r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes "
                   r"\mathbf{h}_i^{(t-1)'T}). \end{aligned}",
           kind="identity", verdict="holds",
-          implements=(errors.expectation_error, errors.carried, hessians.ele_cov))
+          implements=(errors.expectation_error, errors.carried, hessians.ele_cov), uses=("4b", "6"))
 def equation_15(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
@@ -213,7 +214,8 @@ def equation_15(rng):
                   r"\text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i "
                   r"\mathbf{W}^t]_{\mu\nu}) \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
                   r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}). \end{aligned}",
-          kind="inequality", verdict="holds", implements=(errors.covariance_bound, errors.variance))
+          kind="inequality", verdict="holds", implements=(errors.covariance_bound, errors.variance),
+          uses=("15",))
 def equation_16(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
@@ -254,7 +256,8 @@ def equation_16(rng):
           corrected=r"""\text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu}) =
                   \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
                   (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
-          kind="inequality", verdict="erratum", weight="extraction", implements=errors.variance)
+          kind="inequality", verdict="erratum", weight="extraction", implements=errors.variance,
+          uses=())
 def equation_17(rng):
     claims = []
     for activation, L in LIPSCHITZ.items():
@@ -287,7 +290,8 @@ def equation_17(rng):
                   \leq L^4 \sum_{\mu, \nu} \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2
                   \xi_i \mathbf{W}^t]_{\mu\nu})""",
           kind="inequality", verdict="holds",
-          implements=(errors.lipschitz_bound, errors.monotone_bound, errors.recursive_bound))
+          implements=(errors.lipschitz_bound, errors.monotone_bound, errors.recursive_bound),
+          uses=("15", "16", "17"))
 def equation_7(rng):
     claims = []
     for activation, L in LIPSCHITZ.items():

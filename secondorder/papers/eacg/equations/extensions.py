@@ -28,7 +28,8 @@ def layer(rng, n=4, m=5, S=7):
                   \mathbf{u} \mathbf{m}^T \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.rank_one_form_2, closed_forms.rank_one_form_1,
-                      Stated(closed_forms.rank_one_coefficients, "0", "1"), systems.combined))
+                      Stated(closed_forms.rank_one_coefficients, "0", "1"), systems.combined),
+          uses=("10b", "11b"))
 def extension_closed_11b(rng):
     B, X, _, G = layer(rng)
     m = X.mean(axis=0)
@@ -51,7 +52,8 @@ def extension_closed_11b(rng):
                   A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad
                   B = U \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution))
+          implements=(closed_forms.eigenvector_solution, closed_forms.spectral_solution),
+          uses=("10b", "11a"))
 def extension_exact_11a(rng):
     B, X, _, G = layer(rng)
     A, a = reference.second_moment(X), rng.uniform(0, 2, 5)
@@ -71,7 +73,7 @@ def extension_exact_11a(rng):
                   r"= \tfrac{1}{S} X X^T",
           kind="identity", verdict="holds", ours=True,
           implements=(closed_forms.gram_coefficients, closed_forms.gram_remainder,
-                      closed_forms.exact_solution))
+                      closed_forms.exact_solution), uses=("10b", "11a"))
 def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
@@ -95,7 +97,7 @@ def extension_gram_11a(rng):
                   r"\mathbb{E}_i[H_i]",
           kind="inequality", verdict="holds", ours=True,
           implements=(curvatures.pch, curvatures.expectation, curvatures.gauss_newton,
-                      hessians.clipped_bias_hessians))
+                      hessians.clipped_bias_hessians), uses=("6", "8b", "u-kfra"))
 def extension_loewner(rng):
     claims = []
     for case in cases.variety(rng):
@@ -140,7 +142,7 @@ def twice_negative(case):
           formula=r"D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} "
                   r"\perp \mathbf{m}",
           kind="identity", verdict="holds", ours=True,
-          implements=(closed_forms.rank_one_form_2, direction))
+          implements=(closed_forms.rank_one_form_2, direction), uses=("extension-closed-11b",))
 def extension_sgd_directions(rng):
     claims = []
     for case in cases.variety(rng):
@@ -169,7 +171,7 @@ def extension_sgd_directions(rng):
           kind="identity", verdict="holds", ours=True,
           implements=(Stated(conjugate_gradients.rank_one_coefficients, "0", "1"),
                       Stated(conjugate_gradients.rank_one_literal, "solution"),
-                      Stated(conjugate_gradients.coordinates, "across")))
+                      Stated(conjugate_gradients.coordinates, "across")), uses=("10b", "11b"))
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, g, claims = X.mean(axis=0), reference.vec(G), []
@@ -200,7 +202,7 @@ def extension_two_coefficients(rng):
           formula=r"\nabla^2_{[W\, b]} \xi_i = (\bar{\mathbf{h}}_i \bar{\mathbf{h}}_i^T) \otimes "
                   r"H_i^t, \quad \bar{\mathbf{h}} = [\mathbf{h}; 1]",
           kind="identity", verdict="holds", ours=True,
-          implements=(hessians.weight_hessian, direction))
+          implements=(hessians.weight_hessian, direction), uses=("4c", "11a"))
 def extension_joint(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
@@ -233,7 +235,7 @@ def joint_directions(case, solver, moment, l2):
                   r"\preceq \mathbb{E}[\mathbf{h} \mathbf{h}^T]",
           kind="inequality", verdict="holds", ours=True,
           implements=(systems.low_rank_factor, systems.factor_product,
-                      closed_forms.factor_solution))
+                      closed_forms.factor_solution), uses=("11a", "11b"))
 def extension_ranks(rng):
     B, X, _, G = layer(rng)
     claims, below, mean = [], None, X.mean(axis=0)
@@ -265,7 +267,8 @@ def extension_ranks(rng):
                     "signs, and the former is where (6) stands.",
           formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])",
           kind="claim", verdict="holds", ours=True,
-          implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error))
+          implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error),
+          uses=("6", "pos-eig", "u-metric"))
 def extension_expectation_error(rng):
     claims = []
     parts = cases.unusual(rng, ("eleven instances", "middle layer frozen", "chains in chains"))

@@ -22,7 +22,8 @@ ALPHA = 0.05
           corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
                     r"\mathbf{h}_i^{(\nu-1)T}) \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes "
                     r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
-          kind="identity", verdict="erratum", weight="misprint", implements=curvatures.fisher_block)
+          kind="identity", verdict="erratum", weight="misprint", implements=curvatures.fisher_block,
+          uses=("u-backprop",))
 def u_fisher(rng):
     claims = []
     for case in cases.variety(rng, ("sigmoid", "sin"), sizes=(3, 4, 5, 2)):
@@ -52,7 +53,7 @@ def u_fisher(rng):
                   r"\otimes \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} "
                   r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
           kind="definition", verdict="definition",
-          implements=(curvatures.fisher, hessians.mean_outer))
+          implements=(curvatures.fisher, hessians.mean_outer), uses=("u-fisher", "u-expect"))
 def u_fisher_labels(rng):
     draws, usual = 400, cases.case(rng, "tanh", "softmax")
     claims = []
@@ -109,7 +110,7 @@ def by_hand(A, B, alpha=ALPHA):
                   r"\sqrt{\alpha} I)^{-1} \\ (\mathcal{G}^t)^{-1} = "
                   r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
-          uses=("11a",), kind="approximation", verdict="conditional", condition=LIGHT,
+          uses=("u-fisher-labels",), kind="approximation", verdict="conditional", condition=LIGHT,
           implements=(Stated(kronecker_inverse.factors, "0", "1"), kronecker_inverse.inverse,
                       kronecker_inverse.trace_norm_pi))
 def equation_12(rng):
@@ -166,7 +167,8 @@ def light_and_heavy(rng):
                   r"\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &= "
                   r"-\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] "
                   r"(\mathcal{H}^t)^{-1}), \end{aligned}",
-          kind="identity", verdict="holds", implements=kronecker_inverse.direction)
+          kind="identity", verdict="holds", implements=kronecker_inverse.direction,
+          uses=("12", "u-vec"))
 def u_kfi(rng):
     _, B, G = factors(rng)
     claims = []
@@ -190,7 +192,7 @@ def u_kfi(rng):
                     "product of their mean, and inverted by the formula of Sherman and Morrison.",
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
-          uses=("12",), kind="approximation", verdict="conditional", condition=CONSTANT,
+          uses=("11b", "12"), kind="approximation", verdict="conditional", condition=CONSTANT,
           implements=(kronecker_inverse.first_layer_factor, kronecker_inverse.first_layer_inverse,
                       kronecker_inverse.solution))
 def equation_13(rng):

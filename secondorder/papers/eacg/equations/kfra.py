@@ -45,7 +45,8 @@ def relu_case(rng):
                   r"(\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + "
                   r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction))
+          implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction),
+          uses=("6", "12", "u-kfi"))
 def u_kfra(rng):
     claims = []
     for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
@@ -69,7 +70,8 @@ def u_kfra(rng):
                     "the Gauss-Newton matrix is the Hessian.",
           formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
           kind="claim", verdict="conditional", condition=WITHIN, ours=True,
-          implements=(hessians.gauss_newton_step, hessians.mean_of_instances))
+          implements=(hessians.gauss_newton_step, hessians.mean_of_instances),
+          uses=("4b", "u-kfra"))
 def u_kfra_hessian(rng):
     case = relu_case(rng)
     loss, unit, H = case.evaluation.loss_function, case.units[3], case.top()[:, :1, :1]
@@ -96,7 +98,7 @@ def u_kfra_hessian(rng):
                     "corrected top block mends it.",
           formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
           kind="claim", verdict="conditional", condition=UNLIKELY, ours=True,
-          implements=(curvatures.gauss_newton, BoundedCriterion.hessian))
+          implements=(curvatures.gauss_newton, BoundedCriterion.hessian), uses=("14", "u-kfra"))
 def u_gn(rng):
     claims = []
     for activation in ("sigmoid", "tanh", "softplus"):

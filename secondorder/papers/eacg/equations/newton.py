@@ -30,7 +30,7 @@ def strictly_convex(rng):
 @equation(PAPER, "1",
           statement="A convex and twice differentiable function is to be minimised.",
           formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
-          kind="definition", verdict="definition")
+          kind="definition", verdict="definition", uses=())
 def equation_1(rng):
     value, x = strictly_convex(rng)
     others = rng.normal(size=(50, 4))
@@ -45,7 +45,7 @@ def equation_1(rng):
 @equation(PAPER, "2",
           statement="At the minimiser the gradient is zero.",
           formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
-          kind="claim", verdict="conditional", condition=CONVEX)
+          kind="claim", verdict="conditional", condition=CONVEX, uses=("1",))
 def equation_2(rng):
     value, x = strictly_convex(rng)
     others = x + rng.normal(size=(50, 4))
@@ -71,7 +71,7 @@ def equation_2(rng):
           formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) "
                   r"\mathbf{d}^j = 0",
           kind="approximation", verdict="holds",
-          implements=(objective.linearised_gradient, hessian_vector_product_at))
+          implements=(objective.linearised_gradient, hessian_vector_product_at), uses=("2",))
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
     H, d = hessian(*case.model), rng.normal(size=case.theta.size)
@@ -103,7 +103,7 @@ def equation_3(rng):
                   r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j "
                   r"+ \eta \mathbf{d}^j \end{gathered}",
           kind="algorithm", verdict="holds",
-          implements=(objective.newton_direction, objective.quadratic_model, hessian))
+          implements=(objective.newton_direction, objective.quadratic_model, hessian), uses=("3",))
 def u_newton(rng):
     net, x, target = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     H = hessian(net, SquaredError(), x, target)
@@ -135,7 +135,8 @@ def mean_loss(theta, x, target):
                   r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
                   r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots "
                   r"+ k_s \mathbf{v}_s \end{gathered}",
-          kind="claim", verdict="holds", implements=(objective.restricted_model, hessian))
+          kind="claim", verdict="holds", implements=(objective.restricted_model, hessian),
+          uses=("u-newton",))
 def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
     H = hessian(*case.model)
@@ -170,7 +171,8 @@ def property_1(rng):
                   r"& & & & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & "
                   r"\ddots & \\ & & & & & \lambda_n \end{bmatrix} Q",
           kind="definition", verdict="conditional", condition=ROWS,
-          implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed))
+          implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed),
+          uses=("property-1",))
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A, claims = V @ np.diag(eigenvalues) @ V.T, []

@@ -28,7 +28,7 @@ def hessian_of_one_minus_likelihood(p, y):
           corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
                     r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
           kind="claim", verdict="erratum", weight="substance", ours=True,
-          implements=curvatures.mean_top)
+          implements=curvatures.mean_top, uses=("4a",))
 def u_convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
     mean = curvatures.mean_top(case.evaluation)
@@ -51,7 +51,8 @@ def u_convex(rng):
                     "instance), with absolute values in PCH-1 and PCH-2 alike.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] = "
                   r"\text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])",
-          kind="definition", verdict="holds", implements=(curvatures.pch_top, curvatures.mean_top))
+          kind="definition", verdict="holds", implements=(curvatures.pch_top, curvatures.mean_top),
+          uses=("pos-eig", "u-convex"))
 def equation_8a(rng):
     claims = []
     options = {"sizes": (3, 4, 6)}
@@ -87,7 +88,7 @@ def equation_8a(rng):
                   \mathbf{h}_i^{(t-1)''} \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)]))""",
           kind="definition", verdict="erratum", weight="misprint",
           implements=(curvatures.pch_step, curvatures.pch, rules.LinearRule.carry,
-                      rules.ActivationRule.carry))
+                      rules.ActivationRule.carry), uses=("6", "8a", "pos-eig"))
 def equation_8b(rng):
     claims = []
     for case in [*(usual := cases.variety(rng)), *cases.unusual(rng)]:
@@ -134,7 +135,7 @@ def without_hat(rng):
           corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
                     r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
           kind="definition", verdict="erratum", weight="extraction",
-          implements=curvatures.weight_block)
+          implements=curvatures.weight_block, uses=("5", "8b"))
 def equation_8c(rng):
     claims = []
     batches = "one instance", "eleven instances", "inputs of size 40"

@@ -18,7 +18,7 @@ DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
           formula=r"\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv "
                   r"\min_{\theta} \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)",
           kind="definition", verdict="definition",
-          implements=(objective.total_loss, mean_gradient))
+          implements=(objective.total_loss, mean_gradient), uses=())
 def u_loss(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng)]:
@@ -41,7 +41,8 @@ def u_loss(rng):
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
                   r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
-          kind="definition", verdict="definition", implements=hessians.mean_weight_hessian)
+          kind="definition", verdict="definition", implements=hessians.mean_weight_hessian,
+          uses=("u-loss",))
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
     t, H = 2, case.exact()[1]
@@ -82,7 +83,8 @@ HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation a
                   \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
                   \end{aligned}""",
           kind="identity", verdict="holds",
-          implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients))
+          implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients),
+          uses=("b-ii", "u-loss"))
 def u_backprop(rng):
     def claim(case, t):
         g, unit = reference.bias_gradients(case, t), case.linear(t)
@@ -137,7 +139,7 @@ def u_backprop(rng):
           corrected=r"""\frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r} =
                   [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.} \nabla_{\mathbf{b}^k} \xi_i""",
           kind="proof-step", verdict="erratum", weight="misprint",
-          implements=(Linear.input_gradient, Activation.input_gradient))
+          implements=(Linear.input_gradient, Activation.input_gradient), uses=())
 def b_ii(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
@@ -164,7 +166,8 @@ def b_ii(rng):
 @equation(PAPER, "4a", "c-i",
           statement="The Hessian in the last bias is the one in the outputs (the logits).",
           formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
-          kind="identity", verdict="holds", implements=hessians.output_hessians)
+          kind="identity", verdict="holds", implements=hessians.output_hessians,
+          uses=("u-backprop",))
 def equation_4a(rng):
     return back_propagation(rng, (3,), lambda case, t: [
         case.equal("differences in b^k", case.top(), reference.bias_hessians(case, t),
@@ -180,7 +183,7 @@ def equation_4a(rng):
                   \mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
           kind="identity", verdict="holds",
           implements=(hessians.hidden_hessians, hessians.bias_hessians, hessians.exact_step,
-                      Activation.input_hessian, Linear.input_hessian))
+                      Activation.input_hessian, Linear.input_hessian), uses=("u-backprop", "c-ii"))
 def equation_4b(rng):
     def claim(case, t):
         exact, by_differences = case.exact(), reference.bias_hessians(case, t - 1)
@@ -203,7 +206,7 @@ def equation_4b(rng):
           corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
                   \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
           kind="proof-step", verdict="erratum", weight="misprint",
-          implements=hessians.hidden_hessians)
+          implements=hessians.hidden_hessians, uses=("u-backprop", "b-ii"))
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, g, saved, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
@@ -233,7 +236,8 @@ def c_ii(rng):
                     "product of the inputs' outer product and the Hessian in the bias.",
           formula=r"\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes "
                   r"\mathbf{h}_i^{(t-1)T}) \otimes \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="identity", verdict="holds", implements=hessians.weight_hessian)
+          kind="identity", verdict="holds", implements=hessians.weight_hessian,
+          uses=("u-backprop",))
 def equation_4c(rng):
     claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):

@@ -60,7 +60,8 @@ def unusual_directions(rng, moment, solvers):
           formula=r"\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] "
                   r"+ \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < "
                   r"\alpha < 1 \end{gathered}",
-          uses=("u-newton",), kind="definition", verdict="conditional", condition=POSITIVE,
+          uses=("u-newton", "u-block", "8a", "8b", "8c"),
+          kind="definition", verdict="conditional", condition=POSITIVE,
           implements=(systems.damped, systems.block_diagonal_system, direction))
 def equation_9(rng):
     claims = []
@@ -120,7 +121,7 @@ def equation_10a(rng):
                   r"\xi_i])",
           kind="algorithm", verdict="holds",
           implements=(systems.dense_system, systems.dense_solution, systems.System.damping,
-                      systems.System.weight))
+                      systems.System.weight), uses=("9",))
 def equation_10b(rng):
     claims = []
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
@@ -147,7 +148,7 @@ def factors(rng, n=3, m=4, S=6):
           where="Solving Linear Equation via EA-CG",
           statement="A Kronecker product times stacked columns is a product of three matrices.",
           formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)",
-          kind="identity", verdict="holds", implements=systems.kronecker_product)
+          kind="identity", verdict="holds", implements=systems.kronecker_product, uses=())
 def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
     product = systems.kronecker_product(A, B, C)
@@ -163,7 +164,7 @@ def u_vec(rng):
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) = "
                   r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P "
                   r"\cdot \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
-          uses=("9",), kind="identity", verdict="holds",
+          uses=("8c", "10b", "u-vec"), kind="identity", verdict="holds",
           implements=(systems.kronecker_product, systems.batch_product, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)

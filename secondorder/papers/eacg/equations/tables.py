@@ -43,7 +43,8 @@ TOTALS = {
           formula=r"\left\| \mathbb{E}_i[\widetilde{\nabla_{\mathbf{b}^t}^2 \xi_i}] - "
                   r"|\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]| \right\|_F",
           kind="definition", verdict="holds",
-          implements=(errors.layer_error, errors.layer_errors, errors.total_error))
+          implements=(errors.layer_error, errors.layer_errors, errors.total_error),
+          uses=("pos-eig", "4b"))
 def u_metric(rng):
     claims = []
     for case in cases.variety(rng):
@@ -77,11 +78,12 @@ def arithmetic(number, worse):
             Case(**{name.replace("-", "_"): rows for name, rows in table.items()})]
 
 
-def table(number, where, statement):
+def table(number, where, statement, uses=("u-metric",)):
     """The registration of a table: totals, which table-2 to table-5 have in common."""
     return equation(PAPER, f"table-{number}", where=f"Table {number}, {where}", statement=statement,
                     formula=r"\text{Total} = \sqrt{\textstyle\sum_t \text{err}_t^2}",
-                    kind="claim", verdict="holds", ours=True, implements=errors.total_error)
+                    kind="claim", verdict="holds", ours=True, implements=errors.total_error,
+                    uses=uses)
 
 
 @table(2, "cross-entropy, Cifar-10",
@@ -100,14 +102,15 @@ def table_3(rng):
 
 @table(4, "Eq. (14), Cifar-10",
        "Totals follow from the rows, and PCH is closer than Fisher in total; PCH-2 not in layers 1 "
-       "and 2.")
+       "and 2.", uses=("14", "u-metric"))
 def table_4(rng):
     return arithmetic(4, {("PCH-1", "Fisher"): (), ("PCH-2", "Fisher"): (1, 2)})
 
 
 @table(5, "Eq. (14), ImageNet-10",
        "Totals follow from the rows, and PCH is closer than Fisher in total, thanks to the last "
-       "layer, where it is exact by construction: without it, Fisher is closer.")
+       "layer, where it is exact by construction: without it, Fisher is closer.",
+       uses=("14", "u-metric"))
 def table_5(rng):
     hidden = {name: errors.total_error(rows[:-1]) for name, rows in TABLES[5].items()}
     return [*arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)}),
@@ -123,7 +126,7 @@ def table_5(rng):
                   r"\mathbf{h}_i'^T] \|_F \leq \max_r \mathbb{E}_i[\mathbf{h}_{i, r}'^2] \, "
                   r"\|\mathbf{W}\|_2^2 \, \|\Delta\|_F",
           kind="claim", verdict="conditional", condition=CONTRACTING, ours=True,
-          implements=(errors.recursive_bound, curvatures.expectation_step))
+          implements=(errors.recursive_bound, curvatures.expectation_step), uses=("6", "15"))
 def u_accumulate(rng):
     claims = []
     for scale, name in ((0.1, "small weights"), (3.0, "large weights")):

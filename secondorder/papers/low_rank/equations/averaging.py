@@ -47,7 +47,7 @@ def option(rng, averaging, expected):
           where="section 3.1: the mean of every sample's own step",
           statement="E[alpha g]: every sample's step along its own gradient, averaged.",
           formula=r"E[\alpha_j \mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
+          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged, uses=("37",))
 def option_1(rng):
     return option(rng, "step", lambda row, g, s: -(s[:, None] * g).mean(axis=0))
 
@@ -56,7 +56,7 @@ def option_1(rng):
           where="section 3.1: the mean rate times the mean direction",
           statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
           formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged)
+          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged, uses=("37",))
 def option_2(rng):
     claims = option(rng, "rate", lambda row, g, s: -s.mean() * g.mean(axis=0))
     for row in rows(rng, FEW):
@@ -72,7 +72,8 @@ def option_2(rng):
                     "the mean of the samples' rates.",
           formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
                       \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
-          kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single)
+          kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization._single,
+          uses=("37", "38", "39"))
 def option_3(rng):
     def rate(row, gradients):
         return larger_root(gradients.mean(axis=0), row.H + L2 * np.eye(len(row.H)))

@@ -23,7 +23,7 @@ from .conditions import EVERY_ETA, ONE_SAMPLE, STRAIGHT
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional",
           implements=(first_derivatives.directional_derivative,
-                      Stated(curvature.directional_curvature_at, "0")))
+                      Stated(curvature.directional_curvature_at, "0")), uses=("1", "16", "28"))
 def equation_38(rng):
     claims = []
     for name, case in kinds(rng, *ACTIVATIONS):
@@ -82,7 +82,7 @@ def tangents(at, direction, h=1e-6):
                         F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t}
                         \phi_t^{(r),s} \end{aligned}""",
           condition=(ONE_SAMPLE, STRAIGHT),
-          uses=("3", "4", "5"), kind="identity", verdict="erratum", weight="substance",
+          uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
           implements=(curvature.by_explicit_eta, LinearRule.along, ActivationRule.along,
                       curvature.curvature_as_printed,
                       Stated(curvature.directional_curvature_at, "1")))
@@ -169,7 +169,7 @@ def objective_hessian(at, last):
                         \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m}
                         u_a^q \eta_i^{(n,k),a} (v^{(k-1),j})^2 \quad (\text{no sum over } i, j)""",
           condition=(ONE_SAMPLE, STRAIGHT),
-          uses=("80",), kind="algorithm", verdict="erratum", weight="misprint",
+          uses=("37", "38", "39", "80"), kind="algorithm", verdict="erratum", weight="misprint",
           implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at,
                       diagonal.variable_rates))
 def table_2(rng):
@@ -203,7 +203,8 @@ def table_2(rng):
           formula=r"\frac{n(n+1)}{2} \text{ products with weights and } \eta",
           condition=EVERY_ETA,
           kind="claim", verdict="conditional", ours=True,
-          implements=(curvature.by_explicit_eta, curvature.directional_curvature_at))
+          implements=(curvature.by_explicit_eta, curvature.directional_curvature_at),
+          uses=("38", "39"))
 def u_depth(rng):
     depths, every, one, claims = np.array([16, 32, 64]), [], [], []
     for n in depths:

@@ -17,7 +17,7 @@ from .reference import by_loops
           formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
           corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
           kind="definition", verdict="erratum", weight="extraction",
-          implements=convolution.argument)
+          implements=convolution.argument, uses=("45",))
 def equation_44(rng):
     c = convolution_case(rng)
     without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
@@ -31,7 +31,7 @@ def equation_44(rng):
 @equation(PAPER, "46",
           statement="The layer: an activation of the kernel's sums over patches.",
           formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
-          kind="definition", verdict="holds", implements=convolution.argument)
+          kind="definition", verdict="holds", implements=convolution.argument, uses=("44",))
 def equation_46(rng):
     claims = []
     for name, c in cases(rng).items():
@@ -51,7 +51,7 @@ def equation_46(rng):
           condition=COUNTING,
           kind="definition", verdict="conditional", weight="extraction",
           implements=(convolution.patches, convolution.patches_as_printed,
-                      convolution.output_shape))
+                      convolution.output_shape), uses=())
 def equation_45(rng):
     x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
     right = reference.values(by_loops(x, w, STRIDES))
@@ -88,7 +88,8 @@ def equation_45(rng):
                       w_p^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
           corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
                         w_q^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
-          kind="identity", verdict="erratum", weight="misprint", implements=convolution.dv_dx)
+          kind="identity", verdict="erratum", weight="misprint", implements=convolution.dv_dx,
+          uses=("46",))
 def equation_47(rng):
     claims = against(rng, lambda c: convolution.dv_dx(c.slope, c.w,
                                                       c.dz_dx), lambda c: c.first("x"))
@@ -109,7 +110,7 @@ def equation_47(rng):
                         0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
-          implements=convolution.patch_derivative)
+          implements=convolution.patch_derivative, uses=("45",))
 def equation_48(rng):
     c = convolution_case(rng)
     places = np.arange(c.x.size).reshape(c.x.shape)
@@ -143,7 +144,7 @@ def condition_of_48(c, first):
           statement="How outputs change with the kernel: by the patch that it meets.",
           formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l)
                       z_{tq}^{sp}""",
-          kind="identity", verdict="holds", implements=convolution.dv_dw)
+          kind="identity", verdict="holds", implements=convolution.dv_dw, uses=("46",))
 def equation_49(rng):
     return against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
 
@@ -168,7 +169,7 @@ def inputs_met(c, first):
                       \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}""",
           condition=COUNTING,
           kind="identity", verdict="conditional",
-          implements=(convolution.dv_dw, convolution.patches))
+          implements=(convolution.dv_dw, convolution.patches), uses=("45", "49"))
 def equation_53(rng):
     def literal(c, first):
         return c.slope[:, :, None, None] * inputs_met(c, first)
@@ -202,7 +203,7 @@ def by_inputs(rng, rule, literal, right):
                       = \mathcal{A}''(z_{tk}^{sl} w_k^l) w_r^m \frac{\partial
                       z_{tr}^{sm}}{\partial x_j^i} w_b^a \frac{\partial z_{tb}^{sa}}{\partial
                       x_q^p}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dx_dx)
+          kind="identity", verdict="holds", implements=convolution.d2v_dx_dx, uses=("47",))
 def equation_50(rng):
     return against(rng, lambda c: convolution.d2v_dx_dx(c.second_derivative, c.w, c.dz_dx),
                    lambda c: c.second("x", "x"))
@@ -214,7 +215,7 @@ def equation_50(rng):
                       = \mathcal{A}'(z_{tk}^{sl} w_k^l) \frac{\partial z_{tq}^{sp}}{\partial
                       x_j^i} + \mathcal{A}''(z_{tk}^{sl} w_k^l) z_{tq}^{sp} w_r^m
                       \frac{\partial z_{tr}^{sm}}{\partial x_j^i}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dw_dx)
+          kind="identity", verdict="holds", implements=convolution.d2v_dw_dx, uses=("47", "49"))
 def equation_51(rng):
     return against(rng, lambda c: convolution.d2v_dw_dx(c.slope, c.second_derivative, c.z, c.w,
                                                         c.dz_dx), lambda c: c.second("w", "x"))
@@ -226,7 +227,8 @@ def equation_51(rng):
                       \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}
                       x_{\tau t+b-1}^{\sigma s+a-1}""",
           condition=COUNTING,
-          kind="identity", verdict="conditional", implements=convolution.d2v_dw_dw)
+          kind="identity", verdict="conditional", implements=convolution.d2v_dw_dw,
+          uses=("45", "52"))
 def equation_55(rng):
     def literal(c, first):
         met = inputs_met(c, first)
@@ -240,7 +242,7 @@ def equation_55(rng):
           statement="Second derivatives in the kernel.",
           formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
                       (z_{tk}^{sl} w_k^l) z_{tq}^{sp} z_{tb}^{sa}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dw_dw)
+          kind="identity", verdict="holds", implements=convolution.d2v_dw_dw, uses=("49",))
 def equation_52(rng):
     return against(rng, lambda c: convolution.d2v_dw_dw(c.second_derivative, c.z),
                    lambda c: c.second("w", "w"))

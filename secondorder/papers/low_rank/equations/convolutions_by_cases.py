@@ -23,7 +23,7 @@ from .convolution_cases import STRIDES, against, convolution_case
                         0 & \text{else} \end{cases} \quad (w \text{ is } k_h \times k_w)""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(convolution.dv_dx_by_cases, convolution.kernel_at))
+          implements=(convolution.dv_dx_by_cases, convolution.kernel_at), uses=("47", "48"))
 def equation_54(rng):
     claims = against(rng, lambda c: convolution.dv_dx_by_cases(c.slope, c.w, c.x.shape, c.strides),
                      lambda c: c.first("x"))
@@ -86,7 +86,8 @@ def kernel_asked(c, beyond):
                         0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="substance",
-          implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed))
+          implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed),
+          uses=("48", "51"))
 def equation_56(rng):
     claims = against(rng, lambda c: convolution.d2v_dw_dx_by_cases(
         c.slope, c.second_derivative, c.w, c.x, c.strides), lambda c: c.second("w", "x"))
@@ -114,7 +115,7 @@ def equation_56(rng):
                         0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
-          implements=convolution.d2v_dx_dx_by_cases)
+          implements=convolution.d2v_dx_dx_by_cases, uses=("48", "50"))
 def equation_57(rng):
     claims = against(rng, lambda c: convolution.d2v_dx_dx_by_cases(
         c.second_derivative, c.w, c.x.shape, c.strides), lambda c: c.second("x", "x"))

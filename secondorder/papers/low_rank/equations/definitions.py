@@ -20,7 +20,7 @@ from .cases import ACTIVATIONS, compared, kinds, network_case, stacked
                       v^{(0),i} &= x^i \tag{12} \\
                       p^j &= u_i^j v^{(n),i} \tag{13} \end{aligned}""",
           kind="definition", verdict="holds",
-          implements=(quantities.layer_output, quantities.quantities))
+          implements=(quantities.layer_output, quantities.quantities), uses=())
 def equations_10_12_and_13(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
     claims = compared("v of all layers against loops", lambda sample: stacked(sample.v),
@@ -42,7 +42,7 @@ def equations_10_12_and_13(rng):
                       \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
                       0 & z < 0 \end{cases} \tag{17} \end{gathered}""",
           kind="definition", verdict="holds",
-          implements=(relu.rectifier, relu.rectifier_slope, ReLU.value, ReLU.slope))
+          implements=(relu.rectifier, relu.rectifier_slope, ReLU.value, ReLU.slope), uses=())
 def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
@@ -59,7 +59,7 @@ def equations_11_and_17(rng):
 @equation(PAPER, "14",
           statement="The softmax of the output.",
           formula=r"\hat{y}^j = \frac{\exp(p^j)}{\sum_l \exp(p^l)}",
-          kind="definition", verdict="holds", implements=softmax)
+          kind="definition", verdict="holds", implements=softmax, uses=())
 def equation_14(rng):
     p = rng.normal(size=(2, 4)) * 3
     left, by_hand = (softmax(p),
@@ -73,7 +73,7 @@ def equation_14(rng):
 @equation(PAPER, "15",
           statement="The cross-entropy of labels and softmax.",
           formula=r"f = -y^l \ln \hat{y}^l",
-          kind="definition", verdict="holds", implements=SoftmaxCrossEntropy.value)
+          kind="definition", verdict="holds", implements=SoftmaxCrossEntropy.value, uses=("14",))
 def equation_15(rng):
     p, y = rng.normal(size=(3, 4)), rng.dirichlet(np.ones(4), 3)
     by_hand = [sum(-t * np.log(np.exp(a) / sum(np.exp(row))) for t, a in zip(target, row))
@@ -86,7 +86,7 @@ def equation_15(rng):
           statement="The objective is the mean of f over the samples.",
           formula=r"F = E[f]",
           kind="definition", verdict="holds",
-          implements=(quantities.objective, Evaluation.loss))
+          implements=(quantities.objective, Evaluation.loss), uses=("15",))
 def equation_16(rng):
     case = network_case(rng, "tanh", samples=5)
     claims = []
@@ -106,7 +106,8 @@ def equation_16(rng):
                     "sample.",
           formula=r"""n,\; x^i,\; v^{(k),j},\; w_i^{(k),j},\; \mathcal{A},\; u_i^j,\; p^j,\;
                       \hat{y}^l,\; y^l,\; f,\; F""",
-          kind="definition", verdict="definition", implements=quantities.quantities)
+          kind="definition", verdict="definition", implements=quantities.quantities,
+          uses=("10", "14", "15", "16"))
 def table_1(rng):
     def by_layer(which):
         return lambda case: stacked(

@@ -19,7 +19,8 @@ from .model import ray
           formula=r"""\phi_b^{(k)} = -\delta_b^k v_b^{(k-1) T}: \quad \phi_b^{(k)} v_b^{(k-1)}
                       = -\delta_b^k \|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)}
                       \dot{v}_b = -\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b""",
-          kind="identity", verdict="holds", ours=True, implements=curvature.sample_curvatures_at)
+          kind="identity", verdict="holds", ours=True, implements=curvature.sample_curvatures_at,
+          uses=("38", "39", "option-1"))
 def extension_per_sample(rng):
     claims = []
     for l2 in (0.0, 0.2):
@@ -45,7 +46,8 @@ def extension_per_sample(rng):
           formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
                       \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
           kind="optimality", verdict="holds", ours=True,
-          implements=(coupling.coupled_rates, coupling.layer_products, coupling.block_products))
+          implements=(coupling.coupled_rates, coupling.layer_products, coupling.block_products),
+          uses=("8", "9"))
 def extension_layer_rates(rng):
     sigma, claims = 5.0, []
     for row in [*rows(rng), nested(batch(rng, "tanh")), batch(rng, "tanh")]:
@@ -90,7 +92,7 @@ def extension_layer_rates(rng):
                       = \frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma
                       \|\mathbf{g}\|^3""",
           kind="algorithm", verdict="holds", ours=True,
-          implements=(steps.descent_root, steps.step_length))
+          implements=(steps.descent_root, steps.step_length), uses=("37",))
 def extension_stable_step(rng):
     a, h = -rng.uniform(0.5, 1), 10.0 ** rng.uniform(4, 5)
     length, sigma = rng.uniform(0.01, 0.02), rng.uniform(1, 2)

@@ -23,7 +23,8 @@ from .reference import by_loops
                     "meets it, every block has its biases.",
           formula=r"\bar{v} = (v, 1), \quad \bar{\eta} = (\eta; 0)",
           kind="identity", verdict="holds", ours=True,
-          implements=(curved.block_ww, relu.block_uw, relu.block_uu, quantities.eta_bar))
+          implements=(curved.block_ww, relu.block_uw, relu.block_uu, quantities.eta_bar),
+          uses=("78", "79", "80"))
 def extension_biases(rng):
     def block(sample, k, r):
         n = sample.n
@@ -60,7 +61,8 @@ def extension_biases(rng):
                       + \operatorname{diag}\left( \mathcal{A}'' \frac{\partial f}{\partial v}
                       \right)""",
           kind="identity", verdict="holds", ours=True,
-          implements=(diagonal.pre_activation_hessian, factors.hessian, factors.Factors._core))
+          implements=(diagonal.pre_activation_hessian, factors.hessian, factors.Factors._core),
+          uses=("78", "79", "80"))
 def extension_blocks(rng):
     claims = []
     for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, {"ReLU": {"activation": "relu"}})]:
@@ -146,7 +148,7 @@ def tangents(row):
                       \ddot{z} + \mathcal{A}'' \dot{z}^2, \quad \mathbf{g}^T \mathbf{H}
                       \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p}
                       + \frac{\partial f}{\partial p} \ddot{p} \right]""",
-          kind="identity", verdict="holds", ours=True, implements=exact.two_jet)
+          kind="identity", verdict="holds", ours=True, implements=exact.two_jet, uses=("38", "39"))
 def extension_jet(rng):
     claims = []
     for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
@@ -171,7 +173,7 @@ def extension_jet(rng):
                       (v^{(k-1),j})^2 \right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2""",
           kind="identity", verdict="holds", ours=True,
           implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at,
-                      diagonal.squared_columns, diagonal.full_hessians))
+                      diagonal.squared_columns, diagonal.full_hessians), uses=("80",))
 def extension_diagonal(rng):
     claims = []
     for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
@@ -188,7 +190,7 @@ def extension_diagonal(rng):
           formula=r"""\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1
                       + a_n - 1)""",
           kind="identity", verdict="holds", ours=True,
-          implements=(generic_rank, SampleHessian.rank))
+          implements=(generic_rank, SampleHessian.rank), uses=("claim-low-rank", "11"))
 def extension_rank(rng):
     claims = []
     for sizes in ((5, 4, 6, 3), (6, 7, 4), (4, 6, 5, 6, 4)):
@@ -217,7 +219,8 @@ def extension_rank(rng):
           formula=r"""v_o^{st} = \mathcal{A}\left( \sum_{c,l,k} w_{ck}^{ol} x_c^{\sigma s+l,
                       \tau t+k} + b_o \right)""",
           kind="identity", verdict="holds", ours=True,
-          implements=(convolution.many_channels_argument, convolution.many_channels_two_jet))
+          implements=(convolution.many_channels_argument, convolution.many_channels_two_jet),
+          uses=("46",))
 def extension_channels(rng):
     x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
     left = convolution.many_channels_argument(x, w, b, (2, 1))

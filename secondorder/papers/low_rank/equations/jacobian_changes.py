@@ -31,7 +31,7 @@ def by_complex_steps(rng, rules, function, layers):
                       \delta_s^m v^{(l-1),t} & l = q \\
                       \delta_r^m \mathcal{A}'' \left( w_j^{(l),m} v^{(l-1),j} \right)
                       w_a^{(l),m} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q \end{cases}""",
-          kind="identity", verdict="holds", implements=curved.dgamma_dw_explicit)
+          kind="identity", verdict="holds", implements=curved.dgamma_dw_explicit, uses=("19", "24"))
 def equation_66(rng):
     return by_complex_steps(rng, {"all layers": curved.dgamma_dw_explicit}, reference.gamma, pairs)
 
@@ -43,7 +43,7 @@ def equation_66(rng):
                       \lambda_{rs}^{(l),m} v^{(l-1),t} & l = q \\
                       \lambda_{rp}^{(l),m} w_a^{(l),p} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q
                       \end{cases}""",
-          kind="identity", verdict="holds", implements=curved.dgamma_dw)
+          kind="identity", verdict="holds", implements=curved.dgamma_dw, uses=("66", "67"))
 def equation_68(rng):
     return by_complex_steps(rng, {"all layers": curved.dgamma_dw}, reference.gamma, pairs)
 
@@ -52,7 +52,7 @@ def equation_68(rng):
           statement="lambda holds a layer's second derivatives where all three indices agree.",
           formula=r"""\lambda_{rs}^{(l),m} \equiv \delta_r^m \delta_s^m
                       \mathcal{A}''(w_j^{(l),m} v^{(l-1),j})""",
-          kind="definition", verdict="holds", implements=quantities.lambda_)
+          kind="definition", verdict="holds", implements=quantities.lambda_, uses=())
 def equation_67(rng):
     def right(case, k):
         slope, z = reference.of_layer(case.activation, k)[1], reference.values(case.z[k])
@@ -71,7 +71,8 @@ def equation_67(rng):
           formula=r"""\alpha_m^{(k,l),j} = \alpha_b^{(k,r),j} \alpha_a^{(r,r-1),b}
                       \alpha_m^{(r-1,l),a}""",
           condition=INSIDE,
-          kind="identity", verdict="conditional", implements=(quantities.alpha, quantities.beta))
+          kind="identity", verdict="conditional", implements=(quantities.alpha, quantities.beta),
+          uses=("22",))
 def equation_69(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, r) for k, l in pairs(3, 0) for r in range(1, 4)]
@@ -104,7 +105,7 @@ def equation_69(rng):
                       \delta_a^t & r = q \\
                       \lambda_{dp}^{(r),b} w_a^{(r),d} w_m^{(r),p} \eta_s^{(r-1,q),m}
                       v^{(q-1),t} & r > q \end{cases}""",
-          kind="identity", verdict="holds", implements=curved.dbeta_dw)
+          kind="identity", verdict="holds", implements=curved.dbeta_dw, uses=("19", "68"))
 def equation_71(rng):
     def beta(ws, x, activation, r):
         return reference.alpha(ws, x, activation, r, r - 1)
@@ -128,7 +129,7 @@ def equation_71(rng):
                       w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,l),a} & q
                       \leq l \end{cases} \end{gathered}""",
           kind="identity", verdict="holds",
-          implements=(curved.dalpha_dw, curved.dalpha_dw_by_cases))
+          implements=(curved.dalpha_dw, curved.dalpha_dw_by_cases), uses=("21", "69", "71"))
 def equation_72(rng):
     def layers(n):
         return [(k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)]
@@ -148,7 +149,7 @@ def from_the_top(n):
                       \alpha_m^{(n,k),j}}{\partial w_t^{(q),s}} \gamma_l^{(k),m}
                       + \alpha_m^{(n,k),j} \frac{\partial \gamma_l^{(k),m}}{\partial
                       w_t^{(q),s}}""",
-          kind="identity", verdict="holds", implements=curved.deta_dw_product_rule)
+          kind="identity", verdict="holds", implements=curved.deta_dw_product_rule, uses=("23",))
 def equation_73(rng):
     return by_complex_steps(rng, {"all layers": curved.deta_dw_product_rule}, reference.eta,
                             from_the_top)

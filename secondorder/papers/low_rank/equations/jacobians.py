@@ -19,7 +19,8 @@ from .conditions import IN_ORDER, STRAIGHT
                       \delta_s^j \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) v^{(k-1),t} & l = k \\
                       \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) w_q^{(k),j} \frac{\partial
                       v^{(k-1),q}}{\partial w_t^{(l),s}} & l < k \end{cases}""",
-          kind="identity", verdict="holds", implements=first_derivatives.dv_dw_recursion)
+          kind="identity", verdict="holds", implements=first_derivatives.dv_dw_recursion,
+          uses=("10",))
 def equation_18(rng):
     return first_derivatives_against_jets(rng, first_derivatives.dv_dw_recursion)
 
@@ -29,7 +30,8 @@ def equation_18(rng):
           formula=r"""\frac{\partial v^{(k),j}}{\partial w_t^{(l),s}} = \begin{cases} 0 & l > k
                       \\
                       \eta_s^{(k,l),j} v^{(l-1),t} & l \leq k \end{cases}""",
-          kind="identity", verdict="holds", implements=first_derivatives.dv_dw)
+          kind="identity", verdict="holds", implements=first_derivatives.dv_dw,
+          uses=("18", "20", "21", "23"))
 def equation_24(rng):
     return first_derivatives_against_jets(rng, first_derivatives.dv_dw)
 
@@ -50,7 +52,7 @@ def first_derivatives_against_jets(rng, rule):
                       \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
                       \end{gathered}""",
           kind="definition", verdict="holds",
-          implements=(quantities.gamma, quantities.beta, quantities.alpha))
+          implements=(quantities.gamma, quantities.beta, quantities.alpha), uses=("10",))
 def equations_19_20_and_70(rng):
     claims, cases = [], list(kinds(rng, *ACTIVATIONS))
     for what, rule, right in (
@@ -77,7 +79,8 @@ def equations_19_20_and_70(rng):
                         \beta_{j_{i-1}}^{(i),j_i} & k > l \\
                         \delta_{j_l}^{j_k} & k = l \\
                         0 & k < l \end{cases}""",
-          kind="definition", verdict="erratum", weight="misprint", implements=quantities.alpha)
+          kind="definition", verdict="erratum", weight="misprint", implements=quantities.alpha,
+          uses=("20",))
 def equation_21(rng):
     claims = compared("all pairs of layers, against jets; 0 for k < l", quantities.alpha,
                       jacobian_in_output, lambda n: pairs(n, 0), kinds(rng, *ACTIVATIONS))
@@ -100,7 +103,7 @@ def at_the_end(rng):
           statement="Jacobians compose.",
           formula=r"\alpha_{j_l}^{(k,l),j_k} \alpha_{j_m}^{(l,m),j_l} = \alpha_{j_m}^{(k,m),j_k}",
           condition=IN_ORDER,
-          kind="identity", verdict="conditional", implements=quantities.alpha)
+          kind="identity", verdict="conditional", implements=quantities.alpha, uses=("21",))
 def equation_22(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
@@ -130,7 +133,7 @@ def equation_22(rng):
           formula=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(k),s}",
           corrected=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(l),s}",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(quantities.eta, quantities.eta_as_printed))
+          implements=(quantities.eta, quantities.eta_as_printed), uses=("19", "21"))
 def equation_23(rng):
     square = network_case(rng, "tanh", sizes=(4, 4, 4, 4, 3))
     s, below = network_case(rng, "tanh").sample, [(k, l) for k, l in pairs(3) if k > l]
@@ -153,7 +156,8 @@ def equation_23(rng):
                     "the index above it.",
           formula=r"\frac{\partial p^j}{\partial u_k^j} = \delta_l^j v^{(n),k}",
           corrected=r"\frac{\partial p^j}{\partial u_k^l} = \delta_l^j v^{(n),k}",
-          kind="identity", verdict="erratum", weight="misprint", implements=first_derivatives.dp_du)
+          kind="identity", verdict="erratum", weight="misprint", implements=first_derivatives.dp_du,
+          uses=("13",))
 def equation_25(rng):
     case = network_case(rng, "relu")
     left = first_derivatives.dp_du(case.sample)
@@ -173,7 +177,7 @@ def equation_25(rng):
 @equation(PAPER, "26",
           statement="The output changes with the last layer by its weights.",
           formula=r"\frac{\partial p^j}{\partial v^{(n),i}} = u_i^j",
-          kind="identity", verdict="holds", implements=first_derivatives.dp_dv)
+          kind="identity", verdict="holds", implements=first_derivatives.dp_dv, uses=("13",))
 def equation_26(rng):
     def right(case):
         start = reference.variables(reference.values(case.v[-1]))[0]
@@ -194,7 +198,7 @@ def equation_26(rng):
                       \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
                       v^{(n),m}}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial p^l} u_m^l
                       \eta_i^{(n,k),m} v^{(k-1),j}""",
-          kind="identity", verdict="holds", implements=first_derivatives.df_dw)
+          kind="identity", verdict="holds", implements=first_derivatives.df_dw, uses=("24", "26"))
 def equation_28(rng):
     claims = compared("against jets", first_derivatives.df_dw,
                       lambda case, k: case.first(case.f, k), all_layers, kinds(rng, *ACTIVATIONS))
@@ -210,7 +214,8 @@ def equation_28(rng):
                       \tag{31} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
-          implements=(relu.rectifier_second_derivative, relu.dgamma_dw, ReLU.slope))
+          implements=(relu.rectifier_second_derivative, relu.dgamma_dw, ReLU.slope),
+          uses=("11", "19"))
 def equations_29_and_31(rng):
     f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
     quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
@@ -233,7 +238,8 @@ def equations_29_and_31(rng):
                       = \alpha_a^{(n,r),m} \mathcal{A}'(w_p^{(r),a} v^{(r-1),p}) \delta_s^a
                       \delta_b^t \alpha_q^{(r-1,k),b} = \eta_s^{(n,r),m} \alpha_q^{(r-1,k),t}""",
           condition=STRAIGHT,
-          kind="identity", verdict="conditional", implements=relu.dalpha_dw)
+          kind="identity", verdict="conditional", implements=relu.dalpha_dw,
+          uses=("20", "21", "23", "31"))
 def equation_30(rng):
     return straight_steps(rng, relu.dalpha_dw, reference.alpha)
 
@@ -243,7 +249,7 @@ def equation_30(rng):
           formula=r"""\frac{\partial \eta_i^{(n,k),m}}{\partial w_t^{(r),s}} = \frac{\partial
                       \alpha_q^{(n,k),m}}{\partial w_t^{(r),s}} \gamma_i^{(k),q}""",
           condition=STRAIGHT,
-          kind="identity", verdict="conditional", implements=relu.deta_dw)
+          kind="identity", verdict="conditional", implements=relu.deta_dw, uses=("23", "30", "31"))
 def equation_32(rng):
     return straight_steps(rng, relu.deta_dw, reference.eta)
 
@@ -278,7 +284,8 @@ def straight_only(rng, channel, rule, right, layers):
                       \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
                       \end{aligned}""",
           condition=STRAIGHT,
-          kind="identity", verdict="conditional", implements=relu.d2v_dw_dw)
+          kind="identity", verdict="conditional", implements=relu.d2v_dw_dw,
+          uses=("24", "30", "32"))
 def equation_33(rng):
     return straight_only(rng, "jets", relu.d2v_dw_dw,
                          lambda case, k, r: case.second(case.v[3], k, r), pairs)

@@ -30,7 +30,7 @@ def model(a, h, length, sigma, s):
                       \mathbf{s}_j^T \mathbf{H}_j \mathbf{s}_j + \frac{1}{6} \sigma_j
                       \|\mathbf{s}_j\|^3""",
           condition=ENOUGH,
-          kind="approximation", verdict="conditional", implements=steps.model_change)
+          kind="approximation", verdict="conditional", implements=steps.model_change, uses=())
 def equation_8(rng):
     row = batch(rng, "tanh", (3, 4, 4, 3))
     (a, _), (h, _), length = row.derivative, row.curvature, np.linalg.norm(row.direction)
@@ -74,7 +74,7 @@ def third_derivative(row, s, h=1e-4):
                       \sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla
                       f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=FORWARD,
-          uses=("38", "39"), kind="optimality", verdict="conditional",
+          uses=("8",), kind="optimality", verdict="conditional",
           implements=(steps.stationary_points, steps.cubic_weight))
 def equation_9(rng):
     claims, h = [], 1e-5
@@ -129,7 +129,7 @@ def equation_37(rng):
           statement="The third power of the direction's length.",
           formula=r"""\|\mathbf{g}\|^3 = \left( \omega_j^i \omega_j^i + \sum_k \phi_j^{(k),i}
                       \phi_j^{(k),i} \right)^{\frac{3}{2}}""",
-          kind="identity", verdict="holds", implements=steps.direction_norm_cubed)
+          kind="identity", verdict="holds", implements=steps.direction_norm_cubed, uses=())
 def equation_40(rng):
     pieces = [rng.normal(size=shape) for shape in ((3, 4), (4, 2), (2, 3))]
     whole = np.concatenate([piece.ravel() for piece in pieces])
@@ -193,7 +193,7 @@ def equation_41(rng):
                       \boldsymbol{\omega}_j \tag{42} \\
                       \mathbf{w}_{j+1}^{(k)} &= \mathbf{w}_j^{(k)} + \alpha_j
                       \boldsymbol{\phi}_j^{(k)} \tag{43} \end{aligned}""",
-          kind="algorithm", verdict="holds", implements=CubicRegularization.change)
+          kind="algorithm", verdict="holds", implements=CubicRegularization.change, uses=("37",))
 def equations_42_and_43(rng):
     claims, sigma = [], 30.0
     for row in rows(rng):

@@ -63,7 +63,7 @@ def against(rng, rule, right, activations=("relu",), what=""):
           statement="The layer: the same weights, over and over.",
           formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \tag{58} \\
                       v_{(0)}^j &= x^j \tag{59} \end{aligned}""",
-          kind="definition", verdict="holds", implements=recurrence.unrolled)
+          kind="definition", verdict="holds", implements=recurrence.unrolled, uses=())
 def equations_58_and_59(rng):
     claims = []
     for name, case in cases(rng, "relu", "tanh"):
@@ -90,7 +90,7 @@ def equations_58_and_59(rng):
                         w_p^{(k),m}}{\partial w_j^i} = \sum_k \frac{\partial(\cdot)}{\partial
                         w_j^{(k),i}}""",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=recurrence.sum_of_copies)
+          implements=recurrence.sum_of_copies, uses=("58",))
 def equation_60(rng):
     case = recurrence_case(rng, "tanh")
     ws = reference.variables(*[case.w] * STEPS)
@@ -121,7 +121,7 @@ def equation_60(rng):
           corrected=r"""\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m}
                         v_{(k-1)}^r""",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(recurrence.dv_dw, recurrence.dv_dw_as_printed))
+          implements=(recurrence.dv_dw, recurrence.dv_dw_as_printed), uses=("24", "60"))
 def equation_61(rng):
     claims = against(rng, recurrence.dv_dw, lambda of: of.first("w"), ("relu", "tanh"))
     case = recurrence_case(rng, "tanh")
@@ -137,7 +137,8 @@ def equation_61(rng):
 @equation(PAPER, "62",
           statement="First derivatives in the input.",
           formula=r"\frac{\partial v_{(t)}^m}{\partial x^i} = \eta_s^{(t,1),m} w_i^s",
-          kind="identity", verdict="holds", implements=recurrence.dv_dx)
+          kind="identity", verdict="holds", implements=recurrence.dv_dx,
+          uses=("20", "21", "23", "58"))
 def equation_62(rng):
     claims = against(rng, recurrence.dv_dx, lambda of: of.first("x"), ("relu", "softplus"))
     return [*claims, recurrence_case(rng).live()]
@@ -156,7 +157,7 @@ def equation_62(rng):
           condition=STRAIGHT,
           kind="identity", verdict="erratum", weight="substance",
           implements=(recurrence.d2v_dw_dw_relu, recurrence.d2v_dw_dw_as_printed,
-                      recurrence.d2v_dw_dw_of_copies))
+                      recurrence.d2v_dw_dw_of_copies), uses=("33", "60", "61"))
 def equation_63(rng):
     def right(of):
         return of.second("w", "w")
@@ -180,7 +181,8 @@ def equation_63(rng):
                     "of a second derivative, as in (63) and (65).)",
           formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
           condition=STRAIGHT,
-          kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx)
+          kind="identity", verdict="conditional", implements=recurrence.d2v_dx_dx,
+          uses=("29", "62"))
 def equation_64(rng):
     def right(of):
         return of.second("x", "x")
@@ -207,7 +209,7 @@ def equation_64(rng):
                         \eta_s^{(k-1,1),r} w_i^s \end{aligned}""",
           condition=STRAIGHT,
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(recurrence.d2v_dw_dx_relu, relu.deta_dw))
+          implements=(recurrence.d2v_dw_dx_relu, relu.deta_dw), uses=("32", "60", "62"))
 def equation_65(rng):
     def right(of):
         return of.second("w", "x")
@@ -241,7 +243,8 @@ def equation_65(rng):
                       \alpha_b^{(t,r),m} \mathcal{A}''(z^{(r),b}) (w \alpha^{(r-1,0)})_i^b (w
                       \alpha^{(r-1,0)})_l^b""",
           kind="identity", verdict="holds", ours=True,
-          implements=(recurrence.d2v_dw_dw, recurrence.d2v_dw_dx, recurrence.d2v_dx_dx))
+          implements=(recurrence.d2v_dw_dw, recurrence.d2v_dw_dx, recurrence.d2v_dx_dx),
+          uses=("60", "61", "62", "72", "77"))
 def u_recurrent_curved(rng):
     claims = []
     for what, rule, of in (("weights twice, ", recurrence.d2v_dw_dw, ("w", "w")),

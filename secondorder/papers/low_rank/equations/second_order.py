@@ -75,7 +75,8 @@ from .jacobian_changes import by_complex_steps, from_the_top
                         \tag{75} \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(curved.deta_dw_unreduced, curved.deta_dw, curved.sum_above,
-                      curved.deta_dw_as_printed, curved.sum_above_as_printed))
+                      curved.deta_dw_as_printed, curved.sum_above_as_printed),
+          uses=("23", "68", "72", "73"))
 def equations_74_and_75(rng):
     def right(case, k, q):
         return case.by_complex_steps(reference.eta, q, case.sample.n, k)
@@ -127,7 +128,7 @@ def as_printed(rng, rule, right, extra):
                       \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i}
                       + \eta_l^{(n,k),j} \frac{\partial v^{(k-1),i}}{\partial w_t^{(q),s}} & q
                       < k \end{cases}""",
-          kind="identity", verdict="holds", implements=curved.d2v_dw_dw_product_rule)
+          kind="identity", verdict="holds", implements=curved.d2v_dw_dw_product_rule, uses=("24",))
 def equation_76(rng):
     return second_derivatives(rng, curved.d2v_dw_dw_product_rule)
 
@@ -182,7 +183,7 @@ def second_derivatives(rng, rule):
                         \eta_s^{(k-1,q),a} v^{(q-1),t} v^{(k-1),i} + \eta_l^{(n,k),j}
                         \eta_s^{(k-1,q),i} v^{(q-1),t} & q < k \end{cases}""",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(curved.d2v_dw_dw, curved.d2v_dw_dw_as_printed))
+          implements=(curved.d2v_dw_dw, curved.d2v_dw_dw_as_printed), uses=("24", "75", "76"))
 def equation_77(rng):
     def extra(case, k, q):
         return np.einsum("jlst,i->jlist", too_much(case, k, q), case.sample.v[k - 1])
@@ -220,7 +221,7 @@ def blocks_of(rng, rule, layers):
                       \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 F}{\partial p^i
                       \partial p^s} v^{(n),j} v^{(n),t}""",
           condition=ONE_SAMPLE,
-          kind="identity", verdict="conditional", implements=relu.block_uu)
+          kind="identity", verdict="conditional", implements=relu.block_uu, uses=("25",))
 def equation_78(rng):
     return blocks_of(rng, relu.block_uu, lambda n: [()])
 
@@ -236,7 +237,7 @@ def equation_78(rng):
                       + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} u_m^l
                       \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned}""",
           condition=ONE_SAMPLE,
-          kind="identity", verdict="conditional", implements=relu.block_uw)
+          kind="identity", verdict="conditional", implements=relu.block_uw, uses=("24", "25", "26"))
 def equation_79(rng):
     return blocks_of(rng, relu.block_uw, all_layers)
 
@@ -256,6 +257,7 @@ def equation_79(rng):
                       F}{\partial p^a} u_j^a \frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l}
                       \partial w_t^{(q),s}} \end{aligned}""",
           condition=ONE_SAMPLE,
-          kind="identity", verdict="conditional", implements=curved.block_ww)
+          kind="identity", verdict="conditional", implements=curved.block_ww,
+          uses=("24", "26", "28", "77"))
 def equation_80(rng):
     return blocks_of(rng, curved.block_ww, pairs)

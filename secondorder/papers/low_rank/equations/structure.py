@@ -24,7 +24,7 @@ from .conditions import STRAIGHT
                       \frac{\partial f}{\partial u_j^i} = \frac{\partial f}{\partial p^k}
                       \frac{\partial p^k}{\partial u_j^i} = \frac{\partial f}{\partial p^i}
                       v^{(n),j} \tag{27} \end{gathered}""",
-          kind="identity", verdict="holds", implements=first_derivatives.df_du)
+          kind="identity", verdict="holds", implements=first_derivatives.df_du, uses=("25",))
 def equations_1_and_27(rng):
     claims = compared("against jets", first_derivatives.df_du,  # (1), (27)
                       lambda case: case.first(case.f, case.sample.n + 1), lambda n: [()],
@@ -40,7 +40,7 @@ def equations_1_and_27(rng):
           corrected=r"""\frac{\partial f}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial
                         p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j}""",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(first_derivatives.df_dw, first_derivatives.df_dw_as_printed))
+          implements=(first_derivatives.df_dw, first_derivatives.df_dw_as_printed), uses=("28",))
 def equation_2(rng):
     case = network_case(rng, "relu", sizes=(4, 3, 3, 3, 3))
     layers = range(1, case.sample.n + 1)
@@ -75,7 +75,7 @@ def f_p_on_the_same_index(case, k):
                       f}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i}
                       \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 f}{\partial p^i
                       \partial p^s} v^{(n),j} v^{(n),t} \tag{34} \end{gathered}""",
-          kind="identity", verdict="holds", implements=relu.block_uu)
+          kind="identity", verdict="holds", implements=relu.block_uu, uses=("25", "27"))
 def equations_3_and_34(rng):
     # (3), (34)
     claims = compared("against jets", relu.block_uu, second_of_objective, lambda n: [()],
@@ -104,7 +104,8 @@ def equations_3_and_34(rng):
                       &= \frac{\partial f}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
                       + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j} u_m^l
                       \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned} \tag{35} \end{gathered}""",
-          kind="identity", verdict="holds", implements=(relu.block_uw, relu.coefficient_a))
+          kind="identity", verdict="holds", implements=(relu.block_uw, relu.coefficient_a),
+          uses=("24", "25", "26", "27"))
 def equations_4_6_7_and_35(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
     # (4), (6), (35)
@@ -156,7 +157,8 @@ def a_by_loops(case, k):
                       \end{aligned} \tag{36} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
-          implements=(relu.block_ww, relu.through_outputs, relu.d2v_dw_dw))
+          implements=(relu.block_ww, relu.through_outputs, relu.d2v_dw_dw),
+          uses=("24", "26", "28", "33"))
 def equations_5_and_36(rng):
     # (5), (36)
     claims = compared("all pairs of layers, against jets", relu.block_ww, second_of_objective,
@@ -200,7 +202,7 @@ def dense_rank(network, loss, x, y):
                     "number of weights; that of a batch is larger.",
           formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
           kind="claim", verdict="holds", ours=True,
-          implements=(rank_bound, SampleHessian.rank))
+          implements=(rank_bound, SampleHessian.rank), uses=("3", "4", "5"))
 def claim_low_rank(rng):
     claims, widths, grown = [], np.array([3, 5, 9]), []
     for d in widths:
@@ -237,7 +239,8 @@ def claim_low_rank(rng):
                     "are those of its transpose, unlike in (1), (13) and (26).",
           formula=r"p^j = u_j^i v^{(n),i}",
           corrected=r"p^j = u_i^j v^{(n),i}",
-          kind="definition", verdict="erratum", weight="misprint", implements=quantities.quantities)
+          kind="definition", verdict="erratum", weight="misprint", implements=quantities.quantities,
+          uses=())
 def u_output(rng):
     claims = compared("corrected, against loops", lambda sample: sample.p,
                       lambda case: reference.values(case.p), lambda n: [()],
@@ -258,7 +261,7 @@ def u_output(rng):
           statement="So many matrices eta between hidden layers are needed (of each sample): 45 "
                     "for ten hidden layers, 190 for twenty.",
           formula=r"\frac{n(n-1)}{2}",
-          kind="claim", verdict="holds", implements=quantities.eta)
+          kind="claim", verdict="holds", implements=quantities.eta, uses=("5", "23"))
 def u_etas(rng):
     claims = compared("eta against jets", quantities.eta, jacobian_in_argument, pairs,
                       kinds(rng, *ACTIVATIONS))

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
-from .. import PAPER, coefficients, partitions
+from .. import PAPER, coefficients, partitions, theorems
 from . import cases, reference
 from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import FIRST_ORDER, NOT_NEGATIVE
@@ -20,7 +20,7 @@ from .conditions import FIRST_ORDER, NOT_NEGATIVE
                   \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)} + \sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}
                   \end{aligned}""",
-          kind="approximation", verdict="holds", implements=(coefficients.output_change,))
+          kind="approximation", verdict="holds", implements=(coefficients.output_change,), uses=())
 def equation_4(rng):
     claims = []
     for name, a in cases.affine_rows(rng).items():
@@ -54,7 +54,8 @@ def equation_4(rng):
                   r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
                   r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
           kind="definition", verdict="definition",
-          implements=(partitions.check, partitions.optimal, partitions.arbitrary))
+          implements=(theorems.sums_of_fractions, partitions.check, partitions.optimal,
+                      partitions.arbitrary), uses=())
 def equation_5(rng):
     def refused(a, eps, phi):
         return is_refused(partitions.check, partitions.Partition(eps, phi), a.layer, a.y, a.u)
@@ -64,8 +65,10 @@ def equation_5(rng):
         for eps, phi in (a.best, a.partition):
             p = np.concatenate([eps, phi], axis=2)
             claims += in_case(
-                name, Equal("sums over j against one", [[sum(row) for row in rows] for rows in p],
+                name, Equal("sums over j against one", theorems.sums_of_fractions(eps, phi),
                             np.ones(a.Y_dot.shape), 1e-13),
+                Equal("sums over j by loops", [[sum(row) for row in rows] for rows in p],
+                      np.ones(a.Y_dot.shape), 1e-13),
                 AtMost("0 against eps and phi", 0.0, p),
                 Property("accepted", not refused(a, eps, phi)))
         claims += in_case(
@@ -98,7 +101,7 @@ def equation_5(rng):
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
                   \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} \tag{7}
                   \end{aligned}""",
-          uses=("5",), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
+          uses=("4", "5"), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
 def equations_6_and_7(rng):
@@ -137,7 +140,9 @@ def equations_6_and_7(rng):
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
                   r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
-          implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
+          implements=(theorems.bound_of_outputs, theorems.quadratic,
+                      Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot")),
+          uses=("7", "9"))
 def equation_8(rng):
     return quadratics_bounded(rng, first=False)
 
@@ -154,7 +159,7 @@ def equation_8(rng):
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)}
                   &\equiv \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
-          uses=("8",), kind="definition", verdict="holds",
+          uses=("4", "7"), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_9(rng):
     claims = []

@@ -53,7 +53,8 @@ TWO_READINGS = (
           implements=(Stated(corrected_algorithm, "W_dot", "W_ddot", "delta"), LinearRule.forward,
                       LinearRule.backward, ActivationRule.forward, ActivationRule.backward,
                       OUTPUTS["jensen"],
-                      Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")))
+                      Stated(algorithm_1_as_printed, "W_dot", "W_ddot", "delta")),
+          uses=("9", "11", "theorem-2", "15", "18", "41", "46"))
 def algorithm_1(rng):
     activation, loss = rng.choice(cases.CURVED), rng.choice(list(cases.LOSSES))
     claims = []

@@ -4,11 +4,12 @@ import numpy as np
 
 from .... import exact
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
-from .. import PAPER, partitions, total_gradient
+from .. import PAPER, partitions, theorems, total_gradient
 from ..fast import bound_at
 from ..rules import ActivationRule, LinearRule
 from ..explicit import explicit_bound
 from . import cases, reference
+from .claims import by_total_gradient
 from .conditions import NOTHING_CORRECTED
 from .minimiser import minimise_over_fractions, sum_of_curvatures
 
@@ -35,14 +36,19 @@ def sum_and_least(at, rng, negative_curvature="abs"):
                   r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
                   r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
                   r"\in P",
-          uses=("7", "11"), kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
+          uses=("25", "32", "38", "44", "46"),
+          kind="optimality", verdict="conditional", condition=NOTHING_CORRECTED,
+          implements=(Stated(theorems.fractions_of_total_gradient, "eps", "phi"),
+                      Stated(partitions.optimal, "eps", "phi"), partitions.optimal_output))
 def equation_10(rng):
     claims = []
     for name, a in cases.affine_and_first(rng).items():
         claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops",
                             np.concatenate(a.best, axis=2), reference.shares(a.terms), 1e-13,
                             case=name))
+        claims.append(Equal("the formula against the fractions that least sums have",
+                            np.concatenate(by_total_gradient(a), axis=2),
+                            np.concatenate(a.best, axis=2), 1e-13, case=name))
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
@@ -97,7 +103,7 @@ def sums_over_paths(at):
                   \end{cases}""",
           kind="definition", verdict="holds",
           implements=(total_gradient.affine, total_gradient.activation, LinearRule.forward,
-                      ActivationRule.forward))
+                      ActivationRule.forward), uses=())
 def equation_11(rng):
     claims = []
     for name, at in cases.rows_and_sin(rng).items():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal
-from .. import coefficients
+from .. import coefficients, theorems, total_gradient
 from . import cases, reference
 
 
@@ -44,12 +44,30 @@ def by_differences(a, row, number, *names):
             for name in names]
 
 
+def own_terms(a):
+    """y (S, 1 + in) with the bias in column 0; zero if the layer is not trained."""
+    return total_gradient.input_with_bias(a.layer, a.y) * a.layer.trainable
+
+
+def by_total_gradient(a):
+    """The fractions of (10), (32), (38) of one layer, with its total gradient by sums."""
+    return theorems.fractions_of_total_gradient(own_terms(a), a.layer.weight, a.u,
+                                                np.abs(a.terms).sum(axis=2))
+
+
 def quadratics_bounded(rng, first):
     """(8) and (17): the claims of :func:`both_sides` for all rows."""
     rows = cases.affine_rows(rng, first=first)
     a = rows["four samples"]
     return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
             Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
+
+
+def right_side(a, partition, dW, dY):
+    """sum_ij W_ij + sum_sj Y_sj at a change."""
+    below = a.below(partition)
+    return theorems.bound_of_outputs(theorems.quadratic(below.W_dot, below.W_ddot, dW),
+                                     theorems.quadratic(below.Y_dot, below.Y_ddot, dY))
 
 
 def both_sides(a, rng, row):
@@ -65,6 +83,9 @@ def both_sides(a, rng, row):
         claims += in_case(
             f"{row}, {name} fractions",
             Equal("linear parts of both sides", left[0], right[0], 1e-12),
+            Equal("right side of the quadratics, one by one against linear and quadratic parts",
+                  [right_side(a, partition, *change) for change in changes], right.sum(axis=0),
+                  1e-12, scale=np.abs(right).sum(axis=0).max()),
             AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)))
     left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
     claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))

@@ -7,7 +7,7 @@ import numpy as np
 from ....exact.finite_differences import complex_step
 from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, coefficients, partitions
+from .. import PAPER, coefficients, partitions, theorems
 from . import cases, reference
 from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import NOT_NEGATIVE
@@ -18,13 +18,8 @@ F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
 # -- the loss --------------------------------------------------------------------------------------
 
 def split_losses(name, at, phi, dY):
-    """Right side of (15), (S,): sum_i phi_si f(y_s + dY_si e_i / phi_si), over phi > 0."""
-    total = 0.0
-    for i, e in enumerate(np.eye(dY.shape[1])):
-        some = phi[:, i] > 0
-        step = np.divide(dY[:, i], phi[:, i], out=np.zeros_like(dY[:, i]), where=some)[:, None] * e
-        total = total + phi[:, i] * reference.losses(name, at.outputs + step, at.y)
-    return total
+    """Right side of (15), (S,)."""
+    return theorems.split_loss(lambda p: reference.losses(name, p, at.y), at.outputs, dY, phi)
 
 
 def derivatives_of_split(name, at, phi):
@@ -57,9 +52,9 @@ def derivatives_of_split(name, at, phi):
                   \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right) \tag{15}
                   \end{aligned}""",
           kind="inequality", verdict="holds",
-          implements=(Stated(coefficients.output, "0", "1"),
+          implements=(theorems.split_loss, Stated(coefficients.output, "0", "1"),
                       Stated(SquaredError.value, bears=("12", "13")),
-                      SoftmaxCrossEntropy.value, partitions.check_output))
+                      SoftmaxCrossEntropy.value, partitions.check_output), uses=("1", "5"))
 def equations_12_to_15(rng):
     claims = []
     for name, samples in product(cases.LOSSES, (3, 1, 11)):
@@ -111,7 +106,8 @@ def equations_12_to_15(rng):
                   \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
                   y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
           kind="inequality", verdict="holds",
-          implements=(coefficients.squared_change_bound, coefficients.output_change))
+          implements=(coefficients.squared_change_bound, coefficients.output_change),
+          uses=("4", "5"))
 def equation_16(rng):
     claims = []
     for (name, a), size in product(cases.affine_rows(rng, first=True).items(), (1.0, 0.01, 100.0)):
@@ -140,8 +136,9 @@ def equation_16(rng):
                     "weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
-          uses=("16",), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
-          implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
+          uses=("16", "18"), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
+          implements=(theorems.bound_of_outputs, theorems.quadratic,
+                      Stated(coefficients.affine, "W_dot", "W_ddot")))
 def equation_17(rng):
     return quadratics_bounded(rng, first=True)
 
@@ -153,7 +150,7 @@ def equation_17(rng):
                   \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
                   \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
                   y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
-          uses=("17",), kind="definition", verdict="holds",
+          uses=("4", "16"), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot"),))
 def equation_18(rng):
     claims = []

@@ -82,7 +82,8 @@ def by_carried(at, Z, way):
                   |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(LinearRule.backward, ActivationRule.backward, SkipRule.backward))
+          implements=(LinearRule.backward, ActivationRule.backward, SkipRule.backward),
+          uses=("algorithm-1", "25"))
 def extension_sum_rule(rng):
     claims = []
     chains = cases.variety(rng, samples=3), cases.variety(rng, cases.CURVED, samples=3, fixed=(1,))
@@ -116,7 +117,7 @@ def bounds_and_models(at, changes):
           formula=r"w, y^{(1)} > 0, \; m_L = 1, \; \Delta w_{ij}^{(\ell)} = c: \quad "
                   r"\tilde{\mathcal{L}}_1(\Delta w) = \tilde{\mathcal{L}}(\Delta w)",
           kind="identity", verdict="holds",
-          ours=True, implements=(Bound.value, LinearRule.backward))
+          ours=True, implements=(Bound.value, LinearRule.backward), uses=("3", "theorem-2"))
 def extension_tightness(rng):
     claims = []
     for activation in ("relu", "identity"):
@@ -139,7 +140,8 @@ def extension_tightness(rng):
           formula=r"y = y_a + y_b: \quad u = u_a + u_b, \quad \varphi_a = u_a / u, \quad Z_a = Z_b "
                   r"= Z",
           kind="inequality", verdict="holds", ours=True,
-          implements=(SkipRule.forward, SkipRule.backward, ChainRule.forward, ChainRule.backward))
+          implements=(SkipRule.forward, SkipRule.backward, ChainRule.forward, ChainRule.backward),
+          uses=("algorithm-1", "lemma-3"))
 def extension_skip(rng):
     at = skip_case(rng, rng.choice(cases.CURVED))
     layers = [layer.copy() for layer in at.network.layers]
@@ -157,7 +159,8 @@ def extension_skip(rng):
                   r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
                   r"|w_{ij}^{(\ell)}|",
           kind="inequality", verdict="holds", ours=True,
-          implements=(Stated(explicit_bound, "curvature"), LinearRule.forward, LinearRule.backward))
+          implements=(Stated(explicit_bound, "curvature"), LinearRule.forward, LinearRule.backward),
+          uses=("11", "algorithm-1"))
 def extension_fixed_layers(rng):
     claims, empty = [], []
     for fixed in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)):
@@ -223,7 +226,8 @@ def tight(rng):
                   m} Z_{s o p}^{(\ell+1)} \, |w_{o c k}|
                   \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
-          implements=(ConvolutionRule.forward, ConvolutionRule.backward))
+          implements=(ConvolutionRule.forward, ConvolutionRule.backward),
+          uses=("theorem-2", "algorithm-1"))
 def extension_convolution(rng):
     return [*claims_of_a_bound(rng, image_case, crossed=("sigmoid",)), tight(rng)]
 
@@ -247,6 +251,6 @@ def pooling_case(rng, activation, loss):
                   Z_{s m}^{(\ell)} &= \frac{1}{K} \sum_{p, k \, : \, \pi(p,k) = m}
                   Z_{s p}^{(\ell+1)} \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
-          implements=(PoolingRule.forward, PoolingRule.backward))
+          implements=(PoolingRule.forward, PoolingRule.backward), uses=("algorithm-1",))
 def extension_pooling(rng):
     return [*claims_of_a_bound(rng, pooling_case, crossed=("sigmoid",)), tight(rng)]

@@ -8,10 +8,10 @@ been reached, plus a constant.
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
-from .. import PAPER, coefficients, partitions, total_gradient
+from .. import PAPER, coefficients, partitions, theorems, total_gradient
 from ..explicit import explicit_bound, partitions_of
 from . import cases, reference
-from .claims import in_case
+from .claims import by_total_gradient, in_case, own_terms
 from .conditions import NOT_NEGATIVE, NOTHING_CORRECTED
 from .minimiser import minimise_over_fractions, weighted_squares
 
@@ -23,15 +23,21 @@ def shown(built, k):
                 W_ddot=built.W_ddot[k], Y_ddot=built.Y_ddot[k])
 
 
+def trained(arrays):
+    """Those of the trained affine layers."""
+    return [W for W in arrays if W is not None]
+
+
 def both_sides(at, rng, below, negative_curvature="none", own=False):
     """Left side of (25), its right side without the constant, each for three choices above; scale.
 
     With ``own`` the sides are those of (27): the layer's own sum stands on both.
     """
     drawn = [cases.optimal_up_to(at, below, rng, negative_curvature) for _ in range(3)]
-    left = [reference.sum_up_to(at, built, below + own) for built in drawn]
-    right = [reference.weighted(at, built, below)
-             + (reference.own_sum(at, built, below) if own else 0.0) for built in drawn]
+    left = [theorems.sum_up_to(trained(built.W_ddot[:below + own])) for built in drawn]
+    u = reference.total_gradients(at)[below]
+    right = [theorems.quantity(built.Y_ddot[below], u, built.W_ddot[below]) if own
+             else theorems.weighted_by_u(built.Y_ddot[below], u) for built in drawn]
     return np.array(left), np.array(right), max(np.abs(built.curvature).sum() for built in drawn)
 
 
@@ -45,7 +51,9 @@ def both_sides(at, rng, below, negative_curvature="none", own=False):
                   r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} "
                   r"u_{si}^{(\ell+1)2} + \text{const}",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(coefficients.affine, coefficients.activation, partitions.optimal))
+          implements=(theorems.sum_up_to, theorems.weighted_by_u, coefficients.affine,
+                      coefficients.activation, partitions.optimal),
+          uses=("27", "33", "39", "40", "43"))
 def equation_25(rng):
     claims = []
     for what, way, at in (("all layers trained", "none", cases.curved(rng)),
@@ -84,8 +92,9 @@ def equation_25(rng):
                   \text{const} \tag{27}
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
-                      Stated(explicit_bound, "curvature")))
+          implements=(theorems.quantity, theorems.sum_up_to,
+                      Stated(coefficients.affine, "W_ddot", "Y_ddot"),
+                      Stated(explicit_bound, "curvature")), uses=())  # an induction begins
 def equations_26_and_27(rng):
     at, claims = cases.curved(rng), []
     built = cases.optimal_up_to(at, 2, rng)
@@ -94,7 +103,8 @@ def equations_26_and_27(rng):
         left, right, scale = both_sides(at, rng, k, own=True)
         claims += in_case(
             f"layer {k + 1}", Equal("(26): sum up to this layer",
-                                    reference.sum_up_to(at, built, k + 1), before + own, 1e-12),
+                                    theorems.sum_up_to(trained(built.W_ddot[:k + 1])),
+                                    before + own, 1e-12),
             Equal("(27): left and right with its constant, for three choices", left,
                   right + reference.constant(at, k), 1e-11, scale=scale))
     left, right, scale = both_sides(cases.all_negative(rng), rng, 4, "abs", own=True)
@@ -116,17 +126,24 @@ def equations_26_and_27(rng):
                   &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
                   \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \tag{30}
                   \end{aligned}""",
-          kind="proof-step", verdict="holds", implements=(Stated(coefficients.affine, "W_ddot"),))
+          kind="proof-step", verdict="holds",
+          implements=(theorems.quantity_of_first_layer, theorems.quantity,
+                      Stated(coefficients.affine, "W_ddot")), uses=("11", "18", "27"))
 def equations_28_to_30(rng):
     at, claims = cases.curved(rng), []
     for _ in range(3):
         built = cases.optimal_up_to(at, 0, rng)
         # Y_ddot of the inputs is not defined; its factor u is zero
         anything = rng.normal(size=at.x.shape)
-        quantity = np.sum(anything * built.u[0] ** 2) + built.W_ddot[0].sum()
+        quantity = theorems.quantity(anything, built.u[0], built.W_ddot[0])
+        y = total_gradient.input_with_bias(at.network.layers[0], at.x)
         claims += [Equal("(28): the quantity against the whole sum of (26), without a constant",
                          quantity, reference.sum_up_to(at, built, 1), 1e-12),
                    Equal("(29), (30): the layer's own sum against loops", built.W_ddot[0].sum(),
+                         reference.own_sum(at, built, 0), 1e-12),
+                   Equal("(30): Y_ddot times the sums of y^2 / eps against loops",
+                         theorems.quantity_of_first_layer(built.Y_ddot[1], y,
+                                                          built.partitions[0].eps),
                          reference.own_sum(at, built, 0), 1e-12),
                    Equal("(29): u of the inputs against zero, on the scale of u of the outputs",
                          built.u[0], np.zeros_like(at.x), 1e-15, scale=built.u[-1])]
@@ -136,7 +153,7 @@ def equations_28_to_30(rng):
 def quantity(a, partition):
     """sum_ij W_ddot_ij + sum_sj Y_ddot_sj u_sj^2: the left side of (34)."""
     below = a.below(partition)
-    return float(below.W_ddot.sum() + np.sum(below.Y_ddot * a.u**2))
+    return float(theorems.quantity(below.Y_ddot, a.u, below.W_ddot))
 
 
 def against_the_minimum(a, rng):
@@ -158,9 +175,15 @@ def against_the_minimum(a, rng):
           corrected=r"\varepsilon_{sij}^{*(\ell)} \equiv "
                     r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
-          implements=(Stated(partitions.optimal, "eps"),))
+          implements=(theorems.first_layer_fractions, Stated(partitions.optimal, "eps")),
+          uses=("30", "lemma-3"))
 def equation_31(rng):
-    claims = [Equal("they sum to one", a.best.eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12,
+    rows = {name: a for name, a in cases.affine_rows(rng, first=True).items() if a.layer.trainable}
+    claims = [Equal("|y| over the sum of |y|, the same for every output, against loops",
+                    theorems.first_layer_fractions(own_terms(a))[:, None, :].repeat(2, axis=1),
+                    reference.shares(a.terms[:, :2, :a.y.shape[1] + 1]), 1e-13, case=name)
+              for name, a in rows.items()]
+    claims += [Equal("they sum to one", a.best.eps.sum(axis=2), np.ones(a.Y_dot.shape), 1e-12,
                     case=name)
               for name, a in cases.affine_rows(rng, first=True).items()]
     # small inputs: what is missing in the denominator, the 1 of the bias, is the larger part of it
@@ -180,6 +203,15 @@ def at_the_optimum(rng, first):
         claims += in_case(
             name, Equal("fractions against |y| and |w| u over the total gradient",  # (32), (38)
                         np.concatenate(a.best, axis=2), np.abs(a.terms) / u[:, :, None], 1e-13),
+            Equal("the formula against the fractions",
+                  np.concatenate(by_total_gradient(a), axis=2), np.concatenate(a.best, axis=2),
+                  1e-13),
+            Equal("the quantity in terms of the fractions against the sum of Y_ddot u^2",
+                  theorems.quantity_by_fractions(a.Y_ddot, own_terms(a), a.layer.weight, a.u,
+                                                 by_total_gradient(a)),
+                  np.sum(a.Y_ddot * u**2), 1e-12),
+            Equal("sum of Y_ddot u^2, term by term", theorems.weighted_by_u(a.Y_ddot, u),
+                  sum(h * v**2 for h, v in zip(a.Y_ddot.ravel(), u.ravel())), 1e-12),
             Equal("total gradient against its sums", total_gradient.affine(a.layer, a.y, a.u), u,
                   1e-13),
             Equal("the quantity against the sum of Y_ddot u^2", quantity(a, a.best),  # (33), (39)
@@ -199,8 +231,10 @@ def at_the_optimum(rng, first):
                   \tag{33}
                   \end{aligned}""",
           kind="identity", verdict="holds",
-          implements=(Stated(partitions.optimal, "eps"), total_gradient.affine,
-                      Stated(coefficients.affine, "W_ddot")))
+          implements=(Stated(theorems.fractions_of_total_gradient, "eps"),
+                      theorems.weighted_by_u, Stated(partitions.optimal, "eps"),
+                      total_gradient.affine, Stated(coefficients.affine, "W_ddot")),
+          uses=("11", "30", "31"))
 def equations_32_and_33(rng):
     return at_the_optimum(rng, first=True)
 
@@ -225,8 +259,9 @@ def equations_32_and_33(rng):
                   \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) \tag{36}
                   \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(Stated(coefficients.affine, "W_ddot", "Y_ddot"),
-                      coefficients.squared_change_bound))
+          implements=(theorems.quantity_by_fractions, theorems.quantity,
+                      Stated(coefficients.affine, "W_ddot", "Y_ddot"),
+                      coefficients.squared_change_bound), uses=("9", "27"))
 def equations_34_to_36(rng):
     def differences(at, k, way):
         """Changes of whole sum and quantity, if only the layer's own fractions change."""
@@ -254,6 +289,9 @@ def equations_34_to_36(rng):
             Equal("(35): part of every parameter", below.W_ddot, own, 1e-12),
             Equal("(36): both parts together", quantity(a, a.partition),
                   np.sum(a.Y_ddot * bracket), 1e-12),
+            Equal("(36): the right side, against the bracket by loops",
+                  theorems.quantity_by_fractions(a.Y_ddot, own_terms(a), a.layer.weight, a.u,
+                                                 a.partition), np.sum(a.Y_ddot * bracket), 1e-12),
             Equal("(36): the bracket is (7) for changes of 1 above and u below", largest, bracket,
                   1e-12),
             Case(Y_ddot_above=a.Y_ddot, y=a.y, u=a.u, bracket=bracket, passed_on=passed_on,
@@ -271,11 +309,16 @@ def equations_34_to_36(rng):
                   |u_{sj'}^{(\ell)}|}
                   \end{aligned}""",
           kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
-          implements=(Stated(partitions.optimal, "eps", "phi"),))
+          implements=(Stated(theorems.fractions, "eps", "phi"),
+                      Stated(partitions.optimal, "eps", "phi")), uses=("36", "lemma-3"))
 def equation_37(rng):
     claims = [Equal("closed form against loops", np.concatenate(a.best, axis=2),
                     reference.shares(a.terms), 1e-13, case=name)
               for name, a in cases.affine_rows(rng).items()]
+    claims += [Equal("the formula against loops",
+                     np.concatenate(theorems.fractions(own_terms(a), a.layer.weight, a.u), axis=2),
+                     reference.shares(a.terms), 1e-13, case=name)
+               for name, a in cases.affine_rows(rng).items()]
     a = cases.affine(rng, samples=3)
     return [*claims, *against_the_minimum(a, rng), Case(y=a.y, u=a.u, **a.best._asdict())]
 
@@ -295,7 +338,9 @@ def equation_37(rng):
                   \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2} \tag{39}
                   \end{aligned}""",
           kind="identity", verdict="holds",
-          implements=(Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,
-                      Stated(coefficients.affine, "W_ddot", "Y_ddot")))
+          implements=(Stated(theorems.fractions_of_total_gradient, "eps", "phi"),
+                      theorems.weighted_by_u, theorems.quantity_by_fractions,
+                      Stated(partitions.optimal, "eps", "phi"), total_gradient.affine,
+                      Stated(coefficients.affine, "W_ddot", "Y_ddot")), uses=("11", "36", "37"))
 def equations_38_and_39(rng):
     return at_the_optimum(rng, first=False)

@@ -35,7 +35,8 @@ def slope(x, p):
                     "where x is zero so is p, with 0/0 = 0.",
           formula=r"\min_{\{p_i\}} \sum_{i=1}^n \frac{x_i^2}{p_i} \quad "
                   r"p_i^* \equiv \frac{|x_i|}{\sum_{i'=1}^n |x_{i'}|}",
-          kind="optimality", verdict="holds", implements=(partitions.simplex_optimum,))
+          kind="optimality", verdict="holds", implements=(partitions.simplex_optimum,),
+          uses=("20", "22", "23"))
 def lemma_3(rng):
     claims = []
     for n in (2, 3, 6):
@@ -71,7 +72,7 @@ def lemma_3(rng):
                   \tag{21}
                   \end{aligned}""",
           kind="identity", verdict="holds",
-          implements=(partitions.softmax_parameters, partitions.softmax_derivative))
+          implements=(partitions.softmax_parameters, partitions.softmax_derivative), uses=())
 def equations_20_and_21(rng):
     eta, p = rng.normal(size=(3, 5)) * 2, rng.dirichlet(np.ones(5))
     softmax = partitions.softmax_parameters(eta)
@@ -109,7 +110,8 @@ def equations_20_and_21(rng):
                     \frac{x_i^2}{p_i^2}\right)
                     \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed))
+          implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed),
+          uses=("21",))
 def equation_22(rng):
     x, p = simplex_case(rng)
     expected, derivative = slope(x, p), partitions.softmax_derivative(p)
@@ -135,7 +137,7 @@ def equation_22(rng):
                   & \frac{x_i^2}{p_i^2} = \frac{x_i^2}{(|x_i| / \sum_{i'=1}^n |x_{i'}|)^2} =
                   \left(\sum_{i'=1}^n |x_{i'}| \right)^2 = c \tag{24} \end{aligned}""",
           kind="proof-step", verdict="holds",
-          implements=(partitions.simplex_gradient, partitions.simplex_optimum))
+          implements=(partitions.simplex_gradient, partitions.simplex_optimum), uses=("22",))
 def equations_23_and_24(rng):
     x, elsewhere = simplex_case(rng)
     best, c = partitions.simplex_optimum(x), sum(map(abs, x)) ** 2

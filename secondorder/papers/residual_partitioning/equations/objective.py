@@ -4,7 +4,7 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
 from ....nets import Evaluation, SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, Bound, bounded_hessian, coefficients
+from .. import PAPER, Bound, bounded_hessian, coefficients, theorems
 from ..fast import bound_at
 from ..explicit import explicit_bound, partitions_of
 from . import cases, reference
@@ -21,7 +21,8 @@ from .reference import Reading
           formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
                   r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
           kind="definition", verdict="definition",
-          implements=(SquaredError.value, SoftmaxCrossEntropy.value, Evaluation.loss))
+          implements=(theorems.objective, SquaredError.value, SoftmaxCrossEntropy.value,
+                      Evaluation.loss), uses=())
 def equation_1(rng):
     claims = []
     for name in cases.LOSSES:
@@ -31,6 +32,9 @@ def equation_1(rng):
         claims += in_case(
             name, Equal("S times the package's objective against the sum of f over samples",
                         at.samples * at.loss, sum(reference.losses(name, at.outputs, at.y)), 1e-13),
+            Equal("sum of f over samples, one by one",
+                  theorems.objective(at.loss_function.value(at.outputs, at.y)),
+                  sum(reference.losses(name, at.outputs, at.y)), 1e-13),
             AtMost("f halfway between two outputs against the mean of f at both",
                    at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2))
     return [*claims, Case(x=at.x, y=at.y, outputs=at.outputs, objective=at.loss)]
@@ -39,26 +43,27 @@ def equation_1(rng):
 # -- the bound as a whole --------------------------------------------------------------------------
 
 def of_weights(at, built, k, delta, start=0):
-    """sum_ij W_dot dw + W_ddot dw^2 / 2 over j >= start, where the layer at place k is trained."""
+    """The quadratics of the layer at place k, (out, 1 + in - start); none if it is not trained."""
     if k == len(built.W_dot) or built.W_dot[k] is None:
-        return 0.0
+        return np.zeros((0, 0))
     dw = coefficients.unflatten(at.network.layers[k], delta[at.network.slices[k]])
-    return np.sum((built.W_dot[k] * dw + built.W_ddot[k] * dw**2 / 2)[:, start:])
+    return theorems.quadratic(built.W_dot[k], built.W_ddot[k], dw)[:, start:]
 
 
 def chain_of_bounds(at, built, delta):
     """L~, L~_L, ..., L~_1 at a step, minus the loss at the point, layer by layer."""
-    values, from_weights = [reference.model(at, delta) - at.loss], 0.0
+    values, W = [reference.model(at, delta) - at.loss], []
     for k, (first, second) in reversed(list(enumerate(reference.changes(at, delta)))):
-        from_weights += of_weights(at, built, k, delta)
-        from_units = np.sum(built.Y_dot[k] * (first + second / 2) + built.Y_ddot[k] * first**2 / 2)
-        values.append(from_units * (k > 0) + from_weights)
+        W.append(of_weights(at, built, k, delta))
+        Y = built.Y_dot[k] * (first + second / 2) + built.Y_ddot[k] * first**2 / 2
+        values.append(theorems.bound_at_layer(at.loss, Y * (k > 0), W) - at.loss)
     return np.array(values)
 
 
 def univariate_sum(at, built, delta, start=0):
-    """:func:`of_weights` over all layers: the bound without the loss."""
-    return sum(of_weights(at, built, k, delta, start) for k in range(len(built.W_dot)))
+    """The bound of (3) without the loss, with j from `start`."""
+    return theorems.bound_at_input(0.0, [of_weights(at, built, k, delta, start)
+                                         for k in range(len(built.W_dot))])
 
 
 def bias_missed(rng):
@@ -92,7 +97,8 @@ def products_missed():
                     r"\mathcal{W}_{ij}^{(\ell')}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(coefficients.affine, coefficients.activation, coefficients.output))
+          implements=(theorems.bound_at_layer, theorems.quadratic, coefficients.affine,
+                      coefficients.activation, coefficients.output), uses=("1",))
 def equation_2(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
@@ -122,8 +128,9 @@ def equation_2(rng):
                     r"\mathcal{W}_{ij}^{(\ell)}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(explicit_bound, "gradient", "curvature"), Bound.value,
-                      bounded_hessian))
+          implements=(theorems.bound_at_input, theorems.quadratic,
+                      Stated(explicit_bound, "gradient", "curvature"), Bound.value,
+                      bounded_hessian), uses=("2", "theorem-1", "18"))
 def equation_3(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
@@ -145,12 +152,15 @@ def equation_3(rng):
                   [value + reference.model(at, -v) - 2 * at.loss
                    for v, value in zip(steps, models)], 1e-10))
     at, none = cases.tight(rng), np.zeros(at.network.size)
+    built = explicit_bound(at)
     steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0, 50.0)]
     claims += [Equal("positive relu network, all changes alike: value of the bound against the "
                      "model", [bound_at(at).value(step) for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12),
                Equal("the same, loss and sum over parameters one by one",
-                     [at.loss + univariate_sum(at, explicit_bound(at), step) for step in steps],
+                     [theorems.bound_at_input(at.loss, [of_weights(at, built, k, step)
+                                                        for k in range(len(built.W_dot))])
+                      for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12)]
     small = cases.product_of_weights()
     return [*claims, products_missed(), bias_missed(rng),
@@ -172,7 +182,9 @@ def equation_3(rng):
           where="Section 3, and the sentence after it on what the appendix treats",
           kind="inequality",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(explicit_bound, "curvature"), coefficients.activation))
+          implements=(theorems.bound_at_layer, Stated(explicit_bound, "curvature"),
+                      coefficients.activation),
+          uses=("2", "8", "12", "17", "41"))
 def theorem_1(rng):
     claims = []
     for name, at in (cases.rows(rng) | {"bent unit": cases.bent_unit()}).items():
@@ -195,6 +207,9 @@ def theorem_1(rng):
             Equal("positive relu network, all changes one: value of the bound against the model",
                   tight.loss + built.gradient @ ones + built.curvature @ ones / 2,
                   reference.model(tight, ones), 1e-12),
+            Equal("the same, at every layer: bounds against the model",
+                  chain_of_bounds(tight, built, ones)[1:] + tight.loss,
+                  np.full(len(tight.saved) + 1, reference.model(tight, ones)), 1e-12),
             Counterexample(AtMost("bent unit, no correction: 0 against all W_ddot", 0.0, bare)),
             Counterexample(is_bound("bent unit, no correction: 0 against the least eigenvalue",
                                     bare, cases.bounded(bent))),

@@ -27,7 +27,8 @@ from .reference import Reading
           formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
                   r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
           kind="inequality", verdict="holds", ours=True,
-          implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]))
+          implements=(OUTPUTS["pairwise"], OUTPUTS["jensen"], OUTPUTS["diagonal"]),
+          uses=("lemma-3", "algorithm-1"))
 def extension_pairwise(rng):
     claims = []
     for loss, samples in product((SoftmaxCrossEntropy(), BoundedCriterion()), (1, 11, 5)):
@@ -82,7 +83,8 @@ def diagonal_losses(rng):
           formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| "
                   r"u_{sj}^{(\ell)} \; (j \ge 1), \quad Z_{sj}^{(\ell)} \mathrel{+}= \sum_i "
                   r"|\dot{Y}_{si}^{(\ell+1)}|",
-          kind="inequality", verdict="holds", ours=True, implements=(LinearRule.backward,))
+          kind="inequality", verdict="holds", ours=True, implements=(LinearRule.backward,),
+          uses=("4", "9", "theorem-2"))
 def extension_cross_terms(rng):
     claims = []
     ats = cases.variety(rng, samples=3, scale=rng.uniform(1, 3)) | {
@@ -128,7 +130,8 @@ def extension_cross_terms(rng):
                   \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(Bound.value, ResidualPartitioning._direction))
+          implements=(Bound.value, ResidualPartitioning._direction),
+          uses=("3", "claim-learning-rate"))
 def extension_penalty(rng):
     at = cases.by_chance(rng)
     net, l2, rate = at.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)

@@ -8,7 +8,7 @@ from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....ledger.counted import counted
 from ....nets import Linear, Network, SquaredError
-from .. import PAPER, Bound, ResidualPartitioning, coefficients, total_gradient
+from .. import PAPER, Bound, ResidualPartitioning, coefficients, theorems, total_gradient
 from ..fast import bound_at
 from ..rules import ActivationRule
 from ..explicit import explicit_bound, partitions_of
@@ -28,7 +28,8 @@ SMOOTH = (*cases.CURVED, "sin")
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(Stated(coefficients.affine, "W_dot", "Y_dot"),
                       Stated(coefficients.activation, "0"),
-                      Stated(coefficients.output, "0"), Stated(bound_at, "gradient")))
+                      Stated(coefficients.output, "0"), Stated(bound_at, "gradient")),
+          uses=("9", "15", "18", "41"))
 def claim_gradient(rng):
     claims = []
     smooth = cases.variety(rng, SMOOTH, samples=4, scale=3.0)
@@ -60,7 +61,9 @@ def rates(a, eps, phi):
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
-          implements=(Stated(coefficients.affine, "W_ddot"), ResidualPartitioning._direction))
+          implements=(theorems.step, Stated(coefficients.affine, "W_ddot"),
+                      ResidualPartitioning._direction),
+          uses=("3", "9"))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
@@ -79,6 +82,8 @@ def claim_learning_rate(rng):
     squares = np.hstack([[[1.0]], a.y[:1]]) ** 2
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
+        Equal("step of the formula against the optimizer's", theorems.step(W_dot, W_ddot), step,
+              1e-12),
         Equal("one sample: rate against eps / (Y_ddot y^2)", rates(one, eps[:1], phi[:1]),
               eps[0] / (one.Y_ddot.T * squares), 1e-12),
         AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
@@ -102,10 +107,10 @@ def claim_learning_rate(rng):
                   \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
                   \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
-          uses=("algorithm-1",), verdict="conditional", ours=True,
+          uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
-          implements=(Bound.value, ResidualPartitioning._direction))
+          implements=(theorems.decrease, Bound.value, ResidualPartitioning._direction))
 def claim_decrease(rng):
     claims = []
     ats = cases.variety(rng, samples=3, scale=1.5) | cases.rows(rng)
@@ -119,6 +124,8 @@ def claim_decrease(rng):
             f"{name}, rate {rate}",
             Equal("the bound at the step against what is promised, by loops",
                   bound_at(at, "jensen").value(step), promised, 1e-12),
+            Equal("what is promised, by the formula and by loops",
+                  theorems.decrease(at.loss, W_dot, W_ddot, rate), promised, 1e-12),
             AtMost("the model at the step against what is promised", reference.model(at, step),
                    promised))
     one = np.ones((1, 1))
@@ -145,7 +152,7 @@ def claim_decrease(rng):
           formula=r"|\Delta y_{si}^{(\ell)}| \leq u_{si}^{(\ell)} \max |\Delta w|",
           where="Section 4, the sentence after (11)", kind="claim", verdict="conditional",
           ours=True, condition=FIRST_ORDER,
-          implements=(total_gradient.affine, total_gradient.activation))
+          implements=(total_gradient.affine, total_gradient.activation), uses=("4", "11"))
 def claim_total_gradient(rng):
     claims = []
     # sin: slopes below 0
@@ -184,7 +191,7 @@ def multiply_adds(rng, sizes, samples, work):
                     "products for n affine layers instead of 3n - 1, always less than twice.",
           formula=r"\frac{6n - 3}{3n - 1} < 2",
           where="Abstract, and Section 5, which reports 1.66 times the time of a step of SGD",
-          kind="claim", verdict="holds", ours=True)
+          kind="claim", verdict="holds", ours=True, uses=("algorithm-1",))
 def claim_complexity(rng):
     S, counts = 5, {"gradient": [], "bound": [], "cross": []}
     work = {"gradient": lambda at: at.gradient, "bound": bound_at,
@@ -219,7 +226,8 @@ def claim_complexity(rng):
                   \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           where="Section 1, on the diagonal Hessian of the bound", kind="claim",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(coefficients.activation, "1"), ActivationRule.backward))
+          implements=(Stated(coefficients.activation, "1"), ActivationRule.backward),
+          uses=("41", "algorithm-1"))
 def claim_negative_curvature(rng):
     Y_dot, curvature = rng.normal(size=(2, 4, 3)) * 3
     Y_ddot, slope = rng.uniform(0.1, 1, size=(2, 4, 3))

@@ -7,7 +7,7 @@ import numpy as np
 from ....nets import Activation
 from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property,
                        Stated, equation)
-from .. import PAPER, Bound, coefficients, partitions, total_gradient
+from .. import PAPER, Bound, coefficients, partitions, theorems, total_gradient
 from ..fast import bound_at
 from ..explicit import explicit_bound
 from . import cases, reference
@@ -25,7 +25,8 @@ from .minimiser import minimise_over_fractions, weighted_squares
                   \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
                   \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
           kind="identity", verdict="holds",
-          implements=(Stated(explicit_bound, "curvature", "W_ddot"),))
+          implements=(theorems.sum_up_to, Stated(explicit_bound, "curvature", "W_ddot")),
+          uses=())
 def equation_40(rng):
     claims = []
     for name, at in cases.rows(rng, leave_out=("no activation", "a single layer"),
@@ -35,9 +36,13 @@ def equation_40(rng):
         own = [reference.own_sum(at, built, k) for k in places]
         after = [reference.sum_up_to(at, built, min(k + 2, len(layers))) for k in places]
         trained = [k for k in places if layers[k].trainable]
+        up_to = [theorems.sum_up_to(W for W in built.W_ddot[:k + 2] if W is not None)
+                 for k in places]
         claims += in_case(
             name, Equal("sums up to the activation layers, from the affine layers' own parts",
                         after, np.cumsum(own), 1e-12),
+            Equal("sums of the arrays up to the activation layers, the same", up_to,
+                  np.cumsum(own), 1e-12),
             Equal("the affine layers' arrays against their own parts",
                   [built.W_ddot[k].sum() for k in trained],
                   [own[places.index(k)] for k in trained], 1e-12),
@@ -63,7 +68,8 @@ def equation_40(rng):
                   u_{si}^{(\ell+1)2} + \text{const} \tag{43}
                   \end{aligned}""",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
-          implements=(Stated(coefficients.activation, "1"), total_gradient.activation))
+          implements=(theorems.quantity_below_activation, Stated(coefficients.activation, "1"),
+                      total_gradient.activation), uses=("11",))
 def equations_41_to_43(rng):
     return [claim for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items()
             for claim in in_case(name, *through_an_activation(at, rng))]
@@ -95,6 +101,10 @@ def through_an_activation(at, rng):
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
                   below, second, 1e-5),
+            Equal("(41): the right side against loops",
+                  theorems.quantity_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y),
+                                                     u[3]), loops, 1e-12,
+                  scale=np.sum(np.abs(below) * u[3] ** 2)),
             Equal("(41): both sides, by loops", np.sum(below * u[3] ** 2), loops, 1e-12,
                   scale=np.sum(np.abs(below) * u[3] ** 2)),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
@@ -134,7 +144,8 @@ def total_and_outputs(at):
                     \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
                     \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
-          implements=(Bound.value, Stated(explicit_bound, "curvature")))
+          implements=(theorems.bound_of_equal_changes, Bound.value,
+                      Stated(explicit_bound, "curvature")), uses=("3", "25"))
 def equation_44(rng):
     claims = []
     for name, at in cases.numbers_of_samples(cases.all_positive, rng).items():
@@ -149,6 +160,9 @@ def equation_44(rng):
         claims += in_case(
             name, Equal("bound at a step with all changes +c or -c", value,
                         at.loss + slope + c**2 / 2 * total, 1e-12),
+            Equal("the same as the corrected form says it",
+                  theorems.bound_of_equal_changes(at.loss, built.gradient, built.curvature, step,
+                                                  c), value, 1e-12),
             Equal("sum of all second coefficients, with the constant", summed, total, 1e-12))
     negative = cases.all_negative(rng)
     broken, right, _ = total_and_outputs(negative)
@@ -173,7 +187,9 @@ def equation_44(rng):
                   \sum_{s=1}^S \sum_{i=1}^{m_L} \frac{1}{\varphi_{si}^{(L)}}
                   \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}
                   u_{si}^{(L)2}""",
-          kind="identity", verdict="holds", implements=(Stated(coefficients.output, "1"),))
+          kind="identity", verdict="holds",
+          implements=(theorems.quantity_at_outputs, Stated(coefficients.output, "1")),
+          uses=("15",))
 def equation_45(rng):
     claims = []
     for (loss, samples) in product(("softmax", "squared", "steep"), (3, 1, 11)):
@@ -188,6 +204,9 @@ def equation_45(rng):
             Equal("coefficients at the outputs against second differences of the loss", Y_ddot,
                   second / phi, 1e-5),
             Equal("both sides", np.sum(Y_ddot * u**2), np.sum(second * u**2 / phi), 1e-5),
+            Equal("the right side, with second derivatives of the loss, against the left",
+                  theorems.quantity_at_outputs(at.loss_function.hessian_diagonal(p, y) / samples,
+                                               phi, u), np.sum(Y_ddot * u**2), 1e-12),
             AtMost("0.01 against the largest difference of these fractions from those "
                    "proportional to u", 0.01, gap))
     return [*claims, Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
@@ -210,7 +229,8 @@ def fractions_apart(u, rng):
           formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
                   r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
           kind="optimality", verdict="holds",
-          implements=(partitions.optimal_output, Stated(coefficients.output, "1")))
+          implements=(partitions.optimal_output, Stated(coefficients.output, "1")),
+          uses=("45", "lemma-3"))
 def equation_46(rng):
     claims = []
     for samples in (1, 11, 5):

@@ -25,7 +25,7 @@ def half(state):
                   r"&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T"
                   r"\otimes I_{d/2}\end{pmatrix} \tag{59} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(jacobians.own_jacobian, jacobians.kronecker))
+          implements=(jacobians.own_jacobian, jacobians.kronecker), uses=("39",))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
     claims = [Equal("(A 0; B C) against complex steps", jacobians.own_jacobian(state),  # (58)
@@ -52,7 +52,7 @@ def equations_58_and_59(rng):
                   r"\tag{63} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
-                      right_inverse.triangular_right_inverse))
+                      right_inverse.triangular_right_inverse), uses=("41", "59"))
 def equations_60_to_63(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -73,7 +73,7 @@ def equations_60_to_63(rng):
           formula=r"J_{\ell,1}^\dashv J_{\ell,1}=\begin{pmatrix}A^+A&0\\"
                   r"C^+B-C^+BA^+A&C^+C\end{pmatrix}",
           kind="identity", verdict="holds",
-          implements=right_inverse.penrose_product)
+          implements=right_inverse.penrose_product, uses=("59", "60"))
 def equation_64(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -98,7 +98,8 @@ def equation_64(rng):
                   r"=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}"
                   r"=W_\ell^{(2)} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(jacobians.cross_derivative, entries.entries_of_b))
+          implements=(jacobians.cross_derivative, entries.entries_of_b),
+          uses=("14", "15", "59", "u-vectorisation"))
 def equations_65_and_66(rng):
     at = cases.small(rng)
     claims = []
@@ -132,7 +133,7 @@ def equations_65_and_66(rng):
                   r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
                   r"\,(S^TS^{T+})_{j_1,j_4} \tag{72} \end{gathered}",
           kind="proof-step", verdict="holds",
-          implements=entries.product_with_pseudo_inverse)
+          implements=entries.product_with_pseudo_inverse, uses=("61", "66"))
 def equations_67_to_72(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -170,7 +171,7 @@ def equations_67_to_72(rng):
                   r"\tag{79} "
                   r"\end{gathered}",
           kind="proof-step", verdict="holds",
-          implements=entries.product_back)
+          implements=entries.product_back, uses=("59", "72"))
 def equations_73_to_79(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -193,7 +194,8 @@ def equations_73_to_79(rng):
           statement="B A+ A = B, whatever the ranks: B factors through A.",
           formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
           kind="identity", verdict="holds",
-          implements=(entries.product_back, jacobians.kronecker, jacobians.sample_blocks))
+          implements=(entries.product_back, jacobians.kronecker, jacobians.sample_blocks),
+          uses=("66", "79"))
 def equation_80(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -214,7 +216,8 @@ def equation_80(rng):
           condition=(INDEPENDENT,
                      "The outputs are x_L itself. (A readout with fewer outputs leaves directions "
                      "of x_L free, which the layer-wise inverse holds fixed.)"),
-          implements=(right_inverse.own_right_inverse, right_inverse.layer_right_inverses))
+          implements=(right_inverse.own_right_inverse, right_inverse.layer_right_inverses),
+          uses=("64", "80"))
 def appendix_n(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):

@@ -17,7 +17,7 @@ from .conditions import INDEPENDENT, SURJECTIVE
           formula=r"\mathcal L(\theta)=\sum_{i=1}^n \ell\big(y_i,f(x_i,\theta)\big)"
                   r"=\tilde{\mathcal L}(\mathbf f(\theta))",
           kind="definition", verdict="holds",
-          implements=directions.errors)
+          implements=directions.errors, uses=())
 def equation_1(rng):
     net, x, y, loss = cases.classes(rng)
     f = net(x)
@@ -40,7 +40,7 @@ def equation_1(rng):
                     "the losses, J^T eps.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,\nabla_\theta\mathcal L",
           kind="algorithm", verdict="holds",
-          implements=steps.gradient_step)
+          implements=steps.gradient_step, uses=("1",))
 def equation_2(rng):
     at = cases.small(rng)
     J = jacobians.jacobian(at.states)
@@ -56,7 +56,7 @@ def equation_2(rng):
           formula=r"\frac{d\mathbf f}{dt}=-\nabla_{\mathbf f}\tilde{\mathcal L}"
                   r"\big|_{\mathbf f(t)}",
           kind="definition", verdict="holds",
-          implements=(flows.gradient_flow, flows.euler))
+          implements=(flows.gradient_flow, flows.euler), uses=("1",))
 def equation_3(rng):
     start, y = rng.normal(size=(2, 6))
     rates = np.array([0.1, 0.05, 0.025, 0.0125])
@@ -86,7 +86,7 @@ def equation_3(rng):
           formula=r"\frac{\partial\mathbf f}{\partial\theta}\frac{d\theta}{dt}"
                   r"=-\nabla_{\mathbf f}\tilde{\mathcal L}\big|_{\mathbf f(\theta(t))}",
           kind="definition", verdict="conditional", condition=SURJECTIVE,
-          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")))
+          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")), uses=("3",))
 def equation_4(rng):
     at, outside = cases.small(rng), cases.dependent(rng, blocks=1)
     claims = []
@@ -105,7 +105,7 @@ def equation_4(rng):
                     "times eps.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+\,\nabla_{\mathbf f}\tilde{\mathcal L}",
           kind="algorithm", verdict="holds",
-          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")))
+          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")), uses=("4",))
 def equation_5(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
@@ -130,7 +130,7 @@ def equation_5(rng):
                     "needed.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^TJ)^+\,\nabla_\theta\mathcal L",
           kind="identity", verdict="holds",
-          implements=steps.hessian_view)
+          implements=steps.hessian_view, uses=("2", "5"))
 def equation_6(rng):
     claims = []
     for name, J in (("surjective", rng.normal(size=(6, 14))),
@@ -147,7 +147,7 @@ def equation_6(rng):
                     "exists where that is singular.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,(J^THJ)^+\,\nabla_\theta\mathcal L",
           kind="definition", verdict="holds",
-          implements=steps.generalised)
+          implements=steps.generalised, uses=("6",))
 def equation_7(rng):
     f, y = rng.normal(size=(3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
     J = rng.normal(size=(12, 20))
@@ -174,7 +174,7 @@ def equation_7(rng):
                     "block's J_l alone reaches every output.",
           formula=r"\mathrm{rank}\,J(\theta) = n d_y",
           kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
-          implements=(jacobians.own_jacobian, jacobians.above))
+          implements=(jacobians.own_jacobian, jacobians.above), uses=())
 def assumption_4_1(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
@@ -198,7 +198,7 @@ def assumption_4_1(rng):
           condition="The activation is smooth and not linear, d' >= n, and no two samples agree "
                     "in a half. (A ReLU may fail: units that are all on or off make features that "
                     "are not independent; a linear block always fails for n > d/2.)",
-          implements=jacobians.states)
+          implements=jacobians.states, uses=())
 def assumption_4_2(rng):
     drawn = [cases.small(rng, blocks=2, bottleneck=10, samples=4) for _ in range(5)]
     ranks = [cases.rank_of(jacobians.jacobian(at.states)) for at in drawn]

@@ -19,7 +19,7 @@ from .conditions import INDEPENDENT
           formula=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(row-wise)}",
           corrected=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(column by column)}",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(columns.vec, columns.vec_as_printed, columns.unvec))
+          implements=(columns.vec, columns.vec_as_printed, columns.unvec), uses=())
 def u_vectorisation(rng):
     X = rng.normal(size=(4, 3))
     by_formula = np.empty(12)
@@ -44,7 +44,7 @@ def u_vectorisation(rng):
           corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
           kind="definition", verdict="erratum", weight="misprint",
           implements=(columns.stacked, columns.stacked_as_printed, jacobians.jacobian,
-                      columns.half_order))
+                      columns.half_order), uses=())
 def u_stacking(rng):
     at = cases.small(rng)
     f, J = at.net(at.x), reference.parameter_jacobian(at.net, at.x)
@@ -70,7 +70,7 @@ def u_stacking(rng):
           formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}"
                   r"=(J_1,\dots,J_L)",
           kind="identity", verdict="holds",
-          implements=(jacobians.jacobian, jacobians.layer_jacobians))
+          implements=(jacobians.jacobian, jacobians.layer_jacobians), uses=("u-stacking",))
 def equation_12(rng):
     at, claims = cases.small(rng), []
     J = jacobians.jacobian(at.states)
@@ -91,7 +91,8 @@ def equation_12(rng):
           formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",
-          implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block))
+          implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block),
+          uses=("12",))
 def equation_13(rng):
     at = cases.small(rng)
     outer = jacobians.above(at.states)
@@ -111,7 +112,7 @@ def equation_13(rng):
           formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
                   r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
           kind="definition", verdict="holds",
-          implements=(jacobians.first_half, Coupling.forward, Coupling.inverse))
+          implements=(jacobians.first_half, Coupling.forward, Coupling.inverse), uses=())
 def equation_14(rng):
     return one_half(rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1,
                                                                             state.S1))
@@ -123,7 +124,7 @@ def equation_14(rng):
           formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma"
                   r"\big(V_{\ell}^{(1)}X_{\ell}^{(1)}\big)",
           kind="definition", verdict="holds",
-          implements=(jacobians.second_half, Coupling.forward, Coupling.inverse))
+          implements=(jacobians.second_half, Coupling.forward, Coupling.inverse), uses=())
 def equation_15(rng):
     return one_half(rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2,
                                                                               state.S2))
@@ -165,7 +166,8 @@ def there_and_back(rng):
           statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
           formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
           kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
-          implements=(right_inverse.update, Stated(sweep.block_update, "0", "1")))
+          implements=(right_inverse.update, Stated(sweep.block_update, "0", "1")),
+          uses=("8", "56", "57"))
 def proposition_4_4(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
@@ -205,7 +207,7 @@ def proposition_4_4(rng):
                   r"\qquad \Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
                   r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon"
                   r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \tag{56} \end{gathered}",
-          uses=("13",), kind="algorithm", verdict="holds",
+          uses=("42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
           implements=(right_inverse.first_delta, jacobians.back_from_the_end,
                       jacobians.back_through_block))
 def equations_16_and_56(rng):
@@ -236,7 +238,7 @@ def equations_16_and_56(rng):
                   r"-\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
                   r"\mathbf w_\ell^{(1)}}{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}"
                   r"\Big\}{\sigma_\ell^{(1)}}^+ \tag{57} \end{gathered}",
-          uses=("16",), kind="algorithm", verdict="holds",
+          uses=("16", "42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
           implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
                       jacobians.cross_derivative))
 def equations_17_and_57(rng):

@@ -17,7 +17,8 @@ from . import cases, reference, whole_networks
           kind="claim", verdict="conditional",
           condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + "
                     "n^2 d' + n^3)).",
-          implements=(Stated(features.fit, "weight"), Stated(sweep.sweep, "direction")))
+          implements=(Stated(features.fit, "weight"), Stated(sweep.sweep, "direction")),
+          uses=("16", "17"))
 def cost(rng):
     sizes = np.array([8, 16, 32])
     grown = [float(multiply_adds(rng, d, d, 4, 2)) for d in sizes]

@@ -20,7 +20,7 @@ from .two_flows import eps_of, stretch_of_eps, two_flows
                   r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} "
                   r"\tag{24} \end{gathered}",
           kind="definition", verdict="holds",
-          implements=(steps.gauss_newton, steps.right_inverse_step))
+          implements=(steps.gauss_newton, steps.right_inverse_step), uses=("5", "8"))
 def equations_23_and_24(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
@@ -39,7 +39,7 @@ def equations_23_and_24(rng):
           kind="identity", verdict="conditional",
           condition=(IDENTITY_HESSIAN,
                      "For other losses the chain rule has H in it, as in (20): -H J J+ eps."),
-          implements=(flows.error_rate, steps.gauss_newton))
+          implements=(flows.error_rate, steps.gauss_newton), uses=("20", "23"))
 def equation_25(rng):
     claims, outside = [], None
     for name, H in (("H = I", np.eye(9)), ("another H", cases.positive_matrix(rng, 9))):
@@ -66,7 +66,7 @@ def equation_25(rng):
                   r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \tag{27} \end{gathered}",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN),
-          implements=flows.error_decay)
+          implements=flows.error_decay, uses=("24", "25", "assumption-4.1"))
 def equations_26_and_27(rng):
     at = cases.smooth_path(rng)
     start = (at.net(at.x) - at.y).ravel()
@@ -108,7 +108,7 @@ def scalar_flow(a, time):
                   r"\big(e^{\tilde L(t_i-t_0)}-1\big) \tag{29} \end{gathered}",
           kind="inequality", verdict="conditional",
           condition="K = 2 L / max |d^2 theta / dt^2|, which the text leaves open.",
-          implements=(flows.euler_bound, flows.euler))
+          implements=(flows.euler_bound, flows.euler), uses=("23",))
 def equations_28_and_29(rng):
     alphas, time = np.array([0.1, 0.01, 0.001]), 1.0
     errors, bounds, doubled, ends = [], [], [], []
@@ -162,7 +162,7 @@ def equations_28_and_29(rng):
                   r"-\epsilon(\theta(t_i))\|+\|\epsilon(\theta(t_i))-\epsilon(\tilde\theta(t_i))\|"
                   r"+\|\epsilon(\tilde\theta(t_i))-\epsilon(\tilde\theta_i)\|",
           kind="inequality", verdict="holds",
-          implements=flows.split_error)
+          implements=flows.split_error, uses=())
 def equation_30(rng):
     two = two_flows(rng)
     ends, at = [eps_of(two.at, w) for w in two.ends], two.at
@@ -191,7 +191,7 @@ def equation_30(rng):
                   r"-\tilde\theta(t_i)\|",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE,),
-          implements=(jacobians.jacobian, steps.right_inverse_step))
+          implements=(jacobians.jacobian, steps.right_inverse_step), uses=("26", "30"))
 def equation_31(rng):
     two = two_flows(rng)
     at, ends = two.at, [eps_of(two.at, w) for w in two.ends]
@@ -234,7 +234,7 @@ def equation_31(rng):
                   r"\qquad \bar K=\min(K,\tilde K),\ \bar L=\max(L,\tilde L)",
           corrected=r"\le 2 L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big)",
           kind="inequality", verdict="erratum", weight="substance",
-          implements=(flows.total_bound, flows.total_bound_as_printed))
+          implements=(flows.total_bound, flows.total_bound_as_printed), uses=("28", "31"))
 def equation_32(rng):
     # f = theta_1 on one flow and theta_2 on the other, with second derivatives c and -c: the errors
     # of one step add up

@@ -25,7 +25,8 @@ from . import cases, reference, whole_networks
           formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}"
                   r"=e_{\ell-1}^{(2)}S_2^+",
           kind="identity", verdict="holds", ours=True,
-          implements=(Stated(sweep.block_update, "0", "1"), Coupling.inverse_tangent))
+          implements=(Stated(sweep.block_update, "0", "1"), Coupling.inverse_tangent),
+          uses=("16", "17"))
 def extension_sweep(rng):
     at = cases.small(rng)
     fast, claims = cases.blocks_of(at, cases.fast_direction(at)), []
@@ -117,7 +118,7 @@ def literal_step(net, at):
           formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
           kind="identity", verdict="holds", ours=True,
           implements=(Stated(features.fit, "weight", "reached", "bias"), gram.filtered,
-                      gram.gram_matrix))
+                      gram.gram_matrix), uses=("16",))
 def extension_gram(rng):
     claims = []
     for name, shape in (("n < d'", (5, 9)), ("n > d'", (9, 4))):
@@ -165,7 +166,7 @@ def extension_gram(rng):
                   r"=\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
           kind="identity", verdict="holds", ours=True,
           implements=(kernel.tangent_kernel, rules.khatri_rao,
-                      Stated(directions.update_at, "direction")))
+                      Stated(directions.update_at, "direction")), uses=("5", "12"))
 def extension_moore_penrose(rng):
     claims, loss = [], SoftmaxCrossEntropy()
     at = cases.small(rng)
@@ -239,7 +240,7 @@ def jacobian_by_differences(net, x, step=3e-4):
                   r"c_LJ_L^\dashv\end{pmatrix},\ \sum_\ell c_\ell=1,\qquad c_\ell"
                   r"\propto\|\Delta_\ell\|^{-2}",
           kind="optimality", verdict="holds", ours=True,
-          implements=(sweep.shortest, Stated(sweep.sweep, "direction")))
+          implements=(sweep.shortest, Stated(sweep.sweep, "direction")), uses=("55",))
 def extension_block_weights(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)

@@ -36,7 +36,7 @@ def equation_18(rng):
 @equation(PAPER, "19",
           statement="The generalised step is J+ times H^{-1} eps.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-          uses=("18",), kind="identity", verdict="conditional", condition=STRICT,
+          uses=("7", "18", "appendix-a"), kind="identity", verdict="conditional", condition=STRICT,
           implements=(steps.functional_generalised, steps.generalised))
 def equation_19(rng):
     J, H, eps = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6), rng.normal(size=6)
@@ -57,7 +57,7 @@ def equation_19(rng):
           statement="The two forms of the generalised step agree because the pseudo-inverse of "
                     "J^T H J is J+ H^{-1} J^{T+}.",
           formula=r"(J^THJ)^+=J^+H^{-1}{J^T}^+,\qquad {J^T}^+J^T=I",
-          kind="proof-step", verdict="conditional", condition=STRICT)
+          kind="proof-step", verdict="conditional", condition=STRICT, uses=("assumption-4.1",))
 def appendix_a(rng):
     def sides(J, H):
         return reference.pinv(J.T @ H @ J), np.linalg.pinv(J) @ np.linalg.solve(H,
@@ -78,7 +78,7 @@ def appendix_a(rng):
           statement="The chain rule: eps changes by H J times the change of the parameters.",
           formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
           kind="identity", verdict="holds",
-          implements=flows.error_rate)
+          implements=flows.error_rate, uses=("10",))
 def equation_20(rng):
     net, x, y, _ = cases.classes(rng)
     J = rows_unit_first(net, x)
@@ -107,7 +107,7 @@ def rows_unit_first(net, x):
                   r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
                   r"=-\alpha A\epsilon \tag{22} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(flows.generalised_flow, flows.projection))
+          implements=(flows.generalised_flow, flows.projection), uses=("7", "20"))
 def equations_21_and_22(rng):
     claims = []
     spread = np.geomspace(1, 0.02, 6)[:, None]
@@ -133,7 +133,7 @@ def equations_21_and_22(rng):
           formula=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH\epsilon",
           corrected=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH^{-1}\epsilon",
           kind="claim", verdict="erratum", weight="substance",
-          implements=flows.projection)
+          implements=flows.projection, uses=("22",))
 def appendix_b(rng):
     J, H = rng.normal(size=(24, 7)), cases.positive_matrix(rng, 24)
     A = flows.projection(H, J)

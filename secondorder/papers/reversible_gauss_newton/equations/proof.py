@@ -38,7 +38,7 @@ def plain_order(M, width=4, samples=3):
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
           implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
-                      jacobians.sample_blocks))
+                      jacobians.sample_blocks), uses=("13", "14", "15", "u-vectorisation"))
 def equations_33_to_39(rng):
     at = cases.small(rng)
     claims = []
@@ -68,7 +68,7 @@ def equations_33_to_39(rng):
                   r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \tag{41} \end{gathered}",
           kind="identity", verdict="conditional",
           condition="A A+ = I and C C+ = I: both have full row rank.",
-          implements=right_inverse.triangular_right_inverse)
+          implements=right_inverse.triangular_right_inverse, uses=())
 def equations_40_and_41(rng):
     claims = []
     for name, columns, wrap in (("full row rank", 7, lambda claim: claim),
@@ -97,7 +97,8 @@ def equations_40_and_41(rng):
                   r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
                   r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
-          implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse))
+          implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse),
+          uses=("39", "41"))
 def equation_42(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
@@ -122,7 +123,8 @@ def equation_42(rng):
                     r"\otimes I_{d/2}\end{pmatrix}",
           kind="proof-step", verdict="erratum", weight="misprint",
           unnumbered=("43", "44", "45", "46"),
-          implements=(right_inverse.projection_of_columns, right_inverse.remainder))
+          implements=(right_inverse.projection_of_columns, right_inverse.remainder),
+          uses=("39", "42"))
 def equations_43_to_47(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -151,7 +153,8 @@ def equations_43_to_47(rng):
                   r"\end{pmatrix}",
           kind="proof-step", verdict="conditional", unnumbered=("48", "49", "50", "51"),
           condition=INDEPENDENT,
-          implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse))
+          implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse),
+          uses=("47", "54"))
 def equations_48_to_52(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
@@ -174,7 +177,7 @@ def equations_48_to_52(rng):
                   r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
           kind="identity", verdict="holds",
-          implements=(jacobians.above, jacobians.back_from_the_end))
+          implements=(jacobians.above, jacobians.back_from_the_end), uses=("52",))
 def equation_53(rng):
     at = cases.small(rng)
     claims = []
@@ -203,7 +206,7 @@ def equation_53(rng):
                     r"\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
                     r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
           kind="proof-step", verdict="erratum", weight="misprint", condition=INDEPENDENT,
-          implements=right_inverse.remainder)
+          implements=right_inverse.remainder, uses=("47",))
 def equation_54(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
     claims = [Equal("Lambda, on the scale of B A+", right_inverse.remainder(state),
@@ -232,7 +235,8 @@ def b_a_plus(at, l):
                     "Jacobian; it is not the Moore-Penrose one.",
           formula=r"J^\dashv=\frac1L\begin{pmatrix}J_1^\dashv\\\vdots\\J_L^\dashv\end{pmatrix}",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
-          implements=(right_inverse.stacked_right_inverse, right_inverse.update))
+          implements=(right_inverse.stacked_right_inverse, right_inverse.update),
+          uses=("12", "42", "53"))
 def equation_55(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
     J, single = reference.parameter_jacobian(at.net, at.x), cases.small(rng, blocks=1)

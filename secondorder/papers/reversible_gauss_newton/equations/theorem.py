@@ -18,7 +18,8 @@ RATES = np.array([0.2, 0.1, 0.05, 0.025])
                     "(5) brings them.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
           kind="algorithm", verdict="holds",
-          implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse))
+          implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse),
+          uses=("4", "assumption-4.1"))
 def equation_8(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
@@ -47,7 +48,8 @@ def equation_8(rng):
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "
                      "time is fixed."),
-          implements=(steps.gauss_newton, steps.right_inverse_step))
+          implements=(steps.gauss_newton, steps.right_inverse_step),
+          uses=("5", "8", "assumption-4.1", "32"))
 def theorem_4_3(rng):
     kinds = [None, [0, 1], "moore-penrose"]
     at = cases.smooth_path(rng)
@@ -105,7 +107,8 @@ def settled_lower_rank(rng, kinds):
           kind="definition", verdict="conditional",
           condition="Uniqueness needs strict convexity: a softmax does not see a constant added "
                     "to all outputs, and has no minimum.",
-          implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient))
+          implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient),
+          uses=("1",))
 def equation_10(rng):
     f, g = rng.normal(size=(2, 3, 4))
     y = np.eye(4)[rng.integers(0, 4, 3)]
@@ -140,7 +143,7 @@ def equation_10(rng):
                      "The second condition is for (8) only: for other losses the rate along (8) is "
                      "-H eps."),
           implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
-                      flows.error_rate))
+                      flows.error_rate), uses=("8", "10", "20", "22", "appendix-b"))
 def equation_11(rng):
     net, x, y, _ = cases.classes(rng)
     states, half = jacobians.states(net, x), half_order(4, 3)

@@ -1,0 +1,121 @@
+"""A proof tree as a drawing: the result on top, every label whole."""
+
+import html
+
+from . import articles, graph
+
+LETTER, PADDING, TALL, GAP, DROP, MARGIN = 7.2, 16, 26, 14, 62, 8
+PHONE = 330  # what fits beside the margins of a narrow screen
+
+
+def of_paper(entries, known):
+    """Everything that a page tells of its proofs.
+
+    Returns
+    -------
+    dict
+        ``drawn``: a tree for each result; ``single``: results that are one step from what has a
+        tree or rests on nothing, as pairs of an entry and those it rests on; ``alone``: entries.
+    """
+    by_label = {entry.labels[0]: entry for entry in entries}
+    stops = graph.tops(entries, known)
+    made = [drawn(top, known, stops, by_label, lambda entry: articles.GLYPHS[entry.verdict][0],
+                  lambda entry: f"#{articles.anchor(entry.labels[0])}") for top in stops]
+    return {"drawn": [tree for tree in made if tree["deep"]],
+            "single": [step for tree in made if not tree["deep"] for step in tree["steps"]],
+            "alone": graph.alone(entries, known)}
+
+
+def drawn(top, known, stops, entries, glyph, address):
+    """One tree.
+
+    Parameters
+    ----------
+    top : str
+        First label of the result.
+    known, stops
+        As `graph.edges` and `graph.tops` give them.
+    entries : dict
+        First label -> Equation.
+    glyph, address : callable
+        Of an entry: the sign of its verdict, and the link of its box.
+
+    Returns
+    -------
+    dict
+        ``top``, ``svg``, ``wide`` (whether a phone has to scroll), ``deep`` (whether there is more
+        than one step), ``steps``: pairs of an entry and those it rests on, from the top down.
+    """
+    part = graph.tree(top, known, stops)
+    texts = {label: f"{glyph(entries[label])} {graph.caption(entries[label].labels)}"
+             for label in part}
+    places, lines, width, height = layout(top, part, texts)
+    name = html.escape(graph.caption(entries[top].labels))
+    marks = [f'<svg class="graph" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+             f'height="{height:.0f}" role="group" aria-label="proof tree of {name}">']
+    for (user, used), path in lines:
+        marks.append(f'<path class="edge" data-user="{html.escape(user)}" d="{path}"/>')
+    for label, (x, y) in places.items():
+        entry, wide = entries[label], breadth(texts[label])
+        own = " own" if label in stops and label != top else ""
+        needs = html.escape(" ".join(graph.below(label, part)))
+        marks.append(
+            f'<a class="node {entry.verdict}{own}" href="{address(entry)}" '
+            f'data-label="{html.escape(label)}" data-needs="{needs}">'
+            f'<rect x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{TALL}" rx="4"/>'
+            f'<text x="{x:.1f}" y="{y + 17:.1f}">{html.escape(texts[label])}</text></a>')
+    depth = graph.depths(top, part)
+    steps = [(entries[label], [entries[used] for used in known[label]])
+             for label in sorted(part, key=depth.get) if label not in set(stops) - {top}]
+    return {"top": entries[top], "svg": "".join(marks) + "</svg>", "wide": width > PHONE,
+            "deep": max(depth.values()) > 1, "steps": [step for step in steps if step[1]]}
+
+
+def breadth(text):
+    """Width of a box in pixels."""
+    return len(text) * LETTER + PADDING
+
+
+def layout(top, part, texts):
+    """Middle of the upper edge of every box, paths of the edges, width and height.
+
+    A line over several rows has a place of its own in each of them, so that it crosses no box.
+    """
+    depth = graph.depths(top, part)
+    rows = [[label for label in part if depth[label] == k] for k in range(max(depth.values()) + 1)]
+    routes, parents = {}, {}
+    for user in part:
+        for used in part[user]:
+            stations = [(user, used, k) for k in range(depth[user] + 1, depth[used])]
+            for k, station in enumerate(stations, depth[user] + 1):
+                rows[k].append(station)
+            routes[user, used] = [user, *stations, used]
+            for upper, lower in zip(routes[user, used], routes[user, used][1:]):
+                parents.setdefault(lower, []).append(upper)
+    size = {one: breadth(texts[one]) if one in texts else 4 for row in rows for one in row}
+    width = max(sum(size[one] + GAP for one in row) for row in rows) + 2 * MARGIN
+    places = {}
+    for k, row in enumerate(rows):
+        if k:
+            row.sort(key=lambda one: sum(places[up][0] for up in parents[one]) / len(parents[one]))
+        x = (width - sum(size[one] + GAP for one in row) + GAP) / 2
+        for one in row:
+            places[one] = x + size[one] / 2, MARGIN + k * DROP
+            x += size[one] + GAP
+    lines = [(pair, _path([places[one] for one in route])) for pair, route in routes.items()]
+    height = 2 * MARGIN + (len(rows) - 1) * DROP + TALL
+    return {label: places[label] for label in part}, lines, width, height
+
+
+def _path(points):
+    """A smooth line from below the first box to above the last one."""
+    (x, y), path = points[0], ""
+    y += TALL
+    path = f"M{x:.1f},{y:.1f}"
+    for x_next, y_next in points[1:]:
+        half = (y + y_next) / 2
+        path += f" C{x:.1f},{half:.1f} {x_next:.1f},{half:.1f} {x_next:.1f},{y_next:.1f}"
+        if (x_next, y_next) != points[-1]:
+            path += f" V{y_next + TALL:.1f}"
+        x, y = x_next, y_next + TALL
+    return path

@@ -1,0 +1,117 @@
+"""Proof trees: what the registrations state, in one piece and without a circle; how it is drawn."""
+
+import re
+
+import pytest
+
+pytest.importorskip("jinja2")
+
+from secondorder.book import graph, trees  # noqa: E402
+from secondorder.ledger.registration import Equation  # noqa: E402
+from secondorder.ledger.registry import REGISTRY  # noqa: E402
+
+#: Steps that a proof begins with: the hypothesis of an induction, a chain rule.
+BEGINNINGS = {"residual-partitioning": [("26", "27")], "ea-cg": [("b-ii",)]}
+PAPERS = [paper for paper in REGISTRY.rooms() if paper != "bridges"]
+
+
+def entry(*labels, uses=()):
+    return Equation("low-rank", labels, "a", "x", "identity", "holds", None, (), None, (), (),
+                    len, uses=uses)
+
+
+def diamond():
+    """theorem-1 rests on 3 and 1, 3 on 2 and 1, 2 on 1; 4 on the theorem; 5 on nothing."""
+    return [entry("1"), entry("2", uses=("1",)), entry("3", "9", uses=("2", "1")),
+            entry("theorem-1", uses=("9", "1")), entry("4", uses=("theorem-1",)), entry("5")]
+
+
+def test_edges_are_what_is_stated_by_first_labels():
+    known = graph.edges(diamond())
+    assert known == {"1": [], "2": ["1"], "3": ["2", "1"], "theorem-1": ["3", "1"],
+                     "4": ["theorem-1"], "5": []}
+    assert graph.below("4", known) == ["theorem-1", "3", "1", "2"]
+
+
+def test_circles_and_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match="circle"):
+        graph.edges([entry("1", uses=("2",)), entry("2", uses=("3",)), entry("3", uses=("1",))])
+    with pytest.raises(ValueError, match="circle"):
+        graph.edges([entry("1", "2", uses=("2",))])
+    with pytest.raises(ValueError, match="'7', which is no label"):
+        graph.edges([entry("1", uses=("7",))])
+
+
+def test_a_tree_has_its_result_on_top_and_no_step_twice():
+    entries = diamond()
+    known = graph.edges(entries)
+    tops = graph.tops(entries, known)
+    assert tops == ["theorem-1", "4"]
+    assert graph.tree("theorem-1", known, tops) == {"theorem-1": ["3"], "3": ["2"], "1": [],
+                                                    "2": ["1"]}
+    assert graph.tree("4", known, tops) == {"4": ["theorem-1"], "theorem-1": []}
+    assert [one.labels for one in graph.alone(entries, known)] == [("5",)]
+    assert graph.alone([entry("6", uses=None)], {"6": []}) == []  # nobody has said it
+
+
+def test_labels_stand_whole_and_runs_by_their_ends():
+    assert graph.caption(("theorem-4.3", "9")) == "theorem-4.3, (9)"
+    assert graph.caption(("33", "34", "35", "36", "37", "38", "39")) == "(33)–(39)"
+    assert graph.caption(("16", "56")) == "(16), (56)"
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_every_label_says_what_it_rests_on_or_that_it_stands_alone(paper):
+    entries = REGISTRY.select(paper)
+    assert [one.labels for one in entries if one.uses is None] == []
+    proved = [one.labels for one in entries if one.kind == "proof-step" and not one.uses]
+    assert proved == BEGINNINGS.get(paper, [])
+    results = [one for one in entries
+               if any(re.match("theorem|lemma|proposition|algorithm", label)
+                      for label in one.labels)]
+    assert all(one.uses for one in results)
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_trees_show_every_label_that_has_a_derivation(paper):
+    entries = REGISTRY.select(paper)
+    known = graph.edges(entries)  # no circle, no name that does not exist
+    told = trees.of_paper(entries, known)
+    shown = {label for tree in told["drawn"]
+             for label in re.findall(r'data-label="([^"]*)"', tree["svg"])}
+    shown |= {one.labels[0] for user, used in told["single"] for one in (user, *used)}
+    shown |= {one.labels[0] for one in told["alone"]}
+    outside = {one.labels[0] for one in entries
+               if not known[one.labels[0]] and any(map(graph.elsewhere, one.uses))}
+    assert shown >= {one.labels[0] for one in entries} - outside
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_boxes_hold_their_labels_stand_apart_and_below_what_rests_on_them(paper):
+    entries = {one.labels[0]: one for one in REGISTRY.select(paper)}
+    known = graph.edges(entries.values())
+    stops = graph.tops(entries.values(), known)
+    for top in stops:
+        part = graph.tree(top, known, stops)
+        texts = {label: graph.caption(entries[label].labels) for label in part}
+        places, lines, width, height = trees.layout(top, part, texts)
+        assert places[top][1] == min(y for _, y in places.values())
+        boxes = sorted((y, x - trees.breadth(texts[label]) / 2, x + trees.breadth(texts[label]) / 2)
+                       for label, (x, y) in places.items())
+        assert all(left >= 0 and right <= width for _, left, right in boxes)
+        assert all(y != other or right < left
+                   for (y, _, right), (other, left, _) in zip(boxes, boxes[1:]))
+        assert all(places[user][1] < places[used][1] for (user, used), _ in lines)
+        assert max(y for y, _, _ in boxes) + trees.TALL <= height
+
+
+def test_what_the_papers_prove_stands_where_they_prove_it():
+    """A few steps of every paper, read from its text."""
+    steps = {paper: graph.edges(REGISTRY.select(paper)) for paper in PAPERS}
+    assert {"25", "26", "28", "34", "19"} <= set(graph.below("10", steps["residual-partitioning"]))
+    assert "10" not in graph.below("25", steps["residual-partitioning"])
+    assert {"26", "28", "30", "31", "32"} <= set(
+        graph.below("theorem-4.3", steps["reversible-gauss-newton"]))
+    assert "43" in graph.below("proposition-4.4", steps["reversible-gauss-newton"])
+    assert graph.below("9", steps["low-rank"]) == ["8"]
+    assert {"15", "16", "17"} <= set(graph.below("7", steps["ea-cg"]))
