@@ -152,7 +152,8 @@ def rendered(pages, claims, single=False):
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(
         joined=join(pages), caption=graph.caption, glyphs=articles.GLYPHS,
-        meanings=articles.MEANINGS, noun=articles.noun, prose=formulas.prose, symbol=docstrings.symbol, typeset=docstrings.typeset,
+        meanings=articles.MEANINGS, noun=articles.noun, prose=formulas.prose,
+        symbol=docstrings.symbol, typeset=docstrings.typeset,
         anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
         rulers=evidence.samples(), panel=reported.panel, source=reported.source,
         open="#study-{1}".format if single else reported.source, single=single)
