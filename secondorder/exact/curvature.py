@@ -95,10 +95,8 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
 
 def gradient_sum(network, loss, x, y):
     """Gradient of the sum of the losses, (P,)."""
-    total = np.empty_like(network.theta)
-    with evaluated(network, loss, x, y) as evaluation, np.errstate(over="ignore", invalid="ignore"):
-        passes, saved, deltas = evaluation.passes, evaluation.saved, evaluation.deltas
-        return passes.parameter_gradient_from(saved, deltas, total)
+    with evaluated(network, loss, x, y) as evaluation:
+        return evaluation.write_gradient_sum(np.empty_like(network.theta))
 
 
 def mean_of(network, total, samples, penalised, l2, what, new=fresh):

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..compiled.program import Work
 from .in_place import in_place, losses
 
 
@@ -48,6 +49,10 @@ class Workspace:
         chain = network.chain
         return self.twin(("passes", id(chain)), rows,
                          lambda: in_place(chain, network.input_shape, network.dtype))
+
+    def work(self, program, rows):
+        """The arrays of a network's compiled passes, for batches of `rows` samples."""
+        return self.twin(("work", id(program)), rows, lambda: Work(program))
 
     def criterion(self, loss, network, rows):
         """The in-place twin of a loss, for the outputs of a network."""
