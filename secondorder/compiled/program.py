@@ -123,6 +123,7 @@ class Work:
 
     def start(self, criterion, t):
         """Losses and the gradients in the outputs; returns whether the losses are finite."""
+        self.criterion, self.t = criterion, t
         return criterion.start(self.outputs, t, criterion.own, self.losses, self.p_bar)
 
     def curvatures(self):
@@ -150,25 +151,32 @@ class Work:
 
     # -- products; what they write is not here, so that threads may share a batch -------------------
 
-    def hessian_product(self, theta, criterion, t, v, total, room):
+    def hessian_product(self, theta, v, total, room):
         """Hessian of the sum of the losses times v (P,), in `total`."""
         self.output_gradients(theta)
         self.curvatures()
         table, moving, part = self.program.table, *self._moving(room)
         _passes().tangents(table, theta, v, self.x, self.array, moving, part)
-        p_tangent = self._last(moving, "y")[self.rows :]
-        criterion.product(self.outputs, t, criterion.own, p_tangent,
-                          self._last(moving, "bar")[: self.rows])
+        self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
         _passes().gradient_tangent(table, theta, v, self.x, self.array, moving, part, total)
 
+    def curved(self, p_tangent, out):
+        """The Hessian of the loss times tangents of the outputs, in `out`."""
+        criterion = self.criterion
+        criterion.product(self.outputs, self.t, criterion.own, p_tangent, out)
+
     def gauss_newton_product(self, theta, middle, v, total, room):
-        """Sum over samples of J^T M J times v (P,), in `total`; ``middle(t, out)`` writes M t for
-        tangents t of the outputs.
+        """Sum over samples of J^T M J times v (P,), in `total`; ``middle(t)`` is M t for
+        tangents t of the outputs; the loss's Hessian times t where it is None.
         """
         table, moving, part = self.program.table, *self._moving(room)
         bars = room("bars", self.array.shape, self.program.dtype)
         _passes().tangents(table, theta, v, self.x, self.array, moving, part)
-        middle(self._last(moving, "y")[self.rows :], self._last(bars, "bar"))
+        p_tangent, y_bar = self._last(moving, "y")[self.rows :], self._last(bars, "bar")
+        if middle is None:
+            self.curved(p_tangent, y_bar)
+        else:
+            y_bar[...] = middle(p_tangent)
         _passes().output_gradients(table, theta, self.array, bars, self.rows)
         _passes().parameter_gradient(table, self.x, self.array, bars, total)
 

@@ -359,6 +359,28 @@ class Evaluation:
                 return out
             return self.passes.parameter_gradient_from(self.saved, self.deltas, out)
 
+    def write_sample_gradients(self, out):
+        """Gradient of every sample's loss in `out` (S, P); returns whether it is known that all are
+        finite.
+        """
+        if self.work is not None and out.flags.carray:
+            self.require_current()
+            return self.work.sample_gradients(self.network.theta, out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(self.passes, Chain):
+                out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
+            else:
+                self.passes.parameter_gradients_from(self.saved, self.deltas, out)
+        return False
+
+    def write_hessian_product(self, v, out, room):
+        """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
+        self.work.hessian_product(self.network.theta, _behaved(v), out, room)
+
+    def write_gauss_newton_product(self, v, middle, out, room):
+        """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
+        self.work.gauss_newton_product(self.network.theta, middle, _behaved(v), out, room)
+
     @cached_property
     def gradient(self):
         total = self.gradient_sum
