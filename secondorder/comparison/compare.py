@@ -111,7 +111,7 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         raise MemoryError(f"the network has {P} parameters: {MATRICES} matrices of {P} x {P} take "
                           f"about {MATRICES * P * P * 8:,} bytes; the limit of {limit} parameters "
                           "may be raised")
-    table = rows(loss)
+    table = rows(loss, np.zeros((1, *network.output_shape), network.dtype))
     extra = {} if extra is None else instance_of(extra, dict, "extra")
     known = [row.name for row in table]
     for name in extra:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from secondorder import exact
+from secondorder.checks import NoModel
 from secondorder.papers import eacg, low_rank, residual_partitioning
 
 POSITIVE = "positive semidefinite"
@@ -97,9 +98,22 @@ def identity(point):
     return np.eye(point.network.size), 0
 
 
-def rows(loss):
-    """The rows for a loss, in the order of the table."""
-    likelihood = hasattr(loss, "fisher")
+def has_model(loss, outputs):
+    """Whether a loss is the negative log-likelihood of a model of its targets.
+
+    Every `Loss` has the method `fisher`; without a model, which may depend on the loss's own
+    options, it refuses.
+    """
+    try:
+        loss.fisher(outputs)
+    except NoModel:
+        return False
+    return True
+
+
+def rows(loss, outputs):
+    """The rows for a loss, in the order of the table; `outputs` (S, C) are some that it may get."""
+    likelihood = has_model(loss, outputs)
     convex = bool(getattr(loss, "convex", False))
     table = [
         Row("Hessian", "exact", hessian),

@@ -123,7 +123,13 @@ class Chunks:
             yield where, next(results)
 
     def made(self, calls, places):
-        """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`."""
+        """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`.
+
+        Arrays go to a task row by row, wherever it runs: a pickle forgets other layouts, and with
+        another layout products are added in another order.
+        """
+        if not self.is_whole:
+            calls = (tuple(map(_by_rows, call)) for call in calls)
         attempts = (_attempt(*call) for call in calls)
         outcomes = attempts if self.executor is None else self._outcomes(calls, places)
         for where in places:  # a zip would hold what was made last
@@ -172,6 +178,11 @@ class Chunks:
         if kind != (tuple(shape), dtype):
             raise RuntimeError(f"{self._name(where)} came back as {kind}, expected an array of "
                                f"shape {tuple(shape)} and {dtype}")
+
+
+def _by_rows(value):
+    """An array in C order; anything else as it is."""
+    return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
 
 
 def _attempt(task, *arguments):

@@ -65,11 +65,12 @@ class Workspace:
 
         The twin must hold what the key tells by its identity, so that the number stays its own.
         """
-        twin = self._twins.get(key)
+        twin = self._twins.pop(key, None)  # an interrupt here leaves none, not a half-made one
         if twin is None:
-            twin = self._twins[key] = make()
+            twin = make()
         if twin.rows != rows:
             twin.resize(rows)
+        self._twins[key] = twin
         return twin
 
     def of(self, owner):

@@ -3,6 +3,7 @@
 import inspect
 import math
 from functools import partial
+from operator import setitem
 
 import numpy as np
 
@@ -130,8 +131,8 @@ class Optimizer:
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
-        self._workspace = Workspace()
-        self._spares, self._before, self._busy = {}, None, {}  # see `memory`
+        self._workspace, self._trials = Workspace(), Workspace()
+        self._spares, self._busy = {}, {}  # see `memory`
 
     @property
     def network(self):
@@ -212,8 +213,7 @@ class Optimizer:
             If the parameters have changed since.
         """
         guards.own_evaluation(self, evaluation)
-        with memory.alone(self), memory.transaction(self):
-            return self._computed(evaluation).copy()
+        return memory.whole(self, lambda: (self._computed(evaluation).copy(), ()))
 
     # -- one step ----------------------------------------------------------------------------------
 
@@ -241,44 +241,48 @@ class Optimizer:
             If outputs, losses or gradient are not finite, the new parameters would not be, or plain
             numbers overflow on the way; parameters and memory stay as they were.
         """
-        with memory.alone(self), guards.overflow_named(self):
-            return self._step(self._own_evaluation(x, y))
+        with guards.overflow_named(self):
+            return memory.whole(self, lambda: self._step(self._own_evaluation(x, y)))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
         guards.own_evaluation(self, evaluation)
-        with memory.alone(self), guards.overflow_named(self):
-            return self._step(evaluation)
+        with guards.overflow_named(self):
+            return memory.whole(self, lambda: self._step(evaluation))
 
     def _own_evaluation(self, x, y):
         """An evaluation for this method alone: its arrays are those of the step before."""
         return self.network.evaluate(self.loss, x, y, self._workspace)
 
     def _step(self, evaluation):
-        methods = list(memory.wrapped(self))
-        for method in methods:
+        """What a step reports, and the calls that settle it; see `memory`."""
+        for method in memory.wrapped(self):
             method.details = {}
-        with memory.transaction(self), np.errstate(over="ignore", invalid="ignore"):
-            info = self._move(evaluation, self.learning_rate)
-        for method in methods:
-            method.steps += 1
-        return info | self._reports()
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved, info = self._moved(evaluation, self.learning_rate)
+        info |= self._reports()
+        return info, [partial(setitem, self.network.theta, ..., moved), *self._settling(info)]
 
-    def _move(self, evaluation, rate):
-        """Move the parameters, in one compiled pass where there is one; return what every step
-        reports.
+    def _settling(self, info):
+        """The calls by which a step that reports `info` is counted."""
+        return [partial(setattr, method, "steps", method.steps + 1)
+                for method in memory.wrapped(self)]
+
+    def _moved(self, evaluation, rate):
+        """The new parameters, in an array of their own, and what every step reports; in one
+        compiled pass where there is one.
         """
         fused = twin(type(self), "direction", "_direction", "change")
         if fused is not None:
             try:
                 return fused.step(self, evaluation, rate)
-            except NotFinite:  # undone; the formula finds out what it was
+            except NotFinite:  # the formula finds out what it was
                 memory.put_back(self)
-        return self._move_by_formula(evaluation, rate)
+        return self._moved_by_formula(evaluation, rate)
 
-    def _move_by_formula(self, evaluation, rate):
-        """theta <- theta + change, or raise and leave the parameters alone."""
-        theta = self.network.theta
+    def _moved_by_formula(self, evaluation, rate):
+        """theta + change, or raise."""
+        memory.keep_theta(self, self._array("start"))  # a `change` may try other parameters
         info = {"loss": evaluation.loss, "objective": self._objective(evaluation),
                 "gradient_norm": self._gradient_norm(evaluation)}
         direction = self._proposed(evaluation)
@@ -286,10 +290,9 @@ class Optimizer:
         change = self.change(evaluation, direction, rate)
         if self.base is not None:
             self.base.observe(evaluation, change)
-        moved = np.add(theta, change, out=self._array("moved"))
+        moved = np.add(self.network.theta, change, out=self._array("moved"))
         guards.finite_step(self, moved, direction)
-        theta[...] = moved
-        return info | {"step_norm": norm(change), "learning_rate": rate}
+        return moved, info | {"step_norm": norm(change), "learning_rate": rate}
 
     def _proposed(self, evaluation):
         """The direction at an evaluation that is known to fit: what steps and wrappers ask for."""
@@ -305,6 +308,23 @@ class Optimizer:
 
     def _objective(self, evaluation):
         return evaluation.loss + self.penalty()
+
+    def _objective_after(self, evaluation, s):
+        """Objective of the same batch at theta + s, or inf where it overflows."""
+        network, start = self.network, self._array("before a trial")
+        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
+        try:
+            np.add(start, s, out=network.theta)
+            outputs, _ = network._forward(evaluation.x, passes)
+            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
+            losses = criterion.value(outputs, evaluation.y)
+            after = losses.mean(dtype=np.float64).item() + self.penalty()
+        # the outputs or the loss overflow: as bad as a step can be
+        except (FloatingPointError, OverflowError):
+            after = np.inf
+        finally:
+            network.theta[...] = start
+        return after if np.isfinite(after) else np.inf
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""

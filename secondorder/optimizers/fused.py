@@ -12,7 +12,7 @@ import numpy as np
 
 
 class NotFinite(Exception):
-    """A whole step was undone, since something on the way was not finite."""
+    """Something on the way of a whole step was not finite; nothing has been moved."""
 
 
 class Fused:
@@ -44,17 +44,18 @@ class Fused:
         return direction
 
     def step(self, method, evaluation, rate):
-        """Move the parameters and advance the memory; returns what every step reports.
+        """Advance the memory; returns the new parameters and what every step reports.
 
         Raises
         ------
         NotFinite
-            Parameters and memory are as they were then.
+            Memory is as it was then.
         """
         loop, (old, new) = getattr(_loops(), f"{self.name}_step"), self._memory(method)
-        info, _ = whole_step(method, evaluation, rate, loop, *old, *new, *self._numbers(method))
+        moved, info, _ = whole_step(method, evaluation, rate, loop, *old, *new,
+                                    *self._numbers(method))
         self._advance(method, new)
-        return info
+        return moved, info
 
     def _memory(self, method):
         """The arrays of the memory, and arrays for their successors."""
@@ -78,7 +79,7 @@ def _loops():
 
 
 def whole_step(method, evaluation, rate, loop, *own):
-    """Run a loop that takes a whole step, and undo it if something is not finite.
+    """Run a loop that takes a whole step, beside the parameters, which stay.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ def whole_step(method, evaluation, rate, loop, *own):
 
     Returns
     -------
-    dict, float
-        What every step reports; the largest entry of the direction.
+    (P,) array, dict, float
+        The new parameters; what every step reports; the largest entry of the direction.
 
     Raises
     ------
@@ -101,16 +102,15 @@ def whole_step(method, evaluation, rate, loop, *own):
     """
     loops = _loops()
     theta, total = method.network.theta, evaluation.gradient_sum
-    # nobody else sees what is in this method's own arrays: the parameters may go where the
+    # nobody else sees what is in this method's own arrays: the new parameters may go where the
     # gradient was
     own_arrays = evaluation.workspace is method._workspace
-    backup = total if own_arrays else method._array("backup")
+    moved = total if own_arrays else method._array("moved")
     sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-    loop(total, theta, backup, *loops.scalars(theta.dtype, evaluation.samples, method.l2, rate),
+    loop(total, theta, moved, *loops.scalars(theta.dtype, evaluation.samples, method.l2, rate),
          sums, peaks, *own)
     if not (np.isfinite(sums).all()
             and all(math.isfinite(loops.number(p, theta.dtype)) for p in peaks)):
-        theta[...] = backup
         del evaluation.gradient_sum  # to be made again
         raise NotFinite
     gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
@@ -118,7 +118,7 @@ def whole_step(method, evaluation, rate, loop, *own):
     info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
             "direction_norm": direction_norm, "step_norm": rate * direction_norm,
             "learning_rate": rate}
-    return info, loops.number(peaks[0], theta.dtype)
+    return moved, info, loops.number(peaks[0], theta.dtype)
 
 
 @functools.lru_cache(maxsize=256)

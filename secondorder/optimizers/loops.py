@@ -86,12 +86,12 @@ def adam(gradient, first, second, new_first, new_second, direction, beta1, rest1
 
 
 # -- whole steps -----------------------------------------------------------------------------------
-# theta (P,) moves in place, and `backup` (P,) keeps what it was, so that a step that turns out not
-# to be finite can be undone. `total` (P,) is the gradient of the sum of the losses; `backup` may be
-# the same array, as each of its entries is read before it is written. What is
-# reported goes to `sums` (3,) float64, |g|^2, |theta|^2 before the step and |d|^2, and to `peaks`
-# (3,) int64, bit patterns of the largest |d|, |theta| after the step, and entry of the new memory.
-# The NumPy twin of each is `Optimizer._move_by_formula` around the method's formula.
+# The new parameters go to `moved` (P,); theta (P,) stays as it is, until the step is settled.
+# `total` (P,) is the gradient of the sum of the losses; `moved` may be the same array, as each of
+# its entries is read before it is written. What is reported goes to `sums` (3,) float64, |g|^2,
+# |theta|^2 before the step and |d|^2, and to `peaks` (3,) int64, bit patterns of the largest |d|,
+# |theta| after the step, and entry of the new memory. The NumPy twin of each is
+# `Optimizer._moved_by_formula` around the method's formula.
 
 BLOCK = 1024
 
@@ -105,27 +105,25 @@ def objective_gradient(total, theta, samples, l2, gradient):
 
 
 @summing
-def move(theta, backup, gradient, direction, memory, rate, sums, peaks):
-    """theta += rate direction, for one block, and what is reported of it."""
+def move(theta, moved, gradient, direction, memory, rate, sums, peaks):
+    """moved = theta + rate direction, for one block, and what is reported of it."""
     of_gradient = of_theta = of_direction = 0.0
     for i in range(theta.size):
-        old = theta[i]
-        g, t, d = np.float64(gradient[i]), np.float64(old), np.float64(direction[i])
+        g, t, d = np.float64(gradient[i]), np.float64(theta[i]), np.float64(direction[i])
         of_gradient += g * g
         of_theta += t * t
         of_direction += d * d
-        backup[i] = old
-        theta[i] = old + rate * direction[i]
+        moved[i] = theta[i] + rate * direction[i]
     sums[0] += of_gradient
     sums[1] += of_theta
     sums[2] += of_direction
     peaks[0] = max(peaks[0], bits_of_extremes(direction)[1])
-    peaks[1] = max(peaks[1], bits_of_extremes(theta)[1])
+    peaks[1] = max(peaks[1], bits_of_extremes(moved)[1])
     peaks[2] = max(peaks[2], bits_of_extremes(memory)[1])
 
 
 @compiled
-def sgd_step(total, theta, backup, samples, l2, rate, sums, peaks):
+def sgd_step(total, theta, moved, samples, l2, rate, sums, peaks):
     """A step of gradient descent."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -133,11 +131,11 @@ def sgd_step(total, theta, backup, samples, l2, rate, sums, peaks):
         gradient, direction, at = g[:stop - start], d[:stop - start], theta[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         sgd(gradient, direction)
-        move(at, backup[start:stop], gradient, direction, direction, rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, direction, rate, sums, peaks)
 
 
 @compiled
-def momentum_step(total, theta, backup, samples, l2, rate, sums, peaks, buffer, new_buffer, factor,
+def momentum_step(total, theta, moved, samples, l2, rate, sums, peaks, buffer, new_buffer, factor,
                   nesterov):
     """A step of gradient descent with momentum."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
@@ -147,11 +145,11 @@ def momentum_step(total, theta, backup, samples, l2, rate, sums, peaks, buffer, 
         new = new_buffer[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         momentum(gradient, buffer[start:stop], new, direction, factor, nesterov)
-        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
 @compiled
-def adagrad_step(total, theta, backup, samples, l2, rate, sums, peaks, square, new_square, epsilon):
+def adagrad_step(total, theta, moved, samples, l2, rate, sums, peaks, square, new_square, epsilon):
     """A step of Adagrad."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
     for start in range(0, total.size, BLOCK):
@@ -160,11 +158,11 @@ def adagrad_step(total, theta, backup, samples, l2, rate, sums, peaks, square, n
         new = new_square[start:stop]
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         adagrad(gradient, square[start:stop], new, direction, epsilon)
-        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
 @compiled
-def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, change, new_square,
+def adadelta_step(total, theta, moved, samples, l2, rate, sums, peaks, square, change, new_square,
                   new_change, rho, rest, epsilon):
     """A step of Adadelta."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
@@ -175,11 +173,11 @@ def adadelta_step(total, theta, backup, samples, l2, rate, sums, peaks, square, 
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         adadelta(gradient, square[start:stop], change[start:stop], new, new_change[start:stop],
                  direction, rho, rest, epsilon)
-        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, new, rate, sums, peaks)
 
 
 @compiled
-def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, second, new_first,
+def adam_step(total, theta, moved, samples, l2, rate, sums, peaks, first, second, new_first,
               new_second, beta1, rest1, beta2, rest2, scale1, scale2, epsilon):
     """A step of Adam."""
     g, d = np.empty(BLOCK, total.dtype), np.empty(BLOCK, total.dtype)
@@ -190,4 +188,4 @@ def adam_step(total, theta, backup, samples, l2, rate, sums, peaks, first, secon
         objective_gradient(total[start:stop], at, samples, l2, gradient)
         adam(gradient, first[start:stop], second[start:stop], new_first[start:stop], new, direction,
              beta1, rest1, beta2, rest2, scale1, scale2, epsilon)
-        move(at, backup[start:stop], gradient, direction, new, rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, new, rate, sums, peaks)

@@ -1,11 +1,18 @@
-"""What an optimizer remembers from step to step: kept whole when a step fails, saved, restored.
+"""What an optimizer remembers from step to step: kept whole when a step fails or is interrupted,
+saved, restored.
 
 Memory are the attributes that `state_names` lists, and the memory of the method that is wrapped
 (`base`). It is replaced, not written into, so that what it was can be put back.
+
+A step makes everything new beside the old. Parameters, count, and the end of the chance to go back
+are then written by one call into C: Python runs the handler of a signal (Ctrl-C) between its own
+operations only, so that it comes before all of it or after all of it.
 """
 
-import contextlib
+import collections
+import functools
 import numbers
+import operator
 import threading
 
 import numpy as np
@@ -20,64 +27,124 @@ def wrapped(optimizer):
         optimizer = optimizer.base
 
 
-def spare(optimizer, name):
-    """An array like the attribute `name`, to write its successor into: never one that is in use."""
-    mine, other = getattr(optimizer, name), optimizer._spares.get(name)
-    before = None if optimizer._before is None else optimizer._before[name]
-    fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype
-    return other if fits and other is not mine and other is not before else np.empty_like(mine)
+def at_once(calls):
+    """Make calls, each a `functools.partial` of a function in C, with no Python in between in which
+    a signal could be heard.
+    """
+    collections.deque(map(operator.call, calls), maxlen=0)
 
 
-@contextlib.contextmanager
-def alone(optimizer):
-    """Refuse a second thread: a step moves the network and writes into arrays that are kept.
+class Unsettled:
+    """A step that is under way: whose it is, and what it takes to undo it.
+
+    Attributes
+    ----------
+    thread : int
+    before : list of (Optimizer, dict)
+        The method, those that it wraps, and the memory of each at the start.
+    theta : (array, array) or None
+        The live parameters and a copy of them.
+    """
+
+    def __init__(self, optimizer):
+        self.thread, self.theta = threading.get_ident(), None
+        self.before = [(method, {name: getattr(method, name) for name in method.state_names})
+                       for method in wrapped(optimizer)]
+
+    def memory_back(self):
+        """Calls that make the memory what it was."""
+        return [functools.partial(setattr, method, name, value)
+                for method, memory in self.before for name, value in memory.items()]
+
+    def spares(self):
+        """Calls that keep the arrays of the old memory for the next but one."""
+        return [functools.partial(method._spares.__setitem__, name, value)
+                for method, memory in self.before for name, value in memory.items()
+                if isinstance(value, np.ndarray) and value is not getattr(method, name)]
+
+    def release(self):
+        """Calls after which nothing is under way."""
+        return [method._busy.clear for method, _ in self.before
+                if method._busy.get("step") is self]
+
+    def undo(self):
+        """Put parameters and memory back; nothing if the step was settled."""
+        release = self.release()
+        if release:
+            theta = [functools.partial(operator.setitem, live, ..., kept)
+                     for live, kept in [self.theta] * (self.theta is not None)]
+            at_once([*theta, *self.memory_back(), *release])
+
+
+def whole(optimizer, work):
+    """Do some work of an optimizer's: all of it is settled, or nothing has been.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    work : callable
+        Returns its result, and calls for `at_once` that settle what it has prepared. It replaces
+        memory as it goes; whatever ends it early puts that back.
+
+    Returns
+    -------
+    object
+        The result. Work inside other work of the same optimizer is a part of that.
 
     Raises
     ------
     RuntimeError
-        If another thread is in the middle of a step or a direction of this optimizer.
+        If another thread is in the middle of a step or a direction of this optimizer, or of one
+        that it wraps: a step moves the network and writes into arrays that are kept.
     """
-    me, busy = threading.get_ident(), optimizer._busy
-    outermost = not busy
-    if busy.setdefault("thread", me) != me:  # one indivisible operation
-        raise RuntimeError(f"{type(optimizer).__name__}: another thread is in the middle of a "
-                           "step; an optimizer and its network belong to one thread, so give "
-                           "every thread its own")
+    step = Unsettled(optimizer)
     try:
-        yield
-    finally:
-        if outermost:
-            busy.clear()
+        try:
+            if _taken(step):
+                result, calls = work()
+                at_once([*calls, *step.spares(), *step.release()])
+            else:
+                result, calls = work()
+                at_once(calls)
+            return result
+        finally:
+            step.undo()
+    finally:  # once more, where the interrupt came on the way to the first
+        step.undo()
 
 
-@contextlib.contextmanager
-def transaction(optimizer):
-    """Memory is put back if the block fails; a transaction inside another is part of it."""
-    if optimizer._before is not None:
-        yield
-        return
-    methods = list(wrapped(optimizer))
-    for method in methods:
-        method._before = {name: getattr(method, name) for name in method.state_names}
-    try:
-        yield
-        for method in methods:
-            method._spares |= {name: value for name, value in method._before.items()
-                               if isinstance(value, np.ndarray)
-                               and value is not getattr(method, name)}
-    except BaseException:
-        put_back(optimizer)
-        raise
-    finally:
-        for method in methods:
-            method._before = None
+def _taken(step):
+    """Whether the optimizers are this step's now; False where it is part of another one."""
+    for method, _ in step.before:
+        holder = method._busy.setdefault("step", step)  # one indivisible operation
+        if holder.thread != step.thread:
+            raise RuntimeError(f"{type(method).__name__}: another thread is in the middle of a "
+                               "step; an optimizer and its network belong to one thread, so give "
+                               "every thread its own")
+    return step.before[0][0]._busy["step"] is step
+
+
+def keep_theta(optimizer, place):
+    """Inside `whole`: copy the parameters to `place`, from where a failure puts them back."""
+    theta, step = optimizer.network.theta, optimizer._busy["step"]
+    if step.theta is None:
+        place[...] = theta
+        step.theta = theta, place
 
 
 def put_back(optimizer):
-    """Inside a transaction: the memory as it was when that began."""
-    for method in wrapped(optimizer):
-        for name, value in method._before.items():
-            setattr(method, name, value)
+    """Inside `whole`: the memory as it was when that began."""
+    at_once(optimizer._busy["step"].memory_back())
+
+
+def spare(optimizer, name):
+    """An array like the attribute `name`, to write its successor into: never one that is in use."""
+    mine, other = getattr(optimizer, name), optimizer._spares.get(name)
+    step = optimizer._busy.get("step")
+    before = None if step is None else next(
+        memory[name] for method, memory in step.before if method is optimizer)
+    fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype
+    return other if fits and other is not mine and other is not before else np.empty_like(mine)
 
 
 # -- saved and restored ----------------------------------------------------------------------------
@@ -104,11 +171,13 @@ def accepted(optimizer, state):
 
 def take(optimizer, state):
     """Make an accepted state the optimizer's own."""
-    for name in optimizer.state_names:
-        setattr(optimizer, name, _own(state[name]))
-    optimizer.steps = int(state["steps"])
-    if optimizer.base is not None:
-        take(optimizer.base, state["base"])
+    calls = []
+    for method in wrapped(optimizer):
+        calls += [functools.partial(setattr, method, name, _own(state[name]))
+                  for name in method.state_names]
+        calls.append(functools.partial(setattr, method, "steps", int(state["steps"])))
+        state = state.get("base")
+    at_once(calls)
 
 
 def check(optimizer, state):

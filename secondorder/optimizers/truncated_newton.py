@@ -81,8 +81,7 @@ class TruncatedNewton(Optimizer):
                  tolerance=0.5, adapt_damping=True, smallest_damping=None, max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
-        # apart from the evaluation's arrays
-        self._products, self._trials = Workspace(), Workspace()
+        self._products = Workspace()  # apart from the evaluation's arrays
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
@@ -185,20 +184,3 @@ class TruncatedNewton(Optimizer):
         except FloatingPointError:
             return np.nan
         return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
-
-    def _objective_after(self, evaluation, s):
-        """Objective of the same batch at theta + s, or inf where it overflows."""
-        network, start = self.network, self._array("start")
-        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
-        try:
-            np.add(start, s, out=network.theta)
-            outputs, _ = network._forward(evaluation.x, passes)
-            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
-            losses = criterion.value(outputs, evaluation.y)
-            after = losses.mean(dtype=np.float64).item() + self.penalty()
-        # the outputs or the loss overflow: as bad as a step can be
-        except (FloatingPointError, OverflowError):
-            after = np.inf
-        finally:
-            network.theta[...] = start
-        return after if np.isfinite(after) else np.inf

@@ -40,6 +40,56 @@ def test_square_loss_and_regression():
                                rtol=1e-12, atol=1e-14)
 
 
+CLASSES = RNG.integers(0, 3, 30)
+# loss, targets, whether it is the negative log-likelihood of a model
+LOSSES = {
+    "squares": (so.SquaredError(), RNG.normal(size=(30, 3)), True),
+    "softmax": (so.SoftmaxCrossEntropy(), CLASSES, True),
+    "Huber": (so.Huber(delta=0.5), RNG.normal(size=(30, 3)), False),
+    "Tukey": (so.TukeyBiweight(), RNG.normal(size=(30, 3)), False),
+    "bounded": (so.BoundedCriterion(), CLASSES, False),
+    "binary": (so.BinaryCrossEntropy(), np.eye(3)[CLASSES], True),
+    "binary, weighted": (so.BinaryCrossEntropy(pos_weight=3.0), np.eye(3)[CLASSES], False),
+    "Poisson": (so.PoissonNLL(), RNG.poisson(2.0, size=(30, 3)), True),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_is_compared(name):
+    """A loss that is no likelihood has no exact Fisher matrix; its KFAC is the printed one."""
+    loss, targets, likelihood = LOSSES[name]
+    net = so.mlp([4, 3, 3], rng=0)
+    found = so.compare(net, loss, X, targets)
+    assert found.ok, [one for one in found.promises if not one["ok"]]
+    assert ("Fisher, exact" in found.matrices) == likelihood
+    curvature = "fisher-exact" if likelihood else "fisher"
+    np.testing.assert_allclose(found.matrices["KFAC"], so.eacg.matrix(
+        net, loss, X, targets, curvature=curvature), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.matrices["Hessian"], so.exact.hessian(
+        net, loss, X, targets, method="products"), rtol=0, atol=1e-12)
+
+
+class Own(so.Loss):
+    """An author's loss without a model, and one whose `fisher` is at fault."""
+
+    def value(self, p, target):
+        return 0.25 * np.sum((p - target) ** 4, axis=1)
+
+    def gradient(self, p, target):
+        return (p - target) ** 3
+
+    def hessian(self, p, target):
+        return np.einsum("si,ij->sij", 3 * (p - target) ** 2, np.eye(p.shape[1]))
+
+
+def test_an_authors_loss_is_compared_and_its_own_errors_are_told():
+    target = RNG.normal(size=(30, 3))
+    assert "Fisher, exact" not in so.compare(so.mlp([4, 3, 3], rng=0), Own(), X, target).matrices
+    wrong = type("Wrong", (Own,), {"fisher": lambda self, p: 1 / len(p[:0])})
+    with pytest.raises(ZeroDivisionError):
+        so.compare(so.mlp([4, 3, 3], rng=0), wrong(), X, target)
+
+
 def test_errors_and_spectrum_by_another_way():
     found = so.compare(*small())
     H, M = found.matrices["Hessian"], found.matrices["KFAC"]

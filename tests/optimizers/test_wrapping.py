@@ -376,13 +376,17 @@ def test_a_spare_array_is_never_one_in_use():
     optimizer.buffer = optimizer._spare("buffer")  # as a direction by itself leaves it
     optimizer.buffer[...] = 0
     old = optimizer.buffer
-    with memory.transaction(optimizer):
+
+    def work():
         for _ in range(3):
             spare, current = optimizer._spare("buffer"), optimizer.buffer
             assert not np.shares_memory(spare, old) and not np.shares_memory(spare, current)
             optimizer.buffer = spare
         optimizer.buffer = old.astype(np.float32)
         assert optimizer._spare("buffer").dtype == np.float32
+        return "done", ()
+
+    assert memory.whole(optimizer, work) == "done" and optimizer.buffer.dtype == np.float32
 
 
 def test_the_contract_is_documented():

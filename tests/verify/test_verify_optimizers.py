@@ -239,8 +239,8 @@ class Stubborn(Wrapper):
     def change(self, evaluation, direction, rate):
         return rate * direction
 
-    def _step(self, evaluation):
-        info = super()._step(evaluation)
+    def step(self, x, y):
+        info = super().step(x, y)
         self.base.steps -= 1
         del info[type(self.base).__name__]
         return info

@@ -16,9 +16,9 @@ def combined(s, G, w, mean, D):
 
 
 @compiled
-def directed_step(total, theta, backup, samples, l2, rate, sums, peaks, gradient, direction):
+def directed_step(total, theta, moved, samples, l2, rate, sums, peaks, gradient, direction):
     """A step along a direction (P,) that is known; `total`, `samples` and `l2` are not needed."""
     for start in range(0, theta.size, BLOCK):
         where = slice(start, min(start + BLOCK, theta.size))
         d = direction[where]
-        move(theta[where], backup[where], gradient[where], d, d, rate, sums, peaks)
+        move(theta[where], moved[where], gradient[where], d, d, rate, sums, peaks)

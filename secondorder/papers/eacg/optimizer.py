@@ -22,12 +22,12 @@ class AlongDirection:
         return method._direction(evaluation)
 
     def step(self, method, evaluation, rate):
-        """Move the parameters; returns what every step reports."""
+        """The new parameters, and what every step reports."""
         from .loops import directed_step
 
         direction = method._direction(evaluation)
         return whole_step(method, evaluation, rate, directed_step, method._gradient(evaluation),
-                          direction)[0]
+                          direction)[:2]
 
 
 class EACG(Optimizer):

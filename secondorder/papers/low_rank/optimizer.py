@@ -3,6 +3,7 @@ far.
 """
 
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -227,26 +228,8 @@ class CubicRegularization(Wrapper):
             self.rejected += 1
             change[...] = 0
 
-    def _objective_after(self, evaluation, change):
-        """Objective of the same batch at theta + change, or inf where it overflows; theta is put
-        back.
-        """
-        theta = self.network.theta
-        before = theta.copy()
-        try:
-            theta += change
-            losses = self.loss.value(self.network(evaluation.x), evaluation.y)
-            value = losses.mean(dtype=np.float64).item() + self.penalty()
-        except (FloatingPointError, OverflowError):
-            value = np.inf
-        finally:
-            theta[...] = before
-        return value if np.isfinite(value) else np.inf
-
-    def _step(self, evaluation):
-        info = super()._step(evaluation)
-        self.rates_taken.append(info["rate"])
-        return info
+    def _settling(self, info):
+        return [*super()._settling(info), partial(self.rates_taken.append, info["rate"])]
 
     def check_state(self, state):
         super().check_state(state)

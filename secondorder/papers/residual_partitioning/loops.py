@@ -47,7 +47,7 @@ def partition(gradient, curvature_sum, curvature, direction, samples, damping, s
 
 
 @compiled
-def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvature_sum, damping,
+def partition_step(total, theta, moved, samples, l2, rate, sums, peaks, curvature_sum, damping,
                    shrink, reports, ends):
     """A step of residual partitioning; `reports` (3,) float64 and `ends` (2,) int64 as
     `partition_reports` has them.
@@ -62,7 +62,7 @@ def partition_step(total, theta, backup, samples, l2, rate, sums, peaks, curvatu
         partition(gradient, curvature_sum[start:stop], curvature, direction, samples, damping,
                   shrink)
         partition_reports(gradient, curvature, direction, damping, reports, ends)
-        move(at, backup[start:stop], gradient, direction, curvature[:0], rate, sums, peaks)
+        move(at, moved[start:stop], gradient, direction, curvature[:0], rate, sums, peaks)
     peaks[2] = ends[1]
 
 

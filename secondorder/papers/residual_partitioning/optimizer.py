@@ -32,11 +32,12 @@ class OnePass:
         return direction
 
     def step(self, method, evaluation, rate):
-        """Move the parameters; returns what every step reports."""
+        """The new parameters, and what every step reports."""
         *own, reports, ends = self._arguments(method, evaluation, rate)
-        info, peak = whole_step(method, evaluation, rate, loops.partition_step, *own, reports, ends)
+        moved, info, peak = whole_step(method, evaluation, rate, loops.partition_step, *own,
+                                       reports, ends)
         self._report(method, rate, reports, ends, info["direction_norm"] ** 2, peak)
-        return info
+        return moved, info
 
     def _arguments(self, method, evaluation, rate):
         """The data's curvature summed over samples, damping, what the penalty adds, and places for

@@ -179,7 +179,7 @@ def test_one_pass_moves_and_reports_as_the_steps_of_the_base_do(options, monkeyp
     twin, infos = net.copy(), []
     assert net.size > 2 * BLOCK
     one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
-    monkeypatch.setattr(other, "_move", other._move_by_formula)
+    monkeypatch.setattr(other, "_moved", other._moved_by_formula)
     for _ in range(3):
         infos = [opt.step(x, y) for opt in (one, other)]
         assert infos[0].keys() == infos[1].keys()
@@ -194,7 +194,7 @@ def test_a_step_taken_again_without_the_pass_advances_the_memory_once(options, m
     net.layers[0].bias[0] = 1e200  # its square overflows, and with it what the pass adds up
     twin = net.copy()
     one, other = optimizer(net, loss, **options), optimizer(twin, loss, **options)
-    monkeypatch.setattr(other, "_move", other._move_by_formula)
+    monkeypatch.setattr(other, "_moved", other._moved_by_formula)
     for _ in range(3):
         for opt in (one, other):
             opt.step(x, y)

@@ -51,12 +51,12 @@ def test_combined_in_one_pass(dtype):
 def test_a_step_along_a_direction(size):
     gradient, direction, theta = np.random.default_rng(size).normal(size=(3, size))
     direction[size // 2] = -9.0
-    moved, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
-    backup, none = np.empty(size), np.empty(0)
-    loops.directed_step(none, moved, backup, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
+    kept, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
+    moved, none = np.empty(size), np.empty(0)
+    loops.directed_step(none, theta, moved, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
     wanted, expected, sizes = step_along(lambda g: (direction, direction), gradient, theta, 1.0,
                                          0.0, 0.25)
     np.testing.assert_allclose(moved, wanted, rtol=1e-14)
-    np.testing.assert_array_equal(backup, theta)
+    np.testing.assert_array_equal(theta, kept)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)
     np.testing.assert_allclose([number(p, theta.dtype) for p in peaks], sizes, rtol=1e-14)

@@ -37,12 +37,12 @@ def test_partition_step_moves_and_reports(size, dtype):
             return direction, curvature
 
         moved, expected_sums, sizes = step_along(direction_of, total, theta, samples, l2, rate)
-        here, backup = theta.copy(), np.empty_like(theta)
+        kept_theta, found = theta.copy(), np.empty_like(theta)
         sums, peaks, reports = np.zeros(3), np.zeros(3, np.int64), np.zeros(3)
         ends = loops.NO_ENDS.copy()
-        loops.partition_step(total, here, backup, samples, l2, rate, sums, peaks, sums_of,
+        loops.partition_step(total, theta, found, samples, l2, rate, sums, peaks, sums_of,
                              damping, shrink, reports, ends)
-        assert np.array_equal(here, moved) and np.array_equal(backup, theta)
+        assert np.array_equal(found, moved) and np.array_equal(theta, kept_theta)
         np.testing.assert_allclose(sums, expected_sums, rtol=1e-12)
         assert [loops.number(bits, dtype) for bits in peaks] == sizes
         g, c, d = (kept[name].astype(np.float64) for name in "gcd")

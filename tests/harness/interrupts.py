@@ -1,0 +1,59 @@
+"""Interrupts of one step: at the k-th operation of Python, or by a timer."""
+
+import contextlib
+import signal
+import sys
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt before the k-th operation (bytecode) of the code that it watches.
+
+    Parameters
+    ----------
+    watched : callable
+        Tells by a file's name whether its code is watched.
+    at : int
+        k, from 0.
+    """
+
+    def __init__(self, watched, at):
+        self.watched, self.at, self._seen = watched, at, 0
+
+    def _told(self, frame, event, argument):
+        if event == "call":
+            if not self.watched(frame.f_code.co_filename):
+                return None
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        elif event == "opcode":
+            self._seen += 1
+            if self._seen > self.at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self._told
+
+    def __call__(self, work):
+        """Run some work; whether an interrupt came."""
+        before = sys.gettrace()
+        try:
+            sys.settrace(self._told)
+            work()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+
+@contextlib.contextmanager
+def timer(seconds):
+    """One KeyboardInterrupt by a signal, after so many seconds within this block."""
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
