@@ -57,7 +57,7 @@ f32, f64 = types.float32, types.float64
 
 
 def exp_parts_32(v):
-    v = f32(-105.0) if v < f32(-105.0) else v  # exp is 0 from there on
+    v = f32(-110.0) if v < f32(-110.0) else v  # 8 exp is 0 from there on
     magic = f32(12582912.0)  # 1.5 2^23: what is added to it is rounded to a whole number
     k = (v * f32(1.4426950408889634) + magic) - magic
     r = (v - k * f32(0.693359375)) - k * f32(-2.1219444005469057e-4)
@@ -73,7 +73,7 @@ def exp_parts_32(v):
 
 
 def exp_parts_64(v):
-    v = -746.0 if v < -746.0 else v  # exp is 0 from there on
+    v = -760.0 if v < -760.0 else v  # 8 exp is 0 from there on
     magic = 6755399441055744.0  # 1.5 2^52
     k = (v * 1.4426950408889634 + magic) - magic
     r = (v - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10

@@ -141,7 +141,7 @@ def tangents(table, theta, v, x, work, moving, part):
                            weight(theta, W, n_out, n_in), weight(v, W, n_out, n_in),
                            v[b : b + n_b], batch(part, 0, S, n_out), y_tangent)
         elif at_x == NOWHERE:
-            y_tangent[:, :] = work.dtype.type(0)
+            clear(y_tangent.reshape(-1))
         else:
             times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
 
@@ -161,7 +161,8 @@ def gradient_tangent(table, theta, v, x, work, moving, part, theta_bar_tangent):
                 linear_parameter_gradient(bars[:S], x, W_bar, b_bar)
             else:
                 xs = batch(moving, at_x, 2 * S, n_in)
-                xs[:S], bars[S:] = batch(work, at_x, S, n_in), y_bar
+                copy(flat(work, at_x, S, n_in), xs[:S].reshape(-1))
+                copy(y_bar.reshape(-1), bars[S:].reshape(-1))
                 linear_parameter_gradient_tangent(bars, xs, W_bar, b_bar)
         if l > 0:
             x_bar_tangent = batch(moving, table[l - 1, -1], 2 * S, n_in)[:S]
@@ -175,6 +176,20 @@ def gradient_tangent(table, theta, v, x, work, moving, part, theta_bar_tangent):
                     bars[:S].reshape(-1), flat(work, slope, S, n_out), y_bar.reshape(-1),
                     flat(work, curvature, S, n_out), x_tangent.reshape(-1),
                     x_bar_tangent.reshape(-1))
+
+
+@compiled
+def clear(out):
+    """out_j = 0"""
+    for j in range(out.size):
+        out[j] = out.dtype.type(0)
+
+
+@compiled
+def copy(v, out):
+    """out_j = v_j"""
+    for j in range(v.size):
+        out[j] = v[j]
 
 
 @compiled

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import checks
+from ..compiled import forms
 from ..nets import Network
 
 
@@ -153,7 +154,7 @@ class Chunks:
         futures, where = [], None
         try:
             for where, call in zip(places, calls):
-                futures.append(self.executor.submit(_attempt, *call))
+                futures.append(self.executor.submit(_attempt_in, forms.is_literal(), *call))
             for where in places:
                 outcome = futures.pop(0).result()
                 if not (isinstance(outcome, tuple) and len(outcome) == 2):
@@ -183,6 +184,12 @@ class Chunks:
 def _by_rows(value):
     """An array in C order; anything else as it is."""
     return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
+
+
+def _attempt_in(literal, task, *arguments):
+    """`_attempt` in the form, literal or compiled, that was asked for where the task was made."""
+    with forms.literal(literal):
+        return _attempt(task, *arguments)
 
 
 def _attempt(task, *arguments):

@@ -170,7 +170,12 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        x = self.check_input(x)
+        x, program = self.check_input(x), programs.program_of(self)
+        if program is not None:
+            work = (Work(program).resize(len(x)) if workspace is None
+                    else workspace.work(program, len(x)))
+            if work.forward(self.theta, _behaved(x)):
+                return work.outputs, programs.saved_of(self.chain, work)
         return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
     def _forward(self, x, passes):

@@ -1,8 +1,9 @@
 """Which networks and losses have a compiled form, and their rows in its table.
 
 The one rule: a network runs compiled if every layer of it, and the loss, has an entry here. If one
-has none, an author's own class or a subclass that overrides anything, then the whole network runs
-its literal passes.
+has none, such as an author's own class or a subclass that overrides anything, then the whole
+network runs layer by layer: by the literal passes, or the twins in :mod:`secondorder.nets.in_place`
+which write the same numbers into arrays that are used again.
 """
 
 import numpy as np
@@ -144,9 +145,9 @@ def criterion_of(loss, network):
 def form(network):
     """The sentence of ``network.summary()``: which form runs, and why."""
     if forms.is_literal():
-        return "literal passes run: they were asked for"
+        return "literal passes run, as asked"
     why = settled(network).why
-    return "compiled passes run" if why is None else f"literal passes run: {why}"
+    return "compiled passes run" if why is None else f"passes run layer by layer: {why}"
 
 
 # -- what the passes left behind, as layers save it ------------------------------------------------

@@ -32,4 +32,4 @@ def text(network):
     fixed = sum(value.size for value in network.fixed_parameters())
     ending = f"{network.size} parameters, {network.dtype}"
     ending += f"; {fixed} fixed" if fixed else ""
-    return "\n".join([*table, f"{ending}; {programs.form(network)}"])
+    return "\n".join([*table, ending, programs.form(network)])

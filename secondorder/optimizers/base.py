@@ -8,6 +8,7 @@ from operator import setitem
 import numpy as np
 
 from ..checks import check_l2, check_loss, instance_of, positive_number
+from ..compiled import forms
 from ..nets import Network, Workspace
 from . import guards, memory
 from .fused import NotFinite, twin
@@ -24,15 +25,23 @@ def norm(v):
     Squares are summed in float64. Where they overflow, or vanish, the vector is scaled by its
     largest entry first.
     """
-    from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
-
-    total = loops.squares(v)
+    total = _squares(v)
     if _SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
+
+
+def _squares(v):
+    """sum_i v_i^2 in float64, which may overflow."""
+    if forms.is_literal():
+        with np.errstate(over="ignore"):
+            return float(np.sum(np.square(v, dtype=np.float64)))
+    from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
+
+    return loops.squares(v)
 
 
 class Optimizer:
@@ -312,13 +321,11 @@ class Optimizer:
     def _objective_after(self, evaluation, s):
         """Objective of the same batch at theta + s, or inf where it overflows."""
         network, start = self.network, self._array("before a trial")
-        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
+        start[...] = network.theta
         try:
             np.add(start, s, out=network.theta)
-            outputs, _ = network._forward(evaluation.x, passes)
-            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
-            losses = criterion.value(outputs, evaluation.y)
-            after = losses.mean(dtype=np.float64).item() + self.penalty()
+            after = network.evaluate(self.loss, evaluation.x, evaluation.y, self._trials).loss
+            after += self.penalty()
         # the outputs or the loss overflow: as bad as a step can be
         except (FloatingPointError, OverflowError):
             after = np.inf

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from ..compiled import forms
+
 
 class NotFinite(Exception):
     """Something on the way of a whole step was not finite; nothing has been moved."""
@@ -121,11 +123,15 @@ def whole_step(method, evaluation, rate, loop, *own):
     return moved, info, loops.number(peaks[0], theta.dtype)
 
 
-@functools.lru_cache(maxsize=256)
 def twin(cls, *sources):
-    """`fused` of an optimizer's class, or None where a subclass overrides one of the `sources`,
-    which it is the twin of.
+    """`fused` of an optimizer's class; None where a subclass overrides one of the `sources`, which
+    it is the twin of, and where the literal form is asked for.
     """
+    return None if forms.is_literal() else _fused(cls, *sources)
+
+
+@functools.lru_cache(maxsize=256)
+def _fused(cls, *sources):
     def place(name):
         """How far from `cls`, in its MRO, the class stands that defines `name`."""
         return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

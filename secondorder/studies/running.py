@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 from .. import files
 from ..checks import whole_number
+from ..compiled import forms
 from . import results as files_of_runs
 from .data import missing
 from .environment import environment
@@ -74,9 +75,10 @@ class Sweep:
     def _outcomes(self, runs):
         if self.executor is None:
             for run in runs:
-                yield run, timed(run.function, run.arguments)
+                yield run, timed(run.function, run.arguments, forms.is_literal())
             return
-        pending = {self.executor.submit(timed, run.function, run.arguments): run for run in runs}
+        pending = {self.executor.submit(timed, run.function, run.arguments, forms.is_literal()): run
+                   for run in runs}
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
@@ -101,11 +103,14 @@ def _is_of_the_workers(error):
     return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
 
 
-def timed(function, arguments):
-    """What a run returns, and its seconds; numbers that are not finite end a run, not a sweep."""
+def timed(function, arguments, literal=False):
+    """What a run returns, in the literal form if asked, and its seconds; numbers that are not
+    finite end a run, not a sweep.
+    """
     began = time.perf_counter()
     try:
-        result = function(**arguments)
+        with forms.literal(literal):
+            result = function(**arguments)
     except FloatingPointError as error:
         result = {DIVERGED: str(error)}
     return result, time.perf_counter() - began

@@ -8,7 +8,7 @@ from ...optimizers.loops import BLOCK, move
 
 @compiled
 def combined(s, G, w, mean, D):
-    """D = s G + w m^T, written into D (n, m). NumPy twin: `closed_forms.combined`."""
+    """D = s G + w m^T, written into D (n, m). NumPy twin: `systems.combined`."""
     for i in range(G.shape[0]):
         of_row = w[i]
         for j in range(G.shape[1]):
