@@ -119,7 +119,7 @@ def huber_product(p, t, own, v, product):
             product[s, i] = v[s, i] if inside else p.dtype.type(0) * v[s, i]
 
 
-# -- Poisson: `own` holds the limit, and whether Stirling's terms are added --------------------------
+# -- Poisson: `own` holds the limit, and whether Stirling's terms are added ------------------------
 
 
 @compiled

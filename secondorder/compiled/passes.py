@@ -6,8 +6,6 @@ their places, each a batch (S, n); `bars` holds the gradients in all outputs at 
 may be the same array. x (S, n) is the batch, theta (P,) the parameters.
 """
 
-import numpy as np
-
 from .activations import activate, bend
 from .compiling import compiled, walk
 from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,

@@ -108,7 +108,7 @@ class Work:
         return self
 
     def batches(self, name):
-        """The matrices (rows, n_out) of all layers in a column of the table: outputs, slopes, ..."""
+        """The matrices (rows, n_out) of all layers in a column of the table: outputs, ..."""
         program, S = self.program, self.rows
         return [self.array[place * S : (place + width) * S].reshape(S, width)
                 for place, width in zip(program.column(name), program.column("n_out"))]
@@ -149,7 +149,7 @@ class Work:
         return _passes().parameter_gradients(self.program.table, self.x, self.array, self.array,
                                              rows)
 
-    # -- products; what they write is not here, so that threads may share a batch -------------------
+    # -- products; what they write is not here, so that threads may share a batch ------------------
 
     def hessian_product(self, theta, v, total, room):
         """Hessian of the sum of the losses times v (P,), in `total`."""

@@ -210,7 +210,8 @@ class Doubled(SquaredError):
 
 @pytest.mark.parametrize("make, why", [
     (lambda: [Linear(3, 2, rng=0), Activation(Louder())], r"Louder\(\) has no compiled form"),
-    (lambda: [Linear(3, 3, trainable=False, rng=0), Linear(3, 2, rng=0)], r"Linear\(3, 3, trainable=False\) is fixed"),
+    (lambda: [Linear(3, 3, trainable=False, rng=0), Linear(3, 2, rng=0)],
+     r"Linear\(3, 3, trainable=False\) is fixed"),
     (lambda: [Halved(3, 2, rng=0)], "Halved has no compiled form"),
     (lambda: [so.Skip([Linear(3, 3, rng=0)]), Linear(3, 2, rng=0)], "Skip has no compiled form"),
     (lambda: [Chain([Halved(3, 2, rng=0)])], "Halved has no compiled form"),

@@ -14,8 +14,8 @@ NAMES = ("Activation", "ActivationFunction", "Adadelta", "Adagrad", "Adam", "Avg
          "BoundedCriterion", "Chain", "Conv2d", "CubicRegularization", "EACG", "Flatten",
          "GaussNewton", "Layer", "LayerNorm", "Linear", "Loss", "MaxPool2d", "Momentum", "Network",
          "Recurrent", "ResidualPartitioning", "RevMLP", "SGD", "Skip", "SoftmaxCrossEntropy",
-         "SquaredError", "TruncatedNewton", "TukeyBiweight", "cnn", "compare", "literal", "load", "mlp", "rnn",
-         "train")
+         "SquaredError", "TruncatedNewton", "TukeyBiweight", "cnn", "compare", "literal", "load",
+         "mlp", "rnn", "train")
 #: Callable -> arguments that it takes by these names.
 ARGUMENTS = {
     "mlp": "activation output bias init rng dtype",

@@ -9,6 +9,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
+from harness.forms import form  # noqa: F401  both forms
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
 from secondorder.papers.residual_partitioning.optimizer import LEARNING_RATES
 
