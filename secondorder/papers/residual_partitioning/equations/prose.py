@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 
-from ....compiled.forms import literal
 from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....ledger.counted import counted
@@ -172,14 +171,11 @@ def claim_total_gradient(rng):
 
 
 def multiply_adds(rng, sizes, samples, work):
-    """Multiply-adds of every matrix product of work(evaluation), forward pass included, in the
-    literal form, whose products can be counted.
-    """
+    """Multiply-adds of every matrix product of work(evaluation), forward pass included."""
     net, log = cases.network(rng, "relu", sizes), []
     for layer in net.layers[::2]:
         dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log))
-    with literal():
-        work(cases.evaluated(rng, net, samples=samples))
+    work(cases.evaluated(rng, net, samples=samples))
     return log
 
 
