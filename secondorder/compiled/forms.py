@@ -10,13 +10,12 @@ import os
 from contextvars import ContextVar
 
 VARIABLE = "SECONDORDER_LITERAL"
-_asked = ContextVar("secondorder: literal", default=None)
+_asked = ContextVar("secondorder: literal", default=os.environ.get(VARIABLE, "") not in ("", "0"))
 
 
 def is_literal():
-    """Whether the literal form is asked for."""
-    asked = _asked.get()
-    return os.environ.get(VARIABLE, "") not in ("", "0") if asked is None else asked
+    """Whether the literal form is asked for; the environment is looked at once, by the import."""
+    return _asked.get()
 
 
 @contextlib.contextmanager

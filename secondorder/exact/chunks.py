@@ -99,6 +99,8 @@ class Chunks:
             If the executor fails, or brings something of another shape. The error of a task comes
             as it is, with a note of the chunk.
         """
+        if self.is_whole:
+            return task(self.network, self.loss, self.x, self.y, *arguments, *rows)
         dtype, total = self.network.dtype if dtype is None else np.dtype(dtype), None
         for where, part in self.results(task, *arguments, rows=rows):
             self._require_like(part, where, shape, dtype)

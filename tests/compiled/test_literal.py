@@ -155,11 +155,13 @@ def test_it_holds_for_the_block_and_can_be_taken_back_inside():
 
 
 @pytest.mark.parametrize("value, expected", [("1", True), ("0", False), ("", False)])
-def test_the_environment_variable_is_looked_at_when_asked(monkeypatch, value, expected):
-    monkeypatch.setenv(forms.VARIABLE, value)
-    assert forms.is_literal() is expected
-    with so.literal(not expected):
-        assert forms.is_literal() is not expected
+def test_the_environment_says_what_runs_outside_of_blocks(value, expected):
+    code = ("import secondorder as so; from secondorder.compiled import forms\n"
+            "print(forms.is_literal())\n"
+            f"with so.literal({not expected}): print(forms.is_literal())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, forms.VARIABLE: value})
+    assert done.stdout.split() == [str(expected), str(not expected)]
 
 
 def test_another_thread_is_left_alone():
