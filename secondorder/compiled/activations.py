@@ -1,8 +1,8 @@
 """Value, slope and curvature of the activation functions: the compiled form of
 :mod:`secondorder.nets.activations`. All arrays are flat.
 
-Value and slope are made in one loop; the curvature where it is asked for, from those. With e =
-exp(-|x|) or q = exp(-2 |x|), and E = 1 - q without cancellation, from the parts of the exponential.
+Value and slope are made in one loop, the curvature in one of its own, where it is asked for. All
+come from e = exp(-|x|) or q = exp(-2 |x|).
 """
 
 import math

@@ -169,8 +169,9 @@ def bounded_criterion(p, t, own, losses, p_bar):
 
 @compiled
 def bounded_criterion_product(p, t, own, w, product):
-    """c'' v_si (v w)_s + c' (v_si w_si - v_si (q w)_s - q_si (v w)_s) with v_si = q_si (t_si -
-    s_s), (v w)_s = sum_i v_si w_si, (q w)_s = sum_i q_si w_si
+    """c'' v_si (v w)_s + c' (v_si w_si - v_si (q w)_s - q_si (v w)_s)
+
+    with v_si = q_si (t_si - s_s), (v w)_s = sum_i v_si w_si, (q w)_s = sum_i q_si w_si.
     """
     largest = np.empty(p.shape[0], np.int64)
     softmax(p, product, largest)

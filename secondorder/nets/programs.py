@@ -126,10 +126,9 @@ def _function_of(state):
 
 def settled(network):
     """The `Settled` of a network, kept in it."""
-    found = network.settled
-    if found is None or not found.holds():
-        found = network.settled = Settled(network)
-    return found
+    if network.settled is None or not network.settled.holds():
+        network.settled = Settled(network)
+    return network.settled
 
 
 def program_of(network):

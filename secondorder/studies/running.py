@@ -75,10 +75,10 @@ class Sweep:
     def _outcomes(self, runs):
         if self.executor is None:
             for run in runs:
-                yield run, timed(run.function, run.arguments, forms.is_literal())
+                yield run, timed(run.function, run.arguments)
             return
-        pending = {self.executor.submit(timed, run.function, run.arguments, forms.is_literal()): run
-                   for run in runs}
+        pending = {self.executor.submit(_timed_in, forms.is_literal(), run.function,
+                                        run.arguments): run for run in runs}
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
@@ -103,14 +103,17 @@ def _is_of_the_workers(error):
     return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
 
 
-def timed(function, arguments, literal=False):
-    """What a run returns, in the literal form if asked, and its seconds; numbers that are not
-    finite end a run, not a sweep.
-    """
+def _timed_in(literal, function, arguments):
+    """`timed` in the form, literal or compiled, that was asked for where the sweep was begun."""
+    with forms.literal(literal):
+        return timed(function, arguments)
+
+
+def timed(function, arguments):
+    """What a run returns, and its seconds; numbers that are not finite end a run, not a sweep."""
     began = time.perf_counter()
     try:
-        with forms.literal(literal):
-            result = function(**arguments)
+        result = function(**arguments)
     except FloatingPointError as error:
         result = {DIVERGED: str(error)}
     return result, time.perf_counter() - began
