@@ -8,10 +8,11 @@ FloatingPointError if it is not finite.
 
 from .networks import (LOSS_PASSES, PROMISES, NoModel, batch, check_activation, check_loss,
                        class_targets, declared, finite_mean, finite_result, free_layers,
-                       initialised, input_shape, kept_shape, labels, layers, losses, no_model,
-                       not_laid_out, outputs, parameter, place_not_finite, promised, require_real,
-                       result_of, rows, some_parameters, stated_shape, targets, targets_between,
-                       unchanged, vector_shape)
+                       initialised, input_shape, kept_shape, labels, layers, losses, memory_names,
+                       names_of_its_own, no_model, not_laid_out, outputs, parameter,
+                       place_not_finite, promised, require_real, result_of, rows,
+                       some_parameters, stated_shape, targets, targets_between, unchanged,
+                       vector_shape)
 from .values import (DTYPES, LARGE, all_finite, boolean, check_l2, classes, converted, did_you_mean,
                      executor, finite, fitting, fraction, function_of, initial_values, instance_of,
                      instance_with, interval, like, lookup, network_dtype, non_negative, number_in,
@@ -24,7 +25,8 @@ __all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "NoModel", "PROMISES", "all_finite"
            "converted", "declared", "did_you_mean", "executor", "finite", "finite_mean",
            "finite_result", "fitting", "fraction", "free_layers", "function_of", "initial_values",
            "initialised", "input_shape", "instance_of", "instance_with", "interval", "kept_shape",
-           "labels", "layers", "like", "lookup", "losses", "network_dtype", "no_model",
+           "labels", "layers", "like", "lookup", "losses", "memory_names", "names_of_its_own",
+           "network_dtype", "no_model",
            "non_negative", "not_laid_out", "number_in", "one_of", "outputs", "own_array",
            "parameter", "partitioning_variables", "path", "place_not_finite", "plain",
            "plain_array", "positive_number", "positive_weights", "promised", "real_array",

@@ -185,6 +185,30 @@ def layers(value, layer_class):
     return value
 
 
+def names_of_its_own(cls, base, reserved):
+    """Raise TypeError if a class, or a mixin of it, takes a name that `base` needs for itself."""
+    for name in reserved:
+        owner = next((c for c in cls.__mro__ if name in vars(c)), base)
+        if not issubclass(base, owner):
+            raise TypeError(f"class {owner.__qualname__} defines {name!r}, a name that every "
+                            f"{base.__name__} uses itself: choose another one")
+
+
+def memory_names(cls, base, reserved):
+    """Raise TypeError unless `state_names` of a class are names that `base` leaves to it."""
+    names = cls.state_names
+    if isinstance(names, property):
+        return
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"class {cls.__qualname__}: state_names must be a tuple of names, got "
+                        f"{names!r}")
+    for name in names:
+        if name in reserved or names.count(name) > 1:
+            why = ("stands there twice" if name not in reserved else
+                   f"is a name that every {base.__name__} uses itself: choose another one")
+            raise TypeError(f"class {cls.__qualname__}: {name!r} in state_names {why}")
+
+
 def initialised(layer):
     """Raise TypeError unless the constructor of `Layer` ran before parameters are declared."""
     if not hasattr(layer, "parameters"):

@@ -53,6 +53,11 @@ def parameter(name):
     return property(get, put)
 
 
+# what a layer has for itself; a subclass with another use for one of these names would not work
+RESERVED = ("parameters", "trainable", "declare", "assign", "size", "split", "sublayers", "bind",
+            "convert", "owner", "copy", "follows", "_trainable", "_owner", "_missing")
+
+
 class Layer(Follows):
     """Base of all layers.
 
@@ -70,6 +75,12 @@ class Layer(Follows):
     children : sequence of Layer
         The layers inside this one, if it is made of others; their parameters follow its own.
 
+    Raises
+    ------
+    TypeError
+        Where a subclass is defined that uses one of the names that every layer has for itself, such
+        as `split` or `size`, for something else.
+
     Notes
     -----
     A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
@@ -82,6 +93,10 @@ class Layer(Follows):
     children = ()
     follows = {"input_gradient": ("backward",), "parameter_gradient": ("backward",)}
     _owner = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        checks.names_of_its_own(cls, Layer, RESERVED)
 
     def __init__(self, trainable=True):
         self._trainable = checks.boolean(trainable, "trainable")

@@ -7,7 +7,8 @@ from operator import setitem
 
 import numpy as np
 
-from ..checks import check_l2, check_loss, instance_of, positive_number
+from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
+                      positive_number)
 from ..compiled import forms
 from ..nets import Network, Workspace
 from . import guards, memory
@@ -42,6 +43,14 @@ def _squares(v):
     from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
 
     return loops.squares(v)
+
+
+# what the base keeps of every optimizer, and its methods that are not for overriding
+KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "_workspace",
+        "_trials", "_spares", "_busy", "_given")
+RESERVED = ("network", "loss", "steps", "details", *KEPT[6:], "evaluate", "gradient", "objective",
+            "penalty", "_step", "_moved", "_moved_by_formula", "_proposed", "_computed",
+            "_objective", "_objective_after", "_halved", "_reports", "_array", "_spare")
 
 
 class Optimizer:
@@ -82,7 +91,9 @@ class Optimizer:
     ------
     TypeError, ValueError
         Something that is not a network, a network without parameters, a loss that is a class or
-        lacks a method, a bad rate or penalty.
+        lacks a method, a bad rate or penalty. Where a subclass is defined: a name that every
+        optimizer uses itself, such as `steps` or `gradient`, for something else or in
+        `state_names`.
 
     Notes
     -----
@@ -122,7 +133,13 @@ class Optimizer:
     optimizer was made with; nothing has to be done for that.
     """
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        names_of_its_own(cls, Optimizer, RESERVED)
+        memory_names(cls, Optimizer, (*KEPT, "method"))
+
     state_names = ()
+    added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
     fused = base = None
 
@@ -249,6 +266,11 @@ class Optimizer:
         FloatingPointError
             If outputs, losses or gradient are not finite, the new parameters would not be, or plain
             numbers overflow on the way; parameters and memory stay as they were.
+
+        Notes
+        -----
+        A step that an interrupt (Ctrl-C, the handler of a signal) ends has been or has not been:
+        parameters, memory and `steps` are those before it, or those after it.
         """
         with guards.overflow_named(self):
             return memory.whole(self, lambda: self._step(self._own_evaluation(x, y)))
@@ -332,6 +354,19 @@ class Optimizer:
         finally:
             network.theta[...] = start
         return after if np.isfinite(after) else np.inf
+
+    def _halved(self, evaluation, s, after, most):
+        """Halve `s` in its place until the objective, which is `after` at theta + s, does not rise.
+
+        Returns how often, at most `most` times, and whether that was enough, up to rounding.
+        """
+        before, halvings = self._objective(evaluation), 0
+        rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
+        while before - after < -rounding and halvings < most:
+            halvings += 1
+            s *= 0.5
+            after = self._objective_after(evaluation, s)
+        return halvings, before - after >= -rounding
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""

@@ -113,6 +113,8 @@ def move(theta, moved, gradient, direction, memory, rate, sums, peaks):
         of_gradient += g * g
         of_theta += t * t
         of_direction += d * d
+    # a loop of its own: beside the sums it would let their order depend on where the arrays lie
+    for i in range(theta.size):
         moved[i] = theta[i] + rate * direction[i]
     sums[0] += of_gradient
     sums[1] += of_theta

@@ -140,20 +140,29 @@ def put_back(optimizer):
 def spare(optimizer, name):
     """An array like the attribute `name`, to write its successor into: never one that is in use."""
     mine, other = getattr(optimizer, name), optimizer._spares.get(name)
-    step = optimizer._busy.get("step")
-    before = None if step is None else next(
-        memory[name] for method, memory in step.before if method is optimizer)
+    before = _before(optimizer).get(name)
     fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype
     return other if fits and other is not mine and other is not before else np.empty_like(mine)
+
+
+def _before(optimizer):
+    """The memory at the start of the step that is under way, by name; empty where none is."""
+    step = optimizer._busy.get("step")
+    return {} if step is None else next(memory for method, memory in step.before
+                                        if method is optimizer)
 
 
 # -- saved and restored ----------------------------------------------------------------------------
 
 
 def state_of(optimizer):
-    """What `Optimizer.state_dict` returns."""
+    """What `Optimizer.state_dict` returns: of the last step that is settled, also where a signal's
+    handler asks in the middle of the next one.
+    """
     state = {"method": type(optimizer).__name__, "steps": optimizer.steps}
-    state |= {name: _own(getattr(optimizer, name)) for name in optimizer.state_names}
+    memory = _before(optimizer) or {name: getattr(optimizer, name)
+                                    for name in optimizer.state_names}
+    state |= {name: _own(value) for name, value in memory.items()}
     return state if optimizer.base is None else state | {"base": optimizer.base.state_dict()}
 
 

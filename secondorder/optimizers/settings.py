@@ -61,6 +61,9 @@ def settings(optimizer):
     present = {name: getattr(optimizer, name) for name in optimizer._given
                if name not in optimizer.state_names and hasattr(optimizer, name)}
     entries = optimizer._given | described_entries(present)
+    for name, before in optimizer.added.items():  # left out, as in what was written without it
+        if name in entries and entries[name] == before:
+            del entries[name]
     if optimizer.base is not None:
         base = {"method": type(optimizer.base).__name__}
         return {"base": base | settings(optimizer.base)} | entries

@@ -131,13 +131,9 @@ class TruncatedNewton(Optimizer):
     def change(self, evaluation, direction, rate):
         """rate * direction, halved until the objective does not rise; adapts the damping."""
         s = super().change(evaluation, direction, rate)
-        decrease, rounding = self._learn(evaluation, s)
-        halvings = 0
-        while decrease < -rounding and halvings < self.max_halvings:
-            halvings += 1
-            s *= 0.5
-            decrease = self._objective(evaluation) - self._objective_after(evaluation, s)
-        accepted = decrease >= -rounding or self.max_halvings == 0
+        after = self._learn(evaluation, s)
+        halvings, descends = self._halved(evaluation, s, after, self.max_halvings)
+        accepted = descends or self.max_halvings == 0
         self.details.update(halvings=halvings, accepted=accepted)
         if accepted:
             return s
@@ -153,18 +149,18 @@ class TruncatedNewton(Optimizer):
     def _learn(self, evaluation, s):
         """Compare the objective at theta + s with what the model predicts there; adapt the damping.
 
-        Returns how far the objective falls, and how much of that may be rounding.
+        Returns the objective there.
         """
         before = self._objective(evaluation)
         rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
         predicted = self._predicted_decrease(evaluation, s)
-        decrease = before - self._objective_after(evaluation, s)
+        after = self._objective_after(evaluation, s)
         if predicted > rounding:
-            ratio = decrease / predicted
+            ratio = (before - after) / predicted
             self.details["reduction_ratio"] = max(ratio, -1.0)
             if self.adapt_damping:
                 self._adapt(ratio)
-        return decrease, rounding
+        return after
 
     def _adapt(self, ratio):
         if ratio < 0.25:

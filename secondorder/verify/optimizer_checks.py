@@ -13,7 +13,8 @@ import numpy as np
 from ..checks import check_loss, function_of, instance_of, whole_number
 from ..checks.randomness import generator
 from ..nets import Network, SoftmaxCrossEntropy, mlp
-from ..optimizers.base import Optimizer, norm
+from ..optimizers.base import KEPT, Optimizer, norm
+from ..optimizers.first_order import SGD
 from ..optimizers.wrapper import Wrapper
 from .findings import PROMOTES
 from .recorder import Recorder
@@ -126,7 +127,8 @@ class OptimizerChecks:
 
     def run(self):
         """Run all of them; where runs are not repeatable the others would only say so again."""
-        if not (self._attempt("step", self._runs) and self._attempt("deterministic",
+        if not (self._attempt("names", self._names)
+                and self._attempt("step", self._runs) and self._attempt("deterministic",
                                                                     self._deterministic)):
             self.recorder.note("all other checks were left out: they compare runs")
             return
@@ -153,6 +155,17 @@ class OptimizerChecks:
         return self.recorder.fact(name, what, apart is None, said, apart or "", hint)
 
     # -- the same run, twice -----------------------------------------------------------------------
+
+    def _names(self):
+        """What the base keeps in every optimizer is what the base has put there."""
+        one = self.runs.fresh()
+        plain = SGD(one.network, one.loss)
+        for name in KEPT:
+            mine, expected = getattr(one, name), getattr(plain, name)
+            kept = name in ("base", "loss", "schedule", "_network", "network") or (
+                type(mine) is type(expected) and (name != "steps" or mine == 0))
+            self.recorder.fact("names", name, kept, f"{name} is a name that every Optimizer uses "
+                               f"itself, and it was set to {mine!r}", hint="choose another name")
 
     def _runs(self):
         self.whole = self.runs.trace(self.runs.fresh())

@@ -14,10 +14,12 @@ class Interrupter:
         Tells by a file's name whether its code is watched.
     at : int
         k, from 0.
+    handler : callable, optional
+        Called there instead, as the handler of a signal is; the code goes on after it.
     """
 
-    def __init__(self, watched, at):
-        self.watched, self.at, self._seen = watched, at, 0
+    def __init__(self, watched, at, handler=None):
+        self.watched, self.at, self.handler, self._seen = watched, at, handler, 0
 
     def _told(self, frame, event, argument):
         if event == "call":
@@ -28,7 +30,9 @@ class Interrupter:
             self._seen += 1
             if self._seen > self.at:
                 sys.settrace(None)
-                raise KeyboardInterrupt
+                if self.handler is None:
+                    raise KeyboardInterrupt
+                self.handler()
         return self._told
 
     def __call__(self, work):

@@ -1,5 +1,7 @@
 """Compiled updates and whole steps against the formula that each method has in NumPy."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,17 @@ def test_a_step_in_one_pass_is_the_step_by_the_formula(name, own):
         for attribute, value in other.state_dict().items():
             np.testing.assert_array_equal(state[attribute], value, err_msg=attribute)
         other.network.theta = one.network.theta
+
+
+def test_sums_of_a_step_do_not_depend_on_where_its_arrays_lie():
+    """Neighbours in memory, in any order: the loop may not take its sums in another one."""
+    rng, size, found = np.random.default_rng(0), 26, set()
+    theta, gradient = rng.normal(size=(2, size))
+    for order in itertools.permutations(range(4)):
+        at = np.zeros((4, size))
+        rows = [at[i] for i in order]
+        rows[0][:], rows[2][:], rows[3][:] = theta, gradient, -0.5 * gradient
+        sums, peaks = np.zeros(3), np.zeros(3, np.int64)
+        loops.move(*rows, rows[3], 0.1, sums, peaks)
+        found.add(tuple(sums))
+    assert len(found) == 1

@@ -203,7 +203,9 @@ def test_what_forward_owes(change, expected):
 
 def test_size_must_count_the_parameters():
     class Short(Quadratic):
-        size = 5
+        pass
+
+    Short.size = 5  # in the class's own body it is refused
     assert "layer.size is 5, the trainable parameters have 9 entries" in str(verify.layer(Short(3)))
 
 

@@ -1,0 +1,98 @@
+"""Names that the base classes use themselves are refused where a class is defined."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.nets import base as layers
+from secondorder.optimizers import Optimizer, base
+
+
+@pytest.mark.parametrize("name", layers.RESERVED)
+def test_a_layer_that_takes_a_name_of_the_base_is_refused(name):
+    with pytest.raises(TypeError, match=f"class Mine defines '{name}'.*every Layer.*choose"):
+        type("Mine", (so.Linear,), {name: lambda self, x: x})
+    mixin = type("Mixin", (), {name: 3})
+    with pytest.raises(TypeError, match=f"class Mixin defines '{name}'"):
+        type("Mine", (mixin, so.Layer), {})
+
+
+@pytest.mark.parametrize("name", base.RESERVED)
+def test_a_method_that_takes_a_name_of_the_base_is_refused(name):
+    with pytest.raises(TypeError, match=f"class Mine defines '{name}'.*every Optimizer.*choose"):
+        type("Mine", (so.Adam,), {name: lambda self: 3})
+
+
+@pytest.mark.parametrize("name", [*base.KEPT, "method"])
+def test_memory_under_a_name_of_the_base_is_refused(name):
+    with pytest.raises(TypeError, match=f"class Mine: '{name}' in state_names is a name that"):
+        type("Mine", (Optimizer,), {"state_names": ("total", name)})
+
+
+@pytest.mark.parametrize("names, words", [
+    ("total", "must be a tuple of names, got 'total'"), (None, "must be a tuple of names"),
+    (("total", 3), "must be a tuple"), (("total", "total"), "'total' in state_names stands there")])
+def test_state_names_are_names(names, words):
+    with pytest.raises(TypeError, match=words):
+        type("Mine", (Optimizer,), {"state_names": names})
+
+
+def test_the_lists_are_whole():
+    """Every name of the base is either there to be overridden or defined, or refused."""
+    free = {"input_shape", "children", "keeps_shape", "output_shape", "forward", "backward",
+            "parameter_gradients", "tangent", "second_tangent", "backward_tangent",
+            "input_hessian", "input_gradient", "parameter_gradient"}
+    own = set(vars(so.Layer)) | set(vars(so.Linear(2, 1)))
+    assert {name for name in own if not name.startswith("__")} - free - {
+        "in_features", "out_features"} == set(layers.RESERVED)
+    free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2",
+            "schedule",
+            "_direction", "_gradient", "_gradient_norm", "_own_evaluation", "_settling", "change",
+            "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
+            "check_state"}
+    own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
+    assert {name for name in own if not name.startswith("__")} - free == set(base.RESERVED)
+
+
+class Counting(so.SGD):
+    """It has a use of its own for the count of steps."""
+
+    def __init__(self, network, loss):
+        super().__init__(network, loss, 0.1)
+        self.steps = 5
+
+
+class Trying(so.SGD):
+    def __init__(self, network, loss):
+        super().__init__(network, loss, 0.1)
+        self._trials = 0
+
+
+@pytest.mark.parametrize("method, name", [(Counting, "steps"), (Trying, "_trials")])
+def test_the_checker_tells_of_a_name_that_is_taken_in_the_constructor(method, name):
+    report = so.verify.optimizer(method)
+    assert not report.ok and any(finding.pass_name == "names" and name in str(finding)
+                                 for finding in report.findings)
+    assert "names" not in {finding.pass_name for finding in so.verify.optimizer(so.SGD).findings}
+
+
+def test_other_names_are_the_authors():
+    class Halves(so.Layer):
+        def cut(self, x):
+            return x[:, :1], x[:, 1:]
+
+        def forward(self, x):
+            first, second = self.cut(x)
+            y = np.concatenate([second, first], axis=1)
+            return y, so.nets.LinearSaved(x, y)
+
+    class Slow(so.SGD):
+        state_names = ("seen",)
+        seen = 0
+
+        def _gradient_of(self, evaluation):
+            return self._gradient(evaluation)
+
+    net = so.Network([Halves(), so.Linear(3, 2, rng=0)])
+    assert net(np.ones((2, 3))).shape == (2, 2)
+    Slow(so.mlp([2, 1], rng=0), so.SquaredError()).step(np.ones((2, 2)), np.ones((2, 1)))
