@@ -288,6 +288,8 @@ class Evaluation:
         the loss has none, or where something is not finite.
         """
         network, program = self.network, programs.program_of(self.network)
+        if self.workspace is not None and self.workspace.by_layers:
+            return None
         criterion = program and programs.criterion_of(self.loss_function, network)
         if criterion is None:
             return None

@@ -234,6 +234,17 @@ def test_a_subclass_that_overrides_nothing_runs_compiled(capsys):
     assert capsys.readouterr().out.endswith("literal passes run, as asked\n")
 
 
+def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
+    """Their products are NumPy's, whose threads must not take turns with those of SciPy's."""
+    net, loss = dense(), SquaredError()
+    x, y = np.ones((4, 6)), targets(loss, 4)
+    for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
+                                (so.ResidualPartitioning(net, loss), False),
+                                (so.EACG(net, loss), False),
+                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), False)):
+        assert (optimizer._own_evaluation(x, y).work is not None) == compiled
+
+
 def test_a_loss_of_the_authors_runs_by_its_own_passes():
     net = so.mlp([3, 2], rng=0)
     x, y = np.ones((4, 3)), np.zeros((4, 2))

@@ -125,6 +125,7 @@ class ResidualPartitioning(Optimizer):
     """
 
     fused = OnePass()
+    by_layers = True
     added = {"safeguard": False}
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
