@@ -23,7 +23,7 @@ import importlib
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "eacg", "exact", "ledger", "low_rank", "nets", "optimizers",
+_ROOMS = ("datasets", "eacg", "edition", "exact", "ledger", "low_rank", "nets", "optimizers",
           "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
 #: Rooms that stand in a folder of their own kind; all others stand beside this file.
 _PAPERS = ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton")
@@ -31,8 +31,8 @@ _NAMES = {"compiled.forms": ("literal",),
           "nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
                    "BoundedCriterion", "Chain", "Conv2d", "Flatten", "Huber", "Layer", "LayerNorm",
                    "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Skip",
-                   "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn", "load", "mlp",
-                   "rnn"),
+                   "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn", "from_arrays",
+                   "from_torch", "load", "mlp", "rnn"),
           "low_rank": ("CubicRegularization",),
           "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
           "eacg": ("EACG",),

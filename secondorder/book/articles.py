@@ -4,11 +4,13 @@ import re
 from dataclasses import dataclass
 
 from ..ledger import tally
-from ..ledger.labels import heading
+from ..ledger.labels import heading, is_number
+from ..ledger.registry import REGISTRY
+from ..ledger.terminal import drawable
 from . import code, formulas
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
-          "definition": ("≔", "definition")}
+          "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,7 @@ def anchor(label):
 
 def short(entry):
     """The labels as the rail shows them."""
-    names = [f"({label})" if re.fullmatch(r"\d+[a-z]?", label) else label
-             for label in entry.labels]
+    names = [f"({label})" if is_number(label) else label for label in entry.labels]
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
@@ -69,10 +70,12 @@ def article(entry, evaluated, symbols, blocks):
     where = f"[{entry.paper}] {heading(entry.labels)}"
     if entry.corrected:
         printed, corrected = formulas.pair(entry.formula, entry.corrected, symbols, where)
+    elif REGISTRY.papers[entry.paper] is None:
+        printed, corrected = formulas.mathml_or_source(entry.formula, symbols), None
     else:
         printed, corrected = formulas.mathml(entry.formula, symbols, where), None
     glyph, _ = GLYPHS[entry.verdict]
-    latex = [text for text in (entry.formula, entry.corrected) if text]
+    latex = [text for text in (entry.formula, entry.corrected) if text and drawable(text)]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=tally.verdict_of(entry),

@@ -26,7 +26,7 @@ class Evidence:
     rows : list of dict
         One a claim, see `rows`.
     ok : bool
-        Whether all seeds came out as the verdict says.
+        Whether no seed came out otherwise than the verdict says.
     both : list of (str, list of str)
         What is compared, and both sides' numbers of the first seed.
     live : list of str
@@ -43,8 +43,8 @@ def gathered(paper, label, seeds):
     """The evidence of the check that bears a label first, over seeds 0, 1, ..."""
     entry = next(one for one in REGISTRY.select(paper) if one.labels[0] == label)
     results = [run_equation(entry, seed) for seed in range(seeds)]
-    return Evidence(rows(results), all(result.ok for result in results), both_sides(results[0]),
-                    live_case(results[0]))
+    return Evidence(rows(results), not any(result.failed for result in results),
+                    both_sides(results[0]), live_case(results[0]))
 
 
 def both_sides(result):

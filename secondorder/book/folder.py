@@ -1,6 +1,7 @@
 """The folder that a book is written to: what is refused, and how it never holds half a book."""
 
 import contextlib
+import hashlib
 import importlib.resources
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from .. import files
 
 INDEX = "index.html"
-MARK = "made-by-secondorder-book"  # names the files of a book: these may be written again
+MARK = "made-by-secondorder-book"  # the files of a book and their digests: see `listed`
 _FIRST = "Written by secondorder book, which may write these files again or remove them:"
 
 MIXED = """<!doctype html><meta charset="utf-8"><title>A book that was broken off</title>
@@ -28,7 +29,7 @@ def opened(out):
     Raises
     ------
     FileExistsError
-        It holds anything but an earlier book.
+        It holds anything but an earlier book, or a page of it was changed.
     OSError
         It cannot be made or written to.
     """
@@ -38,6 +39,7 @@ def opened(out):
     try:
         place = files.output_directory(place)
         with files.exclusive(place):
+            refuse_changed_pages(place)
             yield place
     except BaseException:
         if not there:
@@ -55,6 +57,17 @@ def refuse_other_things(place):
             raise FileExistsError(f"{place} holds other things ({', '.join(others[:3])}"
                                   f"{', ...' if len(others) > 3 else ''}); name a folder that is "
                                   "new or empty, or one that holds an earlier book")
+
+
+def refuse_changed_pages(place):
+    """A page that somebody has changed since it was written is not lost."""
+    changed = [name for name, digests in listed(place).items()
+               if os.path.lexists(place / name) and _digest_of(place / name) not in digests]
+    if changed:
+        raise FileExistsError(f"{place} holds an earlier book with pages that are not as they were "
+                              f"written ({', '.join(changed[:3])}"
+                              f"{', ...' if len(changed) > 3 else ''}); move them away, or name "
+                              "another folder")
 
 
 def fill(place, contents):
@@ -75,14 +88,29 @@ def fill(place, contents):
     -------
     list of str
         Names of the files that were removed: an earlier book had them, this one has not.
+
+    Raises
+    ------
+    FileExistsError
+        A file that no book wrote stands where one is to go; nothing was changed.
     """
+    contents = {name: content if isinstance(content, bytes) else content.encode()
+                for name, content in contents.items()}
     earlier = listed(place)
+    foreign = [name for name in contents if name not in earlier and os.path.lexists(place / name)]
+    if foreign:
+        raise FileExistsError(f"{', '.join(str(place / name) for name in foreign)}: no page of the "
+                              "earlier book, so not replaced; move it away, or name another folder")
     gone = [name for name in earlier if name not in contents]
     with _hidden_folder(place) as new:
         for name, content in contents.items():
             (new / name).parent.mkdir(exist_ok=True)
-            (new / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        _write_list(place, {*contents, *earlier, INDEX})
+            (new / name).write_bytes(content)
+        later = {name: {_digest(content)} for name, content in contents.items()}
+        either = {name: earlier.get(name, set()) | later.get(name, set())
+                  for name in {*earlier, *later, INDEX}}
+        either[INDEX].add(_digest(MIXED.encode()))
+        _write_list(place, either)
         if earlier:
             files.write_text(place / INDEX, MIXED)
         for name in sorted(contents, key=lambda name: name == INDEX):
@@ -91,7 +119,7 @@ def fill(place, contents):
             (place / name).parent.mkdir(exist_ok=True)
             os.replace(new / name, place / name)
         _remove(place, gone if INDEX in contents else {*gone, INDEX})
-        _write_list(place, contents)
+        _write_list(place, later)
     return gone
 
 
@@ -119,15 +147,31 @@ def _remove(place, names):
 
 
 def listed(place):
-    """The files of the book that a folder holds; a name that leads out of it is none of them."""
+    """The files of the book that a folder holds -> SHA-256 of what may stand in each: more than one
+    while a book is exchanged. A name that leads out of the folder is none of them.
+    """
     mark = place / MARK
     lines = mark.read_text(encoding="utf-8").splitlines()[1:] if mark.is_file() else []
-    return [line for line in lines if re.fullmatch(r"(fonts/|figures/)?[\w.-]+", line)
-            and not line.startswith(".")]
+    entries = [line.split(" ") for line in lines]
+    return {name: set(digests) for name, *digests in entries
+            if re.fullmatch(r"(fonts/|figures/)?[\w.-]+", name) and not name.startswith(".")}
 
 
-def _write_list(place, names):
-    files.write_text(place / MARK, "\n".join([_FIRST, *sorted(names)]) + "\n")
+def _write_list(place, digests):
+    lines = [" ".join([name, *sorted(digests[name])]) for name in sorted(digests)]
+    files.write_text(place / MARK, "\n".join([_FIRST, *lines]) + "\n")
+
+
+def _digest(raw):
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _digest_of(path):
+    """Of a file's content; None for what is no file."""
+    try:
+        return _digest(files.read_bytes(path))
+    except OSError:
+        return None
 
 
 def static():

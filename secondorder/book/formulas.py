@@ -61,6 +61,14 @@ def mathml(latex, symbols=(), where=""):
     return ElementTree.tostring(tree, encoding="unicode")
 
 
+def mathml_or_source(latex, symbols=()):
+    """A formula as MathML, or its LaTeX where an author's own has what cannot be set."""
+    try:
+        return mathml(latex, symbols)
+    except FormulaError:
+        return f"<pre>{html.escape(latex)}</pre>"
+
+
 def pair(printed, corrected, symbols=(), where=""):
     """The formula as printed and as corrected, with what differs marked in both."""
     nodes, _ = changes.marked_pair(printed, corrected)

@@ -19,12 +19,16 @@ def room(paper):
 
 
 def title(paper):
-    """The paper's title: the first line of its room's description."""
+    """The paper's title: the first line of its room's description, or as it was registered."""
+    if REGISTRY.papers[paper] is None:
+        return REGISTRY.titles[paper] or paper
     return (room(paper).__doc__ or paper).strip().splitlines()[0].rstrip(".")
 
 
 def table(paper):
     """Rows (printed, here, meaning) of the table of symbols in the room's description."""
+    if REGISTRY.papers[paper] is None:
+        return [(symbol, "", text) for symbol, text in REGISTRY.symbols.get(paper, {}).items()]
     lines = (room(paper).__doc__ or "").splitlines()
     rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
     if len(rules) < 3:

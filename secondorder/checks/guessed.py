@@ -22,7 +22,12 @@ INSTEAD = {
         "KFRA": "EACG(network, loss, curvature='gauss-newton', solver='kfi')",
         "EA_CG": "EACG", "Newton": "TruncatedNewton", "HessianFree": "TruncatedNewton",
         "load_digits": "datasets.load_digits", "ntk": "reversible_gauss_newton.ntk",
-        "check": "verify.layer, verify.loss, verify.activation or verify.optimizer",
+        "check": "verify.layer, verify.loss, verify.activation, verify.derivative or "
+                 "verify.optimizer",
+        "Laplace": "exact.posterior, or eacg.posterior with Kronecker factors",
+        "laplace": "exact.posterior, or eacg.posterior with Kronecker factors",
+        "solve": "exact.solve", "eigsh": "exact.eigenpairs", "from_pytorch": "from_torch",
+        "from_state_dict": "from_arrays(state_dict, kinds)",
         "fit": "train", "papers": "residual_partitioning, low_rank, eacg and "
                                   "reversible_gauss_newton, one for each paper"},
     "secondorder.exact": {
@@ -33,6 +38,10 @@ INSTEAD = {
         "gauss_newton_vector_product": "GaussNewtonOperator(network, loss, x, y) @ v",
         "fvp": "FisherOperator(network, loss, x, y) @ v",
         "hessian_diagonal": "diagonal(network, loss, x, y)",
+        "eigsh": "eigenpairs", "eigenvalues": "eigenpairs", "top_eigenvalues": "eigenpairs",
+        "inverse": "solve", "laplace": "posterior", "Laplace": "posterior",
+        "influence": "solve, whose examples have it", "saliency": "diagonal or solve, whose "
+                                                                  "examples have it",
         "diag": "diagonal", "hessian_diag": "diagonal(network, loss, x, y)",
         "ggn_diagonal": "diagonal(network, loss, x, y, kind='gauss-newton')",
         "hessian_trace": "trace(network, loss, x, y)", "jac": "jacobian",

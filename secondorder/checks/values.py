@@ -1,5 +1,6 @@
 """Checks of numbers, names, shapes and arrays."""
 
+import copy
 import difflib
 import inspect
 import math
@@ -112,8 +113,10 @@ def check_l2(l2):
     return float(l2)
 
 
-def require_bytes(what, shape, dtype, max_bytes):
-    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`."""
+def require_bytes(what, shape, dtype, max_bytes, instead=None):
+    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`;
+    `instead` tells what to do where the caller cannot raise the limit.
+    """
     real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
     if not (real and max_bytes > 0):
         raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
@@ -121,7 +124,8 @@ def require_bytes(what, shape, dtype, max_bytes):
     if need > max_bytes:
         raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes "
                           f"({need / 2**30:.2f} GiB); the limit is "
-                          f"max_bytes={max_bytes:,}, which the caller may raise")
+                          + (f"max_bytes={max_bytes:,}, which the caller may raise"
+                             if instead is None else f"{max_bytes:,}: {instead}"))
 
 
 # -- names and kinds -------------------------------------------------------------------------------
@@ -400,6 +404,16 @@ def converted(array, dtype, name):
     if np.isinf(result).any() and not np.isinf(array).any():
         raise ValueError(f"{name} holds numbers too large for {np.dtype(dtype)}")
     return result
+
+
+def copied(value, what):
+    """Return a deep copy of `value`; TypeError, named, if it holds what cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception as error:  # whatever an author's own class raises
+        raise TypeError(f"{what} must be something that copy.deepcopy can copy, so that later "
+                        f"changes of it have no effect; for this {type(value).__name__} it raises "
+                        f"{type(error).__name__}: {error}") from error
 
 
 def like(value, target, what):

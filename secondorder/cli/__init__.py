@@ -24,6 +24,7 @@ Start here:
   secondorder compare                               all curvatures of one network side by side
   secondorder reproduce low-rank figure-2 --quick   a figure again, and the verdicts on its claims
   secondorder bench "dense Hessian"                 what curvature and steps cost, as ratios
+  secondorder edition new my-paper --tex paper.tex  an edition of your own paper
 Each command explains itself: secondorder COMMAND --help
 """
 
@@ -138,6 +139,7 @@ def parser():
         book,
         compare,
         data,
+        edition,
         equations,
         grade,
         parsing,
@@ -152,6 +154,6 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, reproduce, train, compare, book, grade, data, bench):
+    for command in (tour, equations, edition, reproduce, train, compare, book, grade, data, bench):
         command.add(commands)
     return top

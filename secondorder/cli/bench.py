@@ -1,5 +1,6 @@
 """`secondorder bench`: what curvature and steps cost."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -81,12 +82,13 @@ def run(options):
             print(case.name, case.about, *case.settings, sep="\n    ")
         return 0
     out = files.output_directory(options.out) if options.out else None
-    earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
     if options.against == "torch":
         from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
-    return _measure(options, bench, cases, out, earlier)
+    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+        earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
+        return _measure(options, bench, cases, out, earlier)
 
 
 def _again(options):

@@ -2,11 +2,13 @@
 
 import time
 
+from .own import load, load_here, load_option
 from .parsing import positive
 
 EXAMPLES = """\
   secondorder book --out book --open        all four papers
   secondorder book --out book low-rank      one of them
+  secondorder book --out book my-paper      an edition of your own, a folder here
 """
 
 
@@ -25,6 +27,7 @@ def add(commands):
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="processes that run the checks (default: one a core, four at most)")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
+    load_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -32,6 +35,8 @@ def run(options):
     """Write the book and say where it is."""
     from secondorder import book
 
+    load(options.load)
+    load_here(options.paper)
     began = time.monotonic()
     try:
         page = book.write(options.out, options.paper, options.seeds, jobs=options.jobs)

@@ -1,6 +1,6 @@
 """`secondorder compare`: all curvatures of one small network on one page."""
 
-from pathlib import Path
+import contextlib
 
 from secondorder import files
 
@@ -11,6 +11,8 @@ EXAMPLES = """\
   secondorder compare --out curvatures         the table as JSON and the page as a picture
   secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
 """
+#: The files of --out.
+WRITTEN = ("compare.json", "compare.png")
 
 
 def add(commands):
@@ -34,7 +36,8 @@ def add(commands):
                         help="largest number of parameters (default: 2500)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
-    parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there")
+    parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there; "
+                        "those of an earlier compare are replaced, other files are kept")
     parser.set_defaults(run=run)
 
 
@@ -43,6 +46,12 @@ def run(options):
     import secondorder as so
 
     out = files.output_directory(options.out) if options.out else None
+    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+        earlier = files.replaceable(out, WRITTEN, "compare") if out is not None else []
+        return _compare(so, options, out, earlier)
+
+
+def _compare(so, options, out, earlier):
     network, loss, x, y = _point(so, options)
     caption = (f"{options.data}, {len(x)} samples; {network!r}" if len(repr(network)) < 90 else
                f"{options.data}, {len(x)} samples; widths {x.shape[1]}, "
@@ -62,11 +71,12 @@ def run(options):
         for one in comparison.promises:
             print(f"  {'ok' if one['ok'] else 'NOT SO':<7}{one['name']}: {one['promise']}")
     if out is not None:
-        files.write_json(Path(out) / "compare.json",
-                         {"rows": rows, "promises": comparison.promises})
-        files.write_figure(Path(out) / "compare.png", comparison.figure(), dpi=150)
+        table, page = (out / name for name in WRITTEN)
+        files.write_json(table, {"rows": rows, "promises": comparison.promises}, command="compare")
+        files.write_figure(page, comparison.figure(), dpi=150, command="compare")
         if not options.json:
-            print(f"written: {out}")
+            for path in (table, page):
+                print(f"{'replaced' if path in earlier else 'written'}: {path}")
     return 0 if comparison.ok else 1
 
 

@@ -1,15 +1,13 @@
 """`secondorder verify` and `secondorder show`: the executable equations."""
 
-import importlib
-import importlib.util
 import inspect
 import re
-import sys
 from pathlib import Path
 
 import secondorder
 from secondorder import files
 
+from .own import load, load_here, load_option
 from .parsing import natural
 
 VERIFY_EXAMPLES = """\
@@ -19,15 +17,17 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               a range; a list as in "6, 7"; a topic as in KFAC
   secondorder verify --load mine.py my-paper        your own paper, from a file or module
+  secondorder verify my-paper --strict              your own edition (secondorder edition new), a
+                                                    folder here; fails while a display is unchecked
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
   secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
 The exit status is 0 only if every check came out as its verdict says: an erratum passes when the
-printed form fails and the corrected one holds. `error` in tables and --json is the largest
-difference of the two sides over the largest entry of either, unless a claim names another scale
-(`show` says which it is).
+printed form fails and the corrected one holds; an unchecked display fails with --strict only.
+`error` in tables and --json is the largest difference of the two sides over the largest entry of
+either, unless a claim names another scale (`show` says which it is).
 """
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers
@@ -41,6 +41,7 @@ SHOW_EXAMPLES = """\
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
   secondorder show --load mine.py my-paper 1        your own paper, from a file or module
+  secondorder show my-paper 7                       your own edition, a folder here
 
 Labels in any spelling: 39, (39), eq. 39, Theorem 1; several at once: "6, 7", 33 to 39, eqs. 5-7.
 Papers as people write them: EA-CG, low_rank, reversible, Deep Residual Partitioning.
@@ -61,11 +62,13 @@ def add(commands):
                         help="print a list of objects instead of tables")
     parser.add_argument("--markdown", action="store_true",
                         help="print EQUATIONS.md, with formulas in LaTeX")
+    parser.add_argument("--strict", action="store_true",
+                        help="status 1 as well while a display is unchecked")
     parser.add_argument("--write", action="store_true",
                         help="with --markdown: write EQUATIONS.md into the papers' folders")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="draws other random cases (default: 0)")
-    _add_load(parser)
+    load_option(parser)
     parser.set_defaults(run=verify)
 
     parser = commands.add_parser("show", help="one equation: formula, code, shapes, both sides",
@@ -83,36 +86,8 @@ def add(commands):
     parser.add_argument("--tex", action="store_true", help="formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
                         help="print one object: what verify --json says, and the formulas")
-    _add_load(parser)
+    load_option(parser)
     parser.set_defaults(run=show)
-
-
-def _add_load(parser):
-    parser.add_argument("--load", action="append", default=[], metavar="FILE",
-                        help="a Python file or module that registers a paper of your own "
-                             "(secondorder.ledger.paper); may be given several times")
-
-
-def _load(places):
-    """Run files or import modules that register papers; the papers that they brought."""
-    from secondorder.ledger.registry import REGISTRY
-
-    before = set(REGISTRY.papers)
-    for place in places:
-        path = Path(place)
-        if path.suffix == ".py":
-            if not path.is_file():
-                raise FileNotFoundError(f"--load: no such file: {place}")
-            spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-            module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-        else:
-            importlib.import_module(place)
-    brought = [paper for paper in REGISTRY.papers if paper not in before]
-    if places and not brought:
-        raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
-                         "secondorder.ledger.paper(key)")
-    return brought
 
 
 def _asked(options):
@@ -132,7 +107,8 @@ def verify(options):
     """Run the checks; status 1 if one did not come out as it should."""
     from secondorder import ledger
 
-    _load(options.load)
+    load(options.load)
+    load_here(options.paper)
     options.paper, label = _asked(options)
     if label is not None:
         study = _study(options.paper, label)
@@ -157,7 +133,11 @@ def verify(options):
         print(ledger.table(results) if results else "no equations were found")
         if len({result.paper for result in results}) > 1:
             print(f"\nall papers: {ledger.summary(results)}")
-    return 0 if results and all(result.ok for result in results) else 1
+    unchecked = sum(result.ok is None for result in results)
+    if options.strict and unchecked and not options.json:
+        print(f"--strict: {unchecked} of {len(results)} displays unchecked")
+    broken = any(result.failed for result in results) or options.strict and unchecked
+    return 0 if results and not broken else 1
 
 
 def _markdown(options):
@@ -177,7 +157,11 @@ def _markdown(options):
             raise ValueError("--write is for a checkout of the repository, not for the installed "
                              f"package in {top}")
         target = document.folder_of(paper) / "EQUATIONS.md"
-        files.write_text(target, page)
+        if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
+            files.write_text(target, page)
+        else:
+            files.replaceable(target.parent, [target.name], "verify")
+            files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
         print(f"written: {target}")
     if checkout and set(papers) & set(ledger.PAPERS) and _write_readme(top / "README.md"):
         print(f"written: {top / 'README.md'}")
@@ -197,7 +181,8 @@ def show(options):
     from secondorder.ledger import page
     from secondorder.ledger.registry import REGISTRY
 
-    _load(options.load)
+    load(options.load)
+    load_here(options.paper)
     paper, label = _asked(options)
     if paper is not None and not options.json:
         listing = _anywhere(paper, " ".join([options.paper, *options.label]))

@@ -8,17 +8,31 @@ from . import shortened
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Parser of one command: keeps the line breaks of its examples and takes ``--traceback``."""
+    """Parser of one command: keeps the line breaks of its examples and takes ``--traceback``.
+
+    Options may stand before, between and behind what has no name.
+    """
+
+    _intermixed = False  # whether the parsing that asks for itself again has begun
 
     def error(self, message):
         """End with one line and status 2; very long arguments are shortened."""
         super().error(shortened(message))
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args, namespace=None):
         """Refuse here what this command does not know: the parser above would show its own
         usage.
         """
-        namespace, unknown = super().parse_known_args(args, namespace)
+        # the commands of a command parse their own words
+        if self._intermixed or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True
+        # behind -- nothing is an option, which intermixed parsing forgets
+        parse = super().parse_known_args if "--" in args else self.parse_known_intermixed_args
+        try:
+            namespace, unknown = parse(args, namespace)
+        finally:
+            self._intermixed = False
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown

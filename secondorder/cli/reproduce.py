@@ -31,7 +31,8 @@ def add(commands):
         "reproduce", help="run figures, tables and claims of the papers again, and judge them",
         description="Run studies: every figure, table and claim of a paper, at the paper's own "
         "network sizes where this machine allows it. Each claim ends as held, did not hold or "
-        "undecided, by a criterion that was set before. Without arguments: the list of studies.",
+        "undecided, by the criterion in the paper's studies/criteria.md. Without arguments: the "
+        "list of studies.",
         examples=REPRODUCE)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or all")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
@@ -97,6 +98,9 @@ def run(options):
     with _executor(options) as executor, files.exclusive(files.output_directory(out)):
         if not options.resume:
             _refuse_earlier_runs(chosen, out, options)
+        for study in chosen:
+            if (out / study.paper).is_dir():
+                studies.running.written(study, out / study.paper)
         for study in chosen:
             records.append(_reproduce(study, out, executor, options))
     if options.json:

@@ -11,11 +11,13 @@ user's folder for caches. It is never kept beside the sources: an installed pack
 files behind when it is removed.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -54,9 +56,10 @@ def _writable(folder):
     """Whether a folder is there, or can be made, and can be written to."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()  # a full disk takes no file either
     except OSError:
         return False
-    return os.access(folder, os.W_OK | os.X_OK)
+    return True
 
 
 def summing(function):
@@ -98,17 +101,33 @@ def sources(package):
 
 
 def _forgiving(dispatcher):
-    """Compile anew, and write the cache anew, where a file of the cache is damaged."""
+    """Compile anew, and write the cache anew, where a file of the cache is damaged; keep what was
+    compiled in memory alone where the cache takes no more (a full disk, a quota).
+    """
     cache = getattr(dispatcher, "_cache", None)
-    load = getattr(cache, "load_overload", None)
+    load, save = (getattr(cache, name, None) for name in ("load_overload", "save_overload"))
 
     def load_overload(*arguments):
         try:
             return load(*arguments)
         except Exception:  # whatever unpickling a damaged file raises
-            cache.flush()
+            _forget(cache)
             return None
 
-    if load is not None:
-        cache.load_overload = load_overload
+    def save_overload(*arguments):
+        try:
+            save(*arguments)
+        except OSError:
+            _forget(cache)
+
+    if load is not None and save is not None:
+        cache.load_overload, cache.save_overload = load_overload, save_overload
     return dispatcher
+
+
+def _forget(cache):
+    """Remove the index of a cache: it may name a file of loops that was not written, or that is
+    older than the index.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        os.unlink(cache._cache_file._index_path)

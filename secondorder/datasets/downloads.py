@@ -1,18 +1,21 @@
 """Fetching the public data sets into a cache, every file held to its SHA-256."""
 
 import hashlib
+import http.client
 import shutil
 import tarfile
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
-from ..checks import lookup, number_in
+from ..checks import lookup, positive_number
 from .places import cache
 
 CHUNK = 1 << 16
+LARGEST = 1 << 28  # bytes of a file; the largest published one has 170 million
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ SOURCES = {
 }
 
 
-def download(name, timeout=30.0, say=print, sources=None):
+def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
     """Fetch a public data set into the cache, where `load` finds it, if it is not there yet.
 
     Parameters
@@ -72,6 +75,8 @@ def download(name, timeout=30.0, say=print, sources=None):
         Takes a line of text for every file.
     sources : dict of str to Source, optional
         Other places than the published ones.
+    seconds : float
+        That one file may take in all.
 
     Returns
     -------
@@ -84,32 +89,44 @@ def download(name, timeout=30.0, say=print, sources=None):
         For an unknown name; for a file whose bytes are not the published ones. Nothing of it is
         kept.
     ConnectionError
-        If a server refuses, ends early or stays silent; the files before are kept for the next
-        attempt.
+        If a server refuses, ends early, stays silent, is too slow, sends too much or answers what
+        is no HTTP; the files before are kept for the next attempt.
+    OSError
+        If the cache cannot be written to: a full disk, say.
+    BlockingIOError
+        If another process is fetching the set.
     """
     source = lookup(SOURCES if sources is None else sources, name, "data set")
-    number_in(timeout, "timeout", 0, float("inf"))
-    folder, begun = cache() / name, cache() / f"{name}.begun"
-    if folder.exists():
-        say(f"{name}: there")
-        return f"{source.form}:{name}"
-    begun.mkdir(parents=True, exist_ok=True)
+    timeout = positive_number(timeout, "timeout")
+    seconds = positive_number(seconds, "seconds")
+    cache().mkdir(parents=True, exist_ok=True)
+    with files.one_writer(cache() / name):
+        if (cache() / name).is_dir():
+            say(f"{name}: there")
+        else:
+            _fetch_all(name, source, timeout, say, seconds)
+    return f"{source.form}:{name}"
+
+
+def _fetch_all(name, source, timeout, say, seconds):
+    """All files of a set, those of an earlier attempt included, and its folder at the end."""
+    begun = cache() / f"{name}.begun"
+    begun.mkdir(exist_ok=True)
     for file, digest in source.digests.items():
         if (begun / f"{file}.complete").exists():
             say(f"{file}: there")
             continue
-        fetch(source.address + file, begun / file, digest, timeout)
+        fetch(source.address + file, begun / file, digest, timeout, seconds)
         if file.endswith(".tar.gz"):
             unpack(begun / file)
         (begun / f"{file}.complete").touch()
         say(f"{file}: fetched")
     for mark in begun.glob("*.complete"):
         mark.unlink()
-    begun.rename(folder)  # whole, or not at all
-    return f"{source.form}:{name}"
+    begun.rename(cache() / name)  # whole, or not at all
 
 
-def fetch(address, path, digest, timeout=30.0):
+def fetch(address, path, digest, timeout=30.0, seconds=3600.0):
     """Fetch one file, whole and with the SHA-256 that is expected, or not at all.
 
     Parameters
@@ -120,33 +137,68 @@ def fetch(address, path, digest, timeout=30.0):
         SHA-256 in hexadecimal digits.
     timeout : float
         Seconds that the server may be silent.
+    seconds : float
+        That the file may take in all.
     """
-    checksum, received = hashlib.sha256(), 0
+    checksum = hashlib.sha256()
     with files.atomic(path) as temporary:
-        try:
-            with (urllib.request.urlopen(address, timeout=timeout) as answer,
-                  open(temporary, "wb") as out):
-                expected = answer.headers.get("Content-Length")
-                while chunk := answer.read(CHUNK):
-                    out.write(chunk)
-                    checksum.update(chunk)
-                    received += len(chunk)
-        except urllib.error.HTTPError as error:
-            raise ConnectionError(f"{address}: the server answered {error.code} {error.reason}"
-                                  ) from error
-        except TimeoutError as error:
-            raise ConnectionError(f"{address}: no byte for {timeout:g} s") from error
-        except (urllib.error.URLError, OSError) as error:
-            if isinstance(error, urllib.error.URLError) and isinstance(error.reason, TimeoutError):
-                raise ConnectionError(f"{address}: no byte for {timeout:g} s") from error
-            reason = getattr(error, "reason", error)
-            raise ConnectionError(f"{address}: {reason}") from error
-        if expected is not None and received != int(expected):
-            raise ConnectionError(f"{address} ended after {received} of {expected} bytes; nothing "
-                                  "was kept")
+        with open(temporary, "wb") as out:
+            for chunk in _received(address, timeout, seconds):
+                out.write(chunk)
+                checksum.update(chunk)
         if checksum.hexdigest() != digest:
             raise ValueError(f"{address} is not the published file: SHA-256 {checksum.hexdigest()} "
                              f"instead of {digest}; nothing was kept")
+
+
+def _received(address, timeout, seconds):
+    """What a server sends, piece by piece; ConnectionError unless it sends all of it."""
+    received, latest = 0, time.monotonic() + seconds
+    try:
+        with urllib.request.urlopen(address, timeout=timeout) as answer:
+            expected = _length(answer, address)
+            while chunk := answer.read1(CHUNK):
+                received += len(chunk)
+                if received > LARGEST:
+                    raise ConnectionError(f"{address} goes on after {LARGEST} bytes, more than any "
+                                          "published file has; nothing was kept")
+                if time.monotonic() > latest:
+                    raise ConnectionError(f"{address}: not at its end after {seconds:g} s, "
+                                          f"{received} bytes were received; nothing was kept")
+                yield chunk
+    except urllib.error.HTTPError as error:
+        reason = " ".join(str(error.reason).split())[:80]
+        raise ConnectionError(f"{address}: the server answered {error.code} {reason}") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise ConnectionError(_told(error, address, timeout)) from error
+    if expected is not None and received != expected:
+        raise ConnectionError(f"{address} ended after {received} of {expected} bytes; nothing was "
+                              "kept")
+
+
+def _length(answer, address):
+    """The number of bytes that a server announces, or None."""
+    text = answer.headers.get("Content-Length")
+    if text is None or answer.headers.get("Transfer-Encoding"):
+        return None
+    if not text.strip().isdecimal() or int(text) > LARGEST:
+        raise ConnectionError(f"{address}: the server announces {text!r} bytes, which is no length "
+                              "of a published file")
+    return int(text)
+
+
+def _told(error, address, timeout):
+    """One line on what went wrong between here and a server."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, TimeoutError):
+        return f"{address}: no byte for {timeout:g} s"
+    if isinstance(error, ConnectionError) and str(error).startswith(address):
+        return str(error)  # our own words
+    if isinstance(error, http.client.IncompleteRead):
+        return f"{address} ended before its end; nothing was kept"
+    if isinstance(error, http.client.HTTPException):
+        return f"{address}: the answer is no HTTP ({type(error).__name__}: {str(error)[:80]!r})"
+    return f"{address}: {reason}"
 
 
 def unpack(path):

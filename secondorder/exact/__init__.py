@@ -1,8 +1,9 @@
 """Exact curvature; nothing here is approximated, but for estimates that state their error.
 
 One call each: gradients and products with vectors (``curvature``), whole matrices (``dense``),
-operators for SciPy (``operators``), diagonals, traces, spectral densities, and the objective for
-SciPy's optimizers. All of them work through the samples in chunks with ``batch_size``, and hand the
+operators for SciPy (``operators``), diagonals, traces, spectral densities, solutions of systems
+(``solving``), eigenpairs, Laplace's approximation (``posterior``), and the objective for SciPy's
+optimizers. All of them work through the samples in chunks with ``batch_size``, and hand the
 chunks to an ``executor``.
 """
 
@@ -12,14 +13,17 @@ from .curvature import gradient, hessian_vector_product, jacobian, sample_gradie
 from .dense import fisher, gauss_newton, hessian
 from .densities import SpectralDensity, spectral_density
 from .diagonals import diagonal, diagonal_methods
+from .eigenpairs import Eigenpairs, eigenpairs
 from .objectives import Objective, objective
 from .operators import CurvatureOperator, FisherOperator, GaussNewtonOperator, HessianOperator
+from .posterior import Posterior, posterior
+from .solving import Solution, solve
 from .traces import Trace, trace
 
-__all__ = ["CurvatureOperator", "FisherOperator", "GaussNewtonOperator", "HessianOperator",
-           "Objective", "SpectralDensity", "Trace", "diagonal", "diagonal_methods",
-           "finite_differences", "fisher", "gauss_newton", "gradient", "hessian",
-           "hessian_vector_product", "jacobian", "objective", "sample_gradients",
-           "spectral_density", "trace", "two_jet"]
+__all__ = ["CurvatureOperator", "Eigenpairs", "FisherOperator", "GaussNewtonOperator",
+           "HessianOperator", "Objective", "Posterior", "Solution", "SpectralDensity", "Trace",
+           "diagonal", "diagonal_methods", "eigenpairs", "finite_differences", "fisher",
+           "gauss_newton", "gradient", "hessian", "hessian_vector_product", "jacobian", "objective",
+           "posterior", "sample_gradients", "solve", "spectral_density", "trace", "two_jet"]
 
 __getattr__ = guessed.names(__name__)

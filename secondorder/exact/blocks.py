@@ -12,8 +12,9 @@ def unsupported(network):
     return next(others, None)
 
 
-def hessian(evaluation):
-    """Hessian of the mean loss, (P, P), for a chain of plain `Linear` and `Activation` layers.
+def hessian(evaluation, block):
+    """Hessian of the mean loss, (P, P) or a block of it, for a chain of plain `Linear` and
+    `Activation` layers.
 
     Let a_r be the input of the linear layer r, z_r its output, delta_r the gradient and S_r the
     Hessian of one sample's loss in z_r. The gradient in W_r[s, t] is delta_r[s] a_r[t]; its
@@ -28,8 +29,17 @@ def hessian(evaluation):
     the mean over samples of a_k[j] G_k[i, .]: one product of matrices for every unit i, written
     straight into its rows.
     """
-    samples, numbers = evaluation.samples, _numbers(evaluation.network)
-    return symmetric_sum(evaluation, numbers, lambda part, _: _rows(part, samples), "the Hessian")
+    samples, network = evaluation.samples, evaluation.network
+    places = network.slices
+    trained = [r for r, layer in enumerate(network.layers)
+               if layer.size and places[r].start < block.stop and block.start < places[r].stop]
+    whole = slice(places[trained[0]].start, places[trained[-1]].stop)  # of the layers it is in
+    H = symmetric_sum(evaluation, _numbers(network), lambda part, _: _rows(part, samples, trained),
+                      "the Hessian", whole)
+    if whole == block:
+        return H
+    inside = slice(block.start - whole.start, block.stop - whole.start)
+    return H[inside, inside].copy()
 
 
 def _numbers(network):
@@ -38,26 +48,30 @@ def _numbers(network):
     return network.size + 4 * max(widths) * sum(widths)
 
 
-def _rows(evaluation, samples):
-    """Rows of the upper triangle as pairs of factors; see `hessian` and :func:`symmetric_sum`."""
+def _rows(evaluation, samples, trained):
+    """Rows of the upper triangle, in the parameters of the `trained` layers, as pairs of factors;
+    see `hessian` and :func:`symmetric_sum`.
+    """
     network, saved, places = evaluation.network, evaluation.saved, evaluation.network.slices
-    trained = [r for r, layer in enumerate(network.layers) if layer.size]
+    origin, end = places[trained[0]].start, places[trained[-1]].stop
     weights = np.full((evaluation.samples, 1), 1 / samples, dtype=network.dtype)
     S = _output_hessians(evaluation, trained[0])
     for k in trained:
         layer, here, later = network.layers[k], places[k].start, [r for r in trained if r >= k]
-        a, (J, T) = saved[k].input * weights, _jacobians(evaluation, k, S)
-        G = np.empty((evaluation.samples, network.size - here), dtype=network.dtype)
+        a, (J, T) = saved[k].input * weights, _jacobians(evaluation, k, S, trained[-1])
+        G = np.empty((evaluation.samples, end - here), dtype=network.dtype)
         pieces = {r: G[:, places[r].start - here : places[r].stop - here] for r in later}
         factors = {r: _factors(saved[r].input, evaluation.deltas[r]) for r in later}
         for i in range(layer.out_features):
             for r, piece in pieces.items():
                 _gradient_derivative(network.layers[r], *factors[r], T[r][:, i], J[r][:, i], piece)
             first = i * layer.in_features  # what stands before it is known by symmetry
-            yield slice(here + first, here + first + layer.in_features), a, G[:, first:]
+            row = here - origin + first
+            yield slice(row, row + layer.in_features), a, G[:, first:]
             if layer.bias is not None:
                 first = layer.weight.size + i
-                yield slice(here + first, here + first + 1), weights, G[:, first:]
+                row = here - origin + first
+                yield slice(row, row + 1), weights, G[:, first:]
 
 
 def _output_hessians(evaluation, first):
@@ -67,13 +81,15 @@ def _output_hessians(evaluation, first):
     return dict(enumerate(chain.input_hessian_from(saved, deltas, H_p, stop=first + 1), first))
 
 
-def _jacobians(evaluation, k, S):
-    """J_kr (samples, out of k, in of r) and T_kr (samples, out of k, out of r), by layer r >= k."""
+def _jacobians(evaluation, k, S, last):
+    """J_kr (samples, out of k, in of r) and T_kr (samples, out of k, out of r), by layer r from k
+    to `last`.
+    """
     layers, samples, dtype = evaluation.network.layers, evaluation.samples, evaluation.network.dtype
     width = layers[k].out_features
     J, T = {k: np.zeros((samples, width, layers[k].in_features), dtype)}, {k: S[k]}
     down = np.broadcast_to(np.eye(width, dtype=dtype), (samples, width, width))
-    for r in range(k + 1, len(layers)):
+    for r in range(k + 1, last + 1):
         if isinstance(layers[r], Activation):
             down = down * evaluation.saved[r].slope[:, None, :]
         else:

@@ -9,12 +9,15 @@ from . import blocks
 from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import (check_network, evaluated, output_jacobian_at, outputs_of, two_jet_at)
-from .symmetric import slices, symmetric_sum
+from .places import place
+from .symmetric import require_finite_block, slices, symmetric_sum
+
+MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 
 
-def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_size=None,
-            executor=None):
-    """Exact Hessian of the objective, (P, P).
+def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=None,
+            max_bytes=2**30, batch_size=None, executor=None):
+    """Exact Hessian of the objective, (P, P), or its block of a layer.
 
     Parameters
     ----------
@@ -24,6 +27,9 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_s
         chains of plain `Linear` and `Activation` layers, from the Hessians in the outputs of the
         linear layers, one GEMM per unit. ``"auto"``: blocks where they apply, else products.
     l2 : float
+    layer, parameter
+        Only the block of a layer, of several in a row, or of a parameter, without the rest of the
+        matrix; see :class:`HessianOperator`.
     max_bytes : int
         Refuse, with `MemoryError`, a matrix larger than this. The peak is about twice the matrix,
         and a few MiB at least; with `batch_size`, three times.
@@ -32,7 +38,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_s
 
     Returns
     -------
-    (P, P) array
+    (P, P) array, or (n, n) for n parameters of a block
 
     Raises
     ------
@@ -45,8 +51,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_s
     """
     l2 = check_l2(l2)
     compute = lookup(METHODS, method, "method")
-    check_network(network)
-    require_bytes("the Hessian", (network.size, network.size), network.dtype, max_bytes)
+    block = _block(network, layer, parameter, "the Hessian", max_bytes)
     unsupported = blocks.unsupported(network)
     if method == "blocks" and unsupported is not None:
         raise TypeError("method='blocks' supports chains of Linear and Activation layers, not "
@@ -54,67 +59,79 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, max_bytes=2**30, batch_s
     if compute is None:
         compute = blocks.hessian if unsupported is None else _products
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    return _with_penalty(network, _mean_matrix(chunks, compute), l2, "the Hessian")
+    return _with_penalty(_mean_matrix(chunks, compute, block), chunks, block, l2, "the Hessian")
 
 
-def _mean_matrix(chunks, compute, *others):
-    """``compute(evaluation, *others)``, a mean over samples, (P, P), over all chunks; `others` have
-    a row for each sample.
+def _block(network, layer, parameter, what, max_bytes):
+    """Where the block that is asked for stands in theta; MemoryError if it is too large."""
+    check_network(network)
+    block = place(network, layer, parameter)
+    size = block.stop - block.start
+    require_bytes(what, (size, size), network.dtype, max_bytes)
+    return block
+
+
+def _mean_matrix(chunks, compute, block, *others):
+    """``compute(evaluation, block, *others)``, a mean over samples, (n, n), over all chunks;
+    `others` have a row for each sample.
     """
     if chunks.is_whole:
         with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
-            return compute(evaluation, *others)
-    size = chunks.network.size
-    matrix = chunks.total(_matrix_sum, compute, shape=(size, size), rows=others)
+            return compute(evaluation, block, *others)
+    size = block.stop - block.start
+    matrix = chunks.total(_matrix_sum, compute, block, shape=(size, size), rows=others)
     matrix *= matrix.dtype.type(1) / chunks.samples
     return matrix
 
 
-def _matrix_sum(network, loss, x, y, compute, *others):
+def _matrix_sum(network, loss, x, y, compute, block, *others):
     with evaluated(network, loss, x, y) as evaluation:
-        matrix = compute(evaluation, *others)
+        matrix = compute(evaluation, block, *others)
         matrix *= evaluation.samples
         return matrix
 
 
-def _with_penalty(network, matrix, l2, what):
+def _with_penalty(matrix, chunks, block, l2, what):
     """Add l2 I to a finite matrix in place."""
     diagonal = np.einsum("ii->i", matrix)
     diagonal += l2
-    network.require_finite(diagonal, what)
+    require_finite_block(chunks.network, diagonal, block, what)
     return matrix
 
 
-def _products(evaluation):
+def _products(evaluation, block):
     """Row i is the product with the i-th unit vector; in one pass there are several."""
-    size = evaluation.network.size
-    H = np.empty((size, size), dtype=evaluation.network.dtype)
+    network, size = evaluation.network, block.stop - block.start
+    H = np.empty((size, size), dtype=network.dtype)
     for rows in slices(size, ROWS):
-        units = np.eye(rows.stop - rows.start, size, rows.start, dtype=H.dtype)
-        H[rows] = hessian_rows(evaluation, units)
+        units = np.eye(rows.stop - rows.start, network.size, block.start + rows.start,
+                       dtype=H.dtype)
+        H[rows] = hessian_rows(evaluation, units)[:, block]
     H *= H.dtype.type(1) / evaluation.samples
-    return evaluation.network.require_finite(H, "the Hessian")
+    return require_finite_block(network, H, block, "the Hessian")
 
 
-def _polarisation(evaluation):
+def _polarisation(evaluation, block):
     """v^T H w = (q(v + w) - q(v) - q(w)) / 2 with q(v) = v^T H v."""
-    size = evaluation.network.size
-    identity = np.eye(size, dtype=evaluation.network.dtype)
+    network, size = evaluation.network, block.stop - block.start
+    identity = np.eye(size, network.size, block.start, dtype=network.dtype)
     q = [two_jet_at(evaluation, row)[2] for row in identity]
     H = np.diag(np.array(q, dtype=identity.dtype))
     for i in range(size):
         for j in range(i):
             both = two_jet_at(evaluation, identity[i] + identity[j])[2]
             H[i, j] = H[j, i] = (both - q[i] - q[j]) / 2
-    return evaluation.network.require_finite(H, "the Hessian")
+    return require_finite_block(network, H, block, "the Hessian")
 
 
 METHODS = {"auto": None, "blocks": blocks.hessian, "products": _products,
            "polarisation": _polarisation}
 
 
-def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, executor=None):
-    """Generalised Gauss-Newton matrix: mean over samples of J^T H_loss J, plus l2 I, (P, P).
+def gauss_newton(network, loss, x, y, l2=0.0, layer=None, parameter=None, max_bytes=2**30,
+                 batch_size=None, executor=None):
+    """Generalised Gauss-Newton matrix: mean over samples of J^T H_loss J, plus l2 I, (P, P), or its
+    block of a layer.
 
     Positive semidefinite where the loss is convex in the outputs; for other losses it may be
     indefinite.
@@ -126,6 +143,8 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, 
     x : (S, *input_shape) array
     y : targets of the loss
     l2 : float
+    layer, parameter
+        Only the block of a layer, as for :func:`hessian`.
     max_bytes : int
         Refuse, with `MemoryError`, a matrix larger than this.
     batch_size, executor
@@ -133,7 +152,7 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, 
 
     Returns
     -------
-    (P, P) array
+    (P, P) array, or (n, n) for n parameters of a block
 
     Raises
     ------
@@ -141,36 +160,59 @@ def gauss_newton(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, 
         As :func:`hessian`.
     """
     l2 = check_l2(l2)
-    chunks = _with_room(network, loss, x, y, max_bytes, batch_size, executor)
-    G = _mean_matrix(chunks, _gauss_newton)
-    return _with_penalty(network, G, l2, "the Gauss-Newton matrix")
+    block = _block(network, layer, parameter, "the matrix", max_bytes)
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
+    G = _mean_matrix(chunks, _gauss_newton, block)
+    return _with_penalty(G, chunks, block, l2, "the Gauss-Newton matrix")
 
 
-def _gauss_newton(evaluation):
+def _gauss_newton(evaluation, block):
     def middle(part):
         return part.loss_function.hessian(part.outputs, part.y)
 
-    return _congruence(evaluation, middle, "the Gauss-Newton matrix")
-
-
-def _with_room(network, loss, x, y, max_bytes, batch_size, executor):
-    check_network(network)
-    require_bytes("the matrix", (network.size, network.size), network.dtype, max_bytes)
-    return Chunks(network, loss, x, y, batch_size, executor)
+    return _congruence(evaluation, block, middle, "the Gauss-Newton matrix")
 
 
 ROWS = 128  # rows of a matrix that are computed at a time
 
 
-def _congruence(evaluation, middle, what):
-    """Mean over samples of J^T M J; ``middle(part)`` gives M (S', C, C) for a part of the batch."""
-    network, (samples, outputs) = evaluation.network, evaluation.outputs.shape
+def _congruence(evaluation, block, middle, what):
+    """Mean over samples of J^T M J, J the columns of a block of the Jacobian; ``middle(part)``
+    gives M (S', C, C) for a part of the batch.
+    """
+    (samples, outputs), size = evaluation.outputs.shape, block.stop - block.start
 
     def rows_of(part, where):
-        J = output_jacobian_at(part.saved, network, part.outputs)
+        J = _jacobian(part, block)
         yield from _gram(J, middle(part) / samples @ J)
 
-    return symmetric_sum(evaluation, 2 * (outputs + 1) * network.size, rows_of, what)
+    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block)
+
+
+def _jacobian(part, block):
+    """Columns of a block of the outputs' Jacobian, (S, C, n)."""
+    network, outputs = part.network, part.outputs
+    if block.stop - block.start == network.size:
+        return output_jacobian_at(part.saved, network, outputs)
+    units = np.eye(outputs.shape[1], dtype=outputs.dtype)
+    return np.stack([_gradients(part, np.broadcast_to(unit, outputs.shape), block)
+                     for unit in units], axis=1)
+
+
+def _gradients(part, y_bar, block):
+    """A block of every sample's gradient (S, n), for gradients y_bar (S, C) in the outputs; layers
+    outside of the block are asked for none.
+    """
+    chain, saved = part.network.chain, part.saved
+    if block.stop - block.start == chain.size:
+        return chain.parameter_gradients(saved, y_bar)
+    bars, pieces = chain.output_gradients(saved, y_bar), []
+    for layer, own, bar, where in zip(chain.layers, saved, bars, chain.slices):
+        first, last = max(where.start, block.start), min(where.stop, block.stop)
+        if first < last:
+            rows = layer.parameter_gradients(own, bar)
+            pieces.append(rows[:, first - where.start : last - where.start])
+    return np.concatenate(pieces, axis=1)
 
 
 def _gram(left, right):
@@ -183,9 +225,10 @@ def _gram(left, right):
 FISHER_KINDS = ("exact", "empirical", "sampled")
 
 
-def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_bytes=2**30,
-           batch_size=None, executor=None):
-    """Fisher matrix: mean of E[g g^T], g the gradient of one sample's loss, plus l2 I, (P, P).
+def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
+           parameter=None, max_bytes=2**30, batch_size=None, executor=None):
+    """Fisher matrix: mean of E[g g^T], g the gradient of one sample's loss, plus l2 I, (P, P), or
+    its block of a layer.
 
     Parameters
     ----------
@@ -197,6 +240,8 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
         For ``"sampled"``.
     draws : int
         Number of targets per sample, for ``"sampled"``.
+    layer, parameter
+        Only the block of a layer, as for :func:`hessian`.
     batch_size, executor
         As for :func:`gradient`. The targets are drawn here, before the chunks are worked out, and
         are the same for all batch sizes.
@@ -225,34 +270,37 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, max_byt
     """
     l2 = check_l2(l2)
     one_of(FISHER_KINDS, kind, "kind")
-    chunks, others = _with_room(network, loss, x, y, max_bytes, batch_size, executor), ()
+    block, others = _block(network, layer, parameter, "the matrix", max_bytes), ()
+    chunks = Chunks(network, loss, x, y, batch_size, executor)
     if kind == "sampled":
         others = drawn_scores(chunks, rng, draws)
     compute = _exact_fisher if kind == "exact" else _score_fisher
-    return _with_penalty(network, _mean_matrix(chunks, compute, *others), l2, "the Fisher matrix")
+    F = _mean_matrix(chunks, compute, block, *others)
+    return _with_penalty(F, chunks, block, l2, "the Fisher matrix")
 
 
-def _exact_fisher(evaluation):
-    return _congruence(evaluation, lambda part: part.loss_function.fisher(part.outputs),
+def _exact_fisher(evaluation, block):
+    return _congruence(evaluation, block, lambda part: part.loss_function.fisher(part.outputs),
                        "the Fisher matrix")
 
 
-def _score_fisher(evaluation, *scores):
+def _score_fisher(evaluation, block, *scores):
     """From scores (S, C); without them, from the gradients of the loss with the given targets."""
     scores = scores or fisher_scores(evaluation, "empirical")
-    return _second_moment(evaluation, scores, "the Fisher matrix")
+    return _second_moment(evaluation, block, scores, "the Fisher matrix")
 
 
-def _second_moment(evaluation, scores, what):
-    """Mean over samples and scores (S, C) of g g^T, g (P,) the gradient of a sample's score."""
-    chain, number = evaluation.network.chain, evaluation.samples * len(scores)
+def _second_moment(evaluation, block, scores, what):
+    """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's
+    score.
+    """
+    number, size = evaluation.samples * len(scores), block.stop - block.start
 
     def rows_of(part, where):
-        G = [chain.parameter_gradients(part.saved, score[where]) for score in scores]
-        G = np.concatenate(G)
+        G = np.concatenate([_gradients(part, score[where], block) for score in scores])
         yield from _gram(G, G / number)
 
-    return symmetric_sum(evaluation, 3 * len(scores) * evaluation.network.size, rows_of, what)
+    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, what, block)
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):
@@ -278,4 +326,6 @@ def drawn_scores(batch, rng, draws):
 
 def _drawn(loss, p, rng, draws):
     draws, rng = whole_number(draws, "draws", 1), generator(rng)
+    require_bytes(f"draws={draws}: an array of gradients in the outputs", (draws, *p.shape),
+                  p.dtype, MAX_BYTES, "take fewer draws, or the exact matrix")
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

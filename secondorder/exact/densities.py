@@ -6,12 +6,18 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import stdtrit
 
-from ..checks import positive_number, real_array, whole_number
+from ..checks import positive_number, real_array, require_bytes, whole_number
 from ..checks.randomness import generator
 from .operators import operator_of
 
+FAR = 50  # widths beyond which the kernel is 0
 REACH = 5  # widths beyond the outermost node where the curve ends
 RESOLUTION = 60  # the spectrum's range in widths, where no width is given
+WIDEST = 1e100  # width
+LEAST = 1e-100  # size of a matrix that is not taken for zero
+POINTS = 400  # where no points are given
+GAP = 2  # widths that points may stand apart where an area is asked for
+MAX_BYTES = 2**30  # that the starting vectors, or the Krylov basis of one, may take
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,9 @@ class SpectralDensity:
         Mean over all eigenvalues of the normal density of standard deviation `width` around each;
         it integrates to 1.
     error : (n,) array
-        How far `density` may be off at each point, in 99 of 100 draws.
+        What the probes, the number of steps and rounding leave open at each point. Not every point
+        is within it: measured as below, 87 % of the points or more from 12 steps on, and 43 % or
+        more with 2. Where points matter together, `total_error` is what holds.
     width : float
     size : int
         Of the matrix.
@@ -45,8 +53,27 @@ class SpectralDensity:
 
     @property
     def total_error(self):
-        """Integral of `error`: in area between the curves, how far the density may be off."""
-        return float(np.trapezoid(self.error, self.points))
+        """How far the density may be off, as an area between curves: the integral of `error`, and
+        at most 2, which no two densities exceed.
+
+        The distance was within it in 98 of 100 draws or more: 200 draws for each of 17 Hessians,
+        Gauss-Newton and Fisher matrices of networks of 12 to 123 parameters, with 2, 4 and 10
+        probes and 2, 3, 5, 12 and 40 steps. It is about four times the distance; with 2 probes
+        it says little, mostly 2.
+
+        Raises
+        ------
+        ValueError
+            If points stand more than two widths apart, so that they show no area.
+        """
+        return self._area(self.error)
+
+    def _area(self, heights):
+        gap = np.diff(self.points).max()
+        if gap > GAP * self.width:
+            raise ValueError(f"areas need points at most {GAP} widths apart: these are up to "
+                             f"{gap:.3g} apart, and the width is {self.width:.3g}")
+        return min(float(np.trapezoid(heights, self.points)), 2.0)
 
     def smoothed(self, eigenvalues):
         """The density of known eigenvalues (n,), smoothed in the same way, at the same points."""
@@ -56,9 +83,14 @@ class SpectralDensity:
         return _smoothed(self.points, values, np.full(values.shape, 1 / values.size), self.width)
 
     def distance(self, eigenvalues):
-        """Area between the density and that of known eigenvalues (n,); between 0 and 2."""
-        gap = np.abs(self.density - self.smoothed(eigenvalues))
-        return float(np.trapezoid(gap, self.points))
+        """Area between the density and that of known eigenvalues (n,), over the points; 0 to 2.
+
+        Raises
+        ------
+        ValueError
+            As `total_error`.
+        """
+        return self._area(np.abs(self.density - self.smoothed(eigenvalues)))
 
 
 def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, width=None,
@@ -78,7 +110,8 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
         close together, so that a smaller `width` makes sense.
     width : float, optional
         Standard deviation of the kernel, in units of the eigenvalues; by default the spectrum's
-        range divided by 60.
+        range divided by 60. It may not be narrower than rounding lets eigenvalues be known, nor,
+        without `points`, than half the distance between 400 points.
     points : (n,) array, optional
         Where the density is wanted; by default 400 points from end to end.
     rng : None, int or numpy.random.Generator
@@ -95,7 +128,9 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     Raises
     ------
     ValueError, TypeError, FloatingPointError, RuntimeError
-        As :func:`trace`.
+        As :func:`trace`; a `width` that is too narrow.
+    MemoryError
+        The starting vectors, or as many basis vectors as steps, would need more than 1 GiB.
 
     Notes
     -----
@@ -107,17 +142,21 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     for every polynomial f of degree up to 2 steps - 1; the nodes are the eigenvalues of T, the
     weights the squared first entries of its eigenvectors. Here f is the normal kernel around a
     point. The stated error adds to the probes' spread (Student's t, 99 %) how much the density
-    still changes over the last quarter of the steps.
+    still changes over the last quarter of the steps, one at least, and what rounding moves the
+    nodes. It is no larger than what is possible, with a density from 0 to the kernel's height.
     """
     probes, steps = whole_number(probes, "probes", 2), whole_number(steps, "steps", 2)
-    width = None if width is None else positive_number(width, "width")
+    width = None if width is None else positive_number(width, "width", WIDEST)
     points = None if points is None else _checked_points(points)
     rng = generator(rng)
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
+    for name, count in (("probes", probes), ("steps", min(steps, A.shape[0]))):
+        require_bytes(f"{name}={count}: an array of vectors", (count, A.shape[0]), float, MAX_BYTES,
+                      f"take fewer {name}")
     signs = rng.choice(np.array([-1.0, 1.0]), size=(probes, A.shape[0]))
     coefficients = [lanczos(A, start, steps) for start in signs]
-    return _density(A.shape[0], coefficients, width, points)
+    return _density(A, coefficients, steps, width, points)
 
 
 def lanczos(A, start, steps):
@@ -149,36 +188,68 @@ def quadrature(diagonal, beside):
     return nodes, vectors[0] ** 2
 
 
-def _density(size, coefficients, width, points):
+def _density(A, coefficients, steps, width, points):
     """`SpectralDensity` from the tridiagonal matrices of all probes."""
     rules = [quadrature(*both) for both in coefficients]
-    ends = min(nodes[0] for nodes, _ in rules), max(nodes[-1] for nodes, _ in rules)
-    if width is None:
-        width = (ends[1] - ends[0]) / RESOLUTION or max(abs(ends[0]), 1.0) / RESOLUTION
+    low, high = min(nodes[0] for nodes, _ in rules), max(nodes[-1] for nodes, _ in rules)
+    # how well rounding lets an eigenvalue be known
+    known = np.sqrt(A.shape[0]) * float(np.finfo(A.dtype).eps) * max(-low, high, LEAST)
+    width = _checked_width(width, low, high, known, points is None)
     if points is None:
-        points = np.linspace(ends[0] - REACH * width, ends[1] + REACH * width, 400)
+        points = np.linspace(low - REACH * width, high + REACH * width, POINTS)
     curves = np.array([_smoothed(points, *rule, width) for rule in rules])
-    fewer = [quadrature(a[: _fewer(a)], b[: _fewer(a) - 1]) for a, b in coefficients]
-    unsettled = curves.mean(axis=0) - np.mean(
-        [_smoothed(points, *rule, width) for rule in fewer], axis=0)
+    density = curves.mean(axis=0)
     spread = curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
-    error = spread * stdtrit(len(curves) - 1, 0.995) + np.abs(unsettled)
+    shorter = [quadrature(a[:k], b[:k - 1]) for a, b in coefficients
+               for k in [_fewer(a, min(steps, A.shape[0]), A.shape[0])]]
+    unsettled = density - np.mean([_smoothed(points, *rule, width) for rule in shorter], axis=0)
+    moved = np.mean([_moved(points, *rule, width) for rule in rules], axis=0) * known
+    error = spread * stdtrit(len(curves) - 1, 0.995) + np.abs(unsettled) + moved
+    height = 1 / (width * np.sqrt(2 * np.pi))
+    error = np.minimum(error, np.maximum(density, height - density))
     longest = max(len(nodes) for nodes, _ in rules)
     nodes, weights = (np.array([np.pad(part, (0, longest - len(part)), mode)
                                 for part in parts])
                       for parts, mode in zip(zip(*rules), ("edge", "constant")))
-    return SpectralDensity(points, curves.mean(axis=0), error, float(width), size, nodes, weights)
+    return SpectralDensity(points, density, error, float(width), A.shape[0], nodes, weights)
 
 
-def _fewer(diagonal):
-    """Three quarters of the steps; all of them where the space was exhausted."""
-    return max(1, -(-3 * len(diagonal) // 4))
+def _fewer(diagonal, steps, size):
+    """Three quarters of the steps, but one less at least; all of them where the space was
+    exhausted.
+    """
+    rows = len(diagonal)
+    return rows if rows < steps or rows == size else min(-(-3 * rows // 4), rows - 1)
+
+
+def _checked_width(width, low, high, known, evenly):
+    """The width that was given, or by default; `evenly`, whether the points follow from it."""
+    extent = high - low
+    if width is None:
+        return (extent if extent > RESOLUTION * known else max(abs(low), 1.0)) / RESOLUTION
+    if width < known:
+        raise ValueError(f"width must be at least {known:.3g}, as rounding lets the eigenvalues be "
+                         f"known no better, got {width:.3g}")
+    least = extent / (GAP * (POINTS - 1) - 2 * REACH)  # extent + 2 REACH width, in steps of GAP
+    if evenly and width < least:
+        raise ValueError(f"width must be at least {least:.3g} for {POINTS} points over all "
+                         f"eigenvalues, got {width:.3g}: the kernel would fall between them; "
+                         "give points where you want a narrower one")
+    return width
 
 
 def _smoothed(points, nodes, weights, width):
     """sum_k weight_k N(point; node_k, width^2), at every point."""
-    scaled = (points[:, None] - nodes) / width
+    scaled = np.clip((points[:, None] - nodes) / width, -FAR, FAR)
     return np.exp(-scaled * scaled / 2) @ weights / (width * np.sqrt(2 * np.pi))
+
+
+def _moved(points, nodes, weights, width):
+    """sum_k weight_k |slope of N(point; node_k, width^2)|: what a move of all nodes may change, in
+    units of the move.
+    """
+    scaled = np.minimum(np.abs(points[:, None] - nodes) / width, FAR)
+    return (scaled * np.exp(-scaled * scaled / 2)) @ weights / (width * width * np.sqrt(2 * np.pi))
 
 
 def _checked_points(points):

@@ -14,6 +14,7 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import evaluate_once, mean_of, product_sum
 from .dense import drawn_scores
+from .places import place
 from .symmetric import part_of, slices
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
@@ -23,7 +24,7 @@ UNITS = 64  # unit vectors that are multiplied at a time
 
 
 def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws=1, l2=0.0,
-             batch_size=None, executor=None):
+             layer=None, parameter=None, batch_size=None, executor=None):
     """Diagonal of a curvature matrix, exact, without the matrix.
 
     Parameters
@@ -44,12 +45,15 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
         Number of targets per sample.
     l2 : float
         Adds l2.
+    layer, parameter
+        Only the entries of a layer, of several in a row, or of a parameter; see
+        :class:`HessianOperator`.
     batch_size, executor
         As for :func:`gradient`.
 
     Returns
     -------
-    (P,) array
+    (P,) array, or (n,) for n parameters of a layer
 
     Raises
     ------
@@ -57,18 +61,32 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
         ``"recursion"`` for a layer that it does not know; a Fisher matrix for a loss that has none.
     ValueError, FloatingPointError, RuntimeError
         As :func:`gradient`; unknown names.
+
+    Examples
+    --------
+    *Saliency.* Optimal brain damage (LeCun, Denker, Solla 1990): what the objective rises by if one
+    weight is set to zero and all others stay, to second order at a minimum, is H_ii theta_i^2 / 2.
+
+    >>> import numpy as np, secondorder as so
+    >>> net, x = so.mlp([3, 4, 2], rng=0), np.random.default_rng(1).normal(size=(20, 3))
+    >>> problem = net, so.SquaredError(), x, np.ones((20, 2))
+    >>> saliency = so.exact.diagonal(*problem) * net.theta**2 / 2
+    >>> least = np.argsort(saliency)[:3]      # the weights that are missed least
+
+    Where the other weights are trained anew, see :func:`solve`.
     """
     l2 = check_l2(l2)
     one_of(KINDS, kind, "kind")
     one_of(METHODS, method, "method")
+    block = place(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     shape, what = (network.size,), f"the diagonal of the {NAMES[kind]}"
     if kind == "hessian":
-        total = _hessian_diagonal(chunks, method)
+        total = _hessian_diagonal(chunks, method, block)
     else:
         scores = drawn_scores(chunks, rng, draws) if kind == "fisher-sampled" else []
-        total = chunks.total(squares_sum, kind, shape=shape, rows=scores)
-    return mean_of(network, total, chunks.samples, np.ones_like(total), l2, what)
+        total = chunks.total(squares_sum, kind, block, shape=shape, rows=scores)
+    return mean_of(network, total, chunks.samples, np.ones_like(total), l2, what)[block]
 
 
 NAMES = dict(zip(KINDS, ("Hessian", "Gauss-Newton matrix", *3 * ["Fisher matrix"])))
@@ -77,8 +95,10 @@ NAMES = dict(zip(KINDS, ("Hessian", "Gauss-Newton matrix", *3 * ["Fisher matrix"
 # -- Gauss-Newton and Fisher: squares of gradients -------------------------------------------------
 
 
-def squares_sum(network, loss, x, y, kind, *scores):
-    """Sum over samples of the diagonal of J^T M J, (P,): a task for :class:`Chunks`."""
+def squares_sum(network, loss, x, y, kind, block, *scores):
+    """Sum over samples of the diagonal of J^T M J, (P,), in the layers of a block and zero
+    elsewhere: a task for :class:`Chunks`.
+    """
     evaluation = evaluate_once(network, loss, x, y)
     p, y, total = evaluation.outputs, evaluation.y, np.zeros_like(network.theta)
     if kind == "fisher-empirical":
@@ -89,7 +109,7 @@ def squares_sum(network, loss, x, y, kind, *scores):
         columns = _columns_of(loss.fisher(p) if kind == "fisher" else loss.hessian(p, y))
     with np.errstate(over="ignore", invalid="ignore"):
         for r, sign in columns:
-            add_squares(network.chain, evaluation.saved, r, sign, total)
+            add_squares(network.chain, evaluation.saved, r, sign, total, block)
     return total
 
 
@@ -100,19 +120,27 @@ def _columns_of(M):
         yield vectors[:, :, c] * np.sqrt(np.abs(values[:, c, None])), np.sign(values[:, c])
 
 
-def add_squares(layer, saved, bar, sign, out):
-    """out_k += sum_s sign_s theta_bar_sk^2, with `theta_bar` the gradients of single samples."""
+def add_squares(layer, saved, bar, sign, out, block):
+    """out_k += sum_s sign_s theta_bar_sk^2, with `theta_bar` the gradients of single samples, in
+    the layers that reach into a block (a slice of `out`).
+    """
     if isinstance(layer, (Chain, Skip)) and type(layer) in (Chain, Skip):
         inner, inner_saved = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
         bars = inner.output_gradients(inner_saved, bar)
         for part, own_saved, below, where in zip(inner.layers, inner_saved, bars, inner.slices):
-            if part.size:
-                add_squares(part, own_saved, below, sign, out[where])
+            if part.size and _meet(where, block):
+                inside = slice(block.start - where.start, block.stop - where.start)
+                add_squares(part, own_saved, below, sign, out[where], inside)
     elif type(layer) is Linear:
         add_weighted_squares(layer, saved, sign[:, None] * bar * bar, out)
     else:
         rows = layer.parameter_gradients(saved, bar)
         out += np.einsum("s,sk,sk->k", sign, rows, rows)
+
+
+def _meet(one, other):
+    """Whether two slices have a number in common."""
+    return one.start < other.stop and other.start < one.stop
 
 
 def add_weighted_squares(layer, saved, weights, out):
@@ -150,20 +178,22 @@ def _is_known(layer):
     return all(cls in (Linear, Chain, Skip) for cls in inside)
 
 
-def _hessian_diagonal(chunks, method):
-    """Diagonal of the Hessian of the sum of the losses, (P,)."""
+def _hessian_diagonal(chunks, method, block):
+    """Diagonal of the Hessian of the sum of the losses, (P,); right in the layers of a block."""
     network = chunks.network
-    methods = [possible and (possible if method == "auto" else method)
-               for possible in diagonal_methods(network)]
-    total = np.empty_like(network.theta)
+    methods = [(possible and (possible if method == "auto" else method))
+               if _meet(where, block) else None
+               for where, possible in zip(network.slices, diagonal_methods(network))]
+    total = np.zeros_like(network.theta)
     if "recursion" in methods:
         for layer, chosen in zip(network.layers, methods):
             if chosen == "recursion" and not _is_known(layer):
                 raise TypeError(f"method='recursion' does not know the layer {layer!r}; "
                                 "use method='auto' or 'products'")
         straight = all(map(_is_straight, network.chain.sublayers()))
-        task, own = (squares_sum, "gauss-newton") if straight else (recursion_sum, tuple(methods))
-        total = chunks.total(task, own, shape=total.shape)
+        task, *own = ((squares_sum, "gauss-newton", block) if straight
+                      else (recursion_sum, tuple(methods)))
+        total = chunks.total(task, *own, shape=total.shape)
     for where, chosen in zip(network.slices, methods):
         if chosen == "products":
             for block in slices(where.stop - where.start, UNITS):

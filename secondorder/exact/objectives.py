@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from ..checks import check_l2, instance_of, real_array
+from ..checks import check_l2, check_loss, copied, instance_of, real_array
 from ..nets import Network
 from .chunks import Chunks
 from .curvature import hessian_vector_product
@@ -18,7 +18,9 @@ class Objective:
     :func:`objective`.
 
     All functions compute in float64 on copies of the network, one for each thread, and never move
-    the network itself. They may be called at any points in any order.
+    the network itself. They may be called at any points in any order. Copies and pickles are
+    independent, so that other processes may search from other points; they leave the executor
+    behind and work the chunks out themselves, with the same result bit for bit.
 
     Attributes
     ----------
@@ -28,7 +30,8 @@ class Objective:
 
     def __init__(self, network, loss, x, y, l2=0.0, batch_size=None, executor=None):
         instance_of(network, Network, "network").require_parameters()
-        self._network, self._loss, self._l2 = network.astype("float64"), loss, check_l2(l2)
+        self._network, self._l2 = network.astype("float64"), check_l2(l2)
+        self._loss = loss = copied(check_loss(loss), "the loss")
         chunks = Chunks(self._network, loss, x, y, batch_size, executor, own=True)
         self._chunks = {"batch_size": batch_size, "executor": executor}
         if chunks.is_whole:
@@ -37,6 +40,14 @@ class Objective:
         else:
             self._data = chunks.x, chunks.y
         self.start = self._network.theta.copy()
+        self._own = threading.local()
+
+    def __getstate__(self):
+        state = {name: value for name, value in vars(self).items() if name != "_own"}
+        return state | {"_chunks": self._chunks | {"executor": None}}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
         self._own = threading.local()
 
     def _problem(self, theta):
@@ -127,5 +138,14 @@ def objective(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
     >>> bool(np.abs(so.exact.gradient(net, so.SquaredError(), x, np.sin(x[:, :2]), 0.01)).max()
     ...      < 1e-4)
     True
+
+    From many points at once, in other processes:
+
+    >>> from concurrent.futures import ProcessPoolExecutor
+    >>> from functools import partial
+    >>> search = partial(minimize, f.fun, jac=f.jac, method="BFGS")
+    >>> starts = np.random.default_rng(2).normal(size=(4, net.size))
+    >>> with ProcessPoolExecutor(2) as pool:                        # doctest: +SKIP
+    ...     best = min(pool.map(search, starts), key=lambda found: found.fun)
     """
     return Objective(network, loss, x, y, l2, batch_size, executor)

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import check_l2, fitting, finite, instance_of, one_of, require_bytes, unchanged
+from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, require_bytes,
+                      unchanged)
 from ..nets import Evaluation
 from ..nets.overriding import Follows
 from .chunks import Chunks
@@ -21,8 +22,10 @@ class CurvatureOperator(Follows, LinearOperator):
     """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
-    products raise RuntimeError. Products keep nothing behind, so that threads may share it. Several
-    vectors at once, ``operator @ V`` with V (P, K), go through the network in one pass.
+    products raise RuntimeError. Of all else it keeps copies: another activation, another constant
+    of the loss or other data, set afterwards, do not reach it. Products keep nothing behind, so
+    that threads may share it. Several vectors at once, ``operator @ V`` with V (P, K), go through
+    the network in one pass.
 
     Parameters
     ----------
@@ -30,9 +33,10 @@ class CurvatureOperator(Follows, LinearOperator):
         As for :func:`~secondorder.exact.gradient`.
     l2 : float
         Adds l2 * I.
-    layer : int or Layer, optional
+    layer : int, str, slice or Layer, optional
         Only the block of this layer: rows and columns of its parameters. A number counts
-        ``network.layers``, activations included.
+        ``network.layers``, activations included, and so does a slice, of layers in a row. A name is
+        that of a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
     parameter : str, optional
         Only the block of this parameter of the layer, ``"weight"`` or ``"bias"``.
     batch_size : int, optional
@@ -54,27 +58,36 @@ class CurvatureOperator(Follows, LinearOperator):
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
         l2 = check_l2(l2)
-        chunks = Chunks(network, loss, x, y, batch_size, executor, own=True)
-        evaluation = evaluate(network, loss, x, y) if chunks.is_whole else None
+        check_network(network)
+        self._then, loss = copied(network, "the network"), copied(loss, "the loss")
+        chunks = Chunks(self._then, loss, x, y, batch_size, executor, own=True)
+        evaluation = evaluate(self._then, loss, x, y) if chunks.is_whole else None
         self._set(network, evaluation, chunks, l2, layer, parameter)
 
     @classmethod
     def at(cls, evaluation, l2=0.0, layer=None, parameter=None):
-        """The operator at an evaluation that was made before."""
+        """The operator at an evaluation that was made before, whose network and loss it takes as
+        they are.
+        """
         check_network(instance_of(evaluation, Evaluation, "evaluation").network)
         operator = cls.__new__(cls)
+        operator._then = None
         operator._set(evaluation.network, evaluation, None, check_l2(l2), layer, parameter)
         return operator
 
     def _set(self, network, evaluation, chunks, l2, layer, parameter):
         self.network, self.l2, self.place = network, l2, place(network, layer, parameter)
         self.evaluation, self.chunks, self._others = evaluation, chunks, ()
-        self._point = None if evaluation else [a.copy() for a in self._parameters()]
         size = self.place.stop - self.place.start
         super().__init__(dtype=network.dtype, shape=(size, size))
 
-    def _parameters(self):
-        return [self.network.theta, *self.network.fixed_parameters()]
+    def _require_current(self):
+        """Raise RuntimeError if the network's parameters are not those of the operator."""
+        if self._then is None:
+            self.evaluation.require_current()
+        else:
+            unchanged(*([network.theta, *network.fixed_parameters()]
+                        for network in (self._then, self.network)))
 
     # -- products ----------------------------------------------------------------------------------
 
@@ -92,7 +105,6 @@ class CurvatureOperator(Follows, LinearOperator):
             total = self.rows_of(self.evaluation, rows, *self._others)
             samples = self.evaluation.samples
         else:
-            unchanged(self._point, self._parameters())
             total = self.chunks.total(product_sum, self.rows_of, rows, shape=rows.shape,
                                       rows=self._others)
             samples = self.chunks.samples
@@ -108,7 +120,10 @@ class CurvatureOperator(Follows, LinearOperator):
         return self._products(self._embedded(np.asarray(V).T))[:, self.place].T
 
     def _embedded(self, rows):
-        """Rows (K, block) as rows (K, P) that are zero outside the block."""
+        """Rows (K, block) as rows (K, P) that are zero outside the block; what every product begins
+        with.
+        """
+        self._require_current()
         network, place = self.network, self.place
         target = np.broadcast_to(network.theta[place], (len(rows), self.shape[0]))
         rows = finite(fitting(rows, target, "v"), "v")

@@ -3,7 +3,7 @@
 import numbers
 
 from ..checks import lookup
-from ..nets import Layer
+from ..nets import Chain, Layer, Skip
 
 
 def place(network, layer=None, parameter=None):
@@ -12,21 +12,27 @@ def place(network, layer=None, parameter=None):
     Parameters
     ----------
     network : Network
-    layer : int or Layer, optional
-        Number of a layer in ``network.layers``, activations counted, or one of the network's
-        layers itself, however deep inside others. None: all parameters.
+    layer : int, str, slice or Layer, optional
+        Number of a layer in ``network.layers``, activations counted; its name, as a ``state_dict``
+        has it: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one parameter; a
+        slice of ``network.layers``, for several in a row; or one of the network's layers itself,
+        however deep inside others. None: all parameters.
     parameter : str, optional
         ``"weight"``, ``"bias"``, or as the layer names it. None: all of the layer.
 
     Raises
     ------
     ValueError, TypeError
-        No such layer or parameter, or none that is trained; `parameter` without `layer`.
+        No such layer or parameter, or none that is trained; `parameter` without one layer.
     """
     if layer is None:
         if parameter is not None:
             raise ValueError(f"parameter={parameter!r} needs layer, whose parameter it is")
         return slice(0, network.size)
+    if isinstance(layer, slice):
+        return _place_of_several(network, layer, parameter)
+    if isinstance(layer, str):
+        layer, parameter = _named(network, layer, parameter)
     layer = _layer_of(network, layer)
     if not layer.size:
         raise ValueError(f"layer: {layer!r} has no trainable parameters")
@@ -43,6 +49,47 @@ def place(network, layer=None, parameter=None):
     return None
 
 
+def _place_of_several(network, layers, parameter):
+    """From the first parameter of the layers in a slice to the last."""
+    if parameter is not None:
+        raise ValueError(f"parameter={parameter!r} needs one layer, whose parameter it is, got "
+                         f"{layers!r}")
+    if layers.step not in (None, 1):
+        raise ValueError(f"layer must be a slice of layers in a row, got {layers!r}")
+    try:
+        places = network.slices[layers]
+    except TypeError:
+        raise TypeError(f"layer must be a slice of whole numbers, got {layers!r}") from None
+    if not places or places[0].start == places[-1].stop:
+        raise ValueError(f"layer: there are no trainable parameters in {layers!r} of the "
+                         f"{len(network.layers)} layers")
+    return slice(places[0].start, places[-1].stop)
+
+
+def _named(network, name, parameter):
+    """The layer and the parameter that a name means: numbers, and perhaps a parameter's name."""
+    *places, last = name.split(".")
+    if not last.isdecimal():
+        if parameter is not None:
+            raise ValueError(f"layer={name!r} names a parameter, and so does "
+                             f"parameter={parameter!r}")
+        parameter = last
+    else:
+        places.append(last)
+    layers, layer = network.layers, None
+    for number in places:
+        if not number.isdecimal() or int(number) >= len(layers):
+            layer = None
+            break
+        layer = layers[int(number)]
+        layers = layer.layers if isinstance(layer, (Chain, Skip)) else ()
+    if layer is None:
+        raise ValueError(f"layer: there is no {name!r} in this network of {len(network.layers)} "
+                         "layers; a name is a number counted from 0, such as '2', '0.1' for a "
+                         "layer inside another, or '2.weight'")
+    return layer, parameter
+
+
 def _layer_of(network, layer):
     """A layer by its number, or itself if the network holds it."""
     layers = network.layers
@@ -51,7 +98,8 @@ def _layer_of(network, layer):
             raise ValueError(f"layer: {layer!r} is not in this network")
         return layer
     if isinstance(layer, bool) or not isinstance(layer, numbers.Integral):
-        raise TypeError(f"layer must be a whole number or a Layer, got {layer!r}")
+        raise TypeError("layer must be a whole number, a name, a slice or a Layer, got "
+                        f"{layer!r}")
     if not -len(layers) <= layer < len(layers):
         raise ValueError(f"layer {layer} is out of range: the network has {len(layers)} layers, "
                          "counted from 0")

@@ -6,8 +6,9 @@ SMALLEST_PART = 2**18  # numbers that a part of the batch may take however small
 TILE = 512, 128  # rows and columns that are copied at a time, so that both sides stay in the cache
 
 
-def symmetric_sum(evaluation, numbers, rows_of, what):
-    """A symmetric (P, P) matrix as a sum over the batch, written where it belongs.
+def symmetric_sum(evaluation, numbers, rows_of, what, block):
+    """A symmetric matrix, (P, P) or a block of it, as a sum over the batch, written where it
+    belongs.
 
     Parameters
     ----------
@@ -19,9 +20,12 @@ def symmetric_sum(evaluation, numbers, rows_of, what):
         ``rows_of(part, where)``, with `part` the evaluation of a part of the batch and `where` its
         slice, yields ``rows, left, right`` for slices of rows that cover the matrix, the same for
         every part: the part's share of ``matrix[rows, rows.start:]`` is left^T right, with left
-        (n, rows) and right (n, P - rows.start). Arrays may be used again for the next rows.
+        (n, rows) and right (n, P - rows.start), P the size of the block. Arrays may be used again
+        for the next rows.
     what : str
         The matrix, for errors.
+    block : slice
+        Where the parameters of the matrix stand in ``network.theta``.
 
     Returns
     -------
@@ -33,8 +37,8 @@ def symmetric_sum(evaluation, numbers, rows_of, what):
     FloatingPointError
         If an entry is not finite; the message names the first layer where that is so.
     """
-    network = evaluation.network
-    matrix = np.empty((network.size, network.size), dtype=network.dtype)
+    network, size = evaluation.network, block.stop - block.start
+    matrix = np.empty((size, size), dtype=network.dtype)
     wheres, finite = _parts(evaluation.samples, numbers, matrix.size), True
     for where in wheres:
         part = evaluation if len(wheres) == 1 else part_of(evaluation, where)
@@ -48,7 +52,20 @@ def symmetric_sum(evaluation, numbers, rows_of, what):
                 if where is wheres[-1]:
                     finite &= bool(np.isfinite(here).all())
     _mirror(matrix)
-    return matrix if finite else network.require_finite(matrix, what)
+    return matrix if finite else require_finite_block(network, matrix, block, what)
+
+
+def require_finite_block(network, matrix, block, what):
+    """Return a block (..., n) of something in the parameters if it is finite; FloatingPointError,
+    which names the first layer where it is not.
+    """
+    if matrix.shape[-1] == network.size:
+        return network.require_finite(matrix, what)
+    if np.isfinite(matrix).all():
+        return matrix
+    whole = np.zeros((*matrix.shape[:-1], network.size), matrix.dtype)
+    whole[..., block] = matrix
+    return network.require_finite(whole, what)
 
 
 def _parts(samples, numbers, size):

@@ -5,14 +5,15 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from ..checks import one_of, whole_number
+from ..checks import one_of, require_bytes, whole_number
 from ..checks.randomness import generator
 from .diagonals import KINDS, diagonal
 from .operators import operator_of
-from .places import place
 
 METHODS = ("exact", "hutchinson", "hutch++")
 COLUMNS = 32  # probes that are multiplied at a time
+ROUNDING = 16  # of v^T A v, in units of eps |v| |A v|
+MAX_BYTES = 2**30  # that the random vectors of an estimate may take
 
 
 class Trace(float):
@@ -23,8 +24,11 @@ class Trace(float):
     standard_error : float
         Of an estimate, from the spread of its probes; 0 for an exact trace.
     margin : float
-        The estimate is off by at most this much in 99 of 100 draws, as far as the probes' mean is
-        normally distributed (Student's t); 0 for an exact trace.
+        Student's t (99 %) times `standard_error`, plus the rounding of the products; 0 for an exact
+        trace. The estimate is off by at most this much in 99 of 100 draws where the probes' mean is
+        normally distributed, which that of few probes is not. Measured with 2 to 99 products, 200
+        draws for each of 18 matrices of networks in both precisions: 91 of 100 at least, 98 in
+        the mean, and all where nothing but rounding is left.
     method : str
     """
 
@@ -55,7 +59,8 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
         ``"exact"``: the sum of :func:`diagonal`. The others estimate it from products with random
         vectors; Hutch++ is far better where a few eigenvalues hold most of the trace.
     products : int
-        How many products an estimate may take: 2 at least, for Hutch++ 4.
+        How many products an estimate may take: 2 at least, for Hutch++ 4. As many as the matrix
+        has rows (Hutch++: three times as many) leave nothing to estimate.
     rng : None, int or numpy.random.Generator
         For the random vectors, and before them for the targets of ``"fisher-sampled"``.
     draws : int
@@ -76,6 +81,8 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     ------
     ValueError, TypeError, FloatingPointError, RuntimeError
         As :func:`diagonal`; unknown names, too few products.
+    MemoryError
+        The random vectors of so many products would need more than 1 GiB.
 
     Examples
     --------
@@ -93,18 +100,23 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     chunks = {"batch_size": batch_size, "executor": executor}
     if method == "exact":
         one_of(KINDS, kind, "kind")
-        entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, **chunks)
-        return Trace(np.sum(entries[place(network, layer, parameter)], dtype=np.float64))
+        entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, layer=layer,
+                           parameter=parameter, **chunks)
+        with np.errstate(over="ignore"):
+            total = np.sum(entries, dtype=np.float64)
+        return Trace(_finite(total))
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     **chunks)
+    require_bytes(f"products={products}: an array of random vectors", (A.shape[0], products),
+                  A.dtype, MAX_BYTES, "take fewer, or method='exact'")
     estimate = hutchinson if method == "hutchinson" else hutch_plus_plus
     return estimate(A, products, rng)
 
 
 def hutchinson(A, products, rng):
     """Mean of z^T A z over random signs z; E[z z^T] = I makes its expectation tr A."""
-    terms = _quadratic_forms(A, _signs(A, products, rng))
-    return _estimate(0.0, terms, "hutchinson")
+    terms, sizes = _quadratic_forms(A, _signs(A, products, rng))
+    return _estimate(0.0, terms, ROUNDING * _eps(A) * sizes.mean(), "hutchinson")
 
 
 def hutch_plus_plus(A, products, rng):
@@ -119,8 +131,10 @@ def hutch_plus_plus(A, products, rng):
     Q = np.linalg.qr(A @ _signs(A, third, rng))[0]
     probes = _signs(A, products - 2 * third, rng)
     probes -= Q @ (Q.T @ probes)
-    captured = _quadratic_forms(A, Q).sum()
-    return _estimate(captured, _quadratic_forms(A, probes), "hutch++")
+    captured, sizes = _quadratic_forms(A, Q)
+    terms, others = _quadratic_forms(A, probes)
+    rounding = ROUNDING * _eps(A) * (sizes.sum() + others.mean())
+    return _estimate(captured.sum(), terms, rounding, "hutch++")
 
 
 def _signs(A, count, rng):
@@ -128,14 +142,39 @@ def _signs(A, count, rng):
     return rng.choice(np.array([-1, 1], dtype=A.dtype), size=(A.shape[0], count))
 
 
+def _eps(A):
+    return float(np.finfo(A.dtype).eps)
+
+
 def _quadratic_forms(A, V):
-    """v^T A v for every column v, in float64."""
-    blocks = [V[:, k : k + COLUMNS] for k in range(0, V.shape[1], COLUMNS)]
-    return np.concatenate([np.einsum("pk,pk->k", block, A @ block, dtype=np.float64)
-                           for block in blocks])
+    """v^T A v and |v| |A v| for every column v, in float64."""
+    terms, sizes = [], []
+    for k in range(0, V.shape[1], COLUMNS):
+        block = V[:, k : k + COLUMNS]
+        product = A @ block
+        terms.append(np.einsum("pk,pk->k", block, product, dtype=np.float64))
+        with np.errstate(over="ignore"):
+            sizes.append(_norms(block) * _norms(product))
+    return np.concatenate(terms), np.concatenate(sizes)
 
 
-def _estimate(known, terms, method):
+def _norms(V):
+    """The length of every column, in float64; squares of large numbers would overflow."""
+    size = np.abs(V).max(axis=0, initial=1).astype(np.float64)
+    return size * np.linalg.norm(V / size, axis=0)
+
+
+def _estimate(known, terms, rounding, method):
     count = len(terms)
-    error = terms.std(ddof=1) / math.sqrt(count)
-    return Trace(known + terms.mean(), error, error * stdtrit(count - 1, 0.995), method)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = max(np.abs(terms).max(), 1.0)
+        error = size * ((terms / size).std(ddof=1) / math.sqrt(count))
+        margin = error * stdtrit(count - 1, 0.995) + rounding
+        return Trace(_finite(known + terms.mean()), _finite(error), _finite(margin), method)
+
+
+def _finite(number):
+    if not math.isfinite(number):
+        raise FloatingPointError(f"the trace, or its error, is {number}: a sum of finite entries "
+                                 "overflows")
+    return number

@@ -38,7 +38,7 @@ def claim_text(what):
     return what
 
 
-def _array(what, side, value):
+def as_array(what, side, value):
     """A float64 (or complex) copy of one side; refuses what is empty, not numeric or not finite."""
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
@@ -72,7 +72,7 @@ def _scale(what, left, right, scale):
             raise VerificationError(f"{what}: both sides are zero everywhere; "
                                     "name the scale of what cancelled")
         return largest
-    largest = float(np.abs(_array(what, "scale", scale)).max())
+    largest = float(np.abs(as_array(what, "scale", scale)).max())
     if largest <= 0:
         raise VerificationError(f"{what}: scale must be > 0, got {scale!r}")
     return largest
@@ -155,13 +155,15 @@ class Equal(Comparison):
         of 1 or more without a scale.
     """
 
+    names = ("left", "right")
+
     def __init__(self, what, left, right, tolerance, scale=None, case=None):
         _refuse_same(claim_text(what), left, right)
         tolerance = _tolerance(what, tolerance)
         if scale is None and tolerance >= 1:
             raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by "
                                     "almost anything; name the scale of the predicted error")
-        left, right = _array(what, "left", left), _array(what, "right", right)
+        left, right = as_array(what, "left", left), as_array(what, "right", right)
         if left.shape != right.shape:
             raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right "
                                     f"{right.shape}")
@@ -201,7 +203,7 @@ class AtMost(Comparison):
     def __init__(self, what, smaller, larger, tolerance=1e-12, scale=None, case=None):
         _refuse_same(claim_text(what), smaller, larger)
         tolerance = _tolerance(what, tolerance)
-        left, right = _array(what, "smaller", smaller), _array(what, "larger", larger)
+        left, right = as_array(what, "smaller", smaller), as_array(what, "larger", larger)
         if np.iscomplexobj(left) or np.iscomplexobj(right):
             raise VerificationError(f"{what}: an inequality needs real sides")
         if left.shape != right.shape and left.ndim and right.ndim:
@@ -250,8 +252,8 @@ class Rate(Comparison):
         tolerance = _tolerance(what, tolerance)
         if not _is_real_number(order) or not np.isfinite(order):
             raise VerificationError(f"{what}: order must be a finite number, got {order!r}")
-        steps = _array(what, "steps", steps)
-        remainders = _array(what, "remainders", remainders)
+        steps = as_array(what, "steps", steps)
+        remainders = as_array(what, "remainders", remainders)
         if steps.ndim != 1 or steps.shape != remainders.shape or steps.size < 3:
             raise VerificationError(f"{what}: a rate needs three or more steps with a remainder "
                                     f"each, got shapes {steps.shape} and {remainders.shape}")

@@ -15,7 +15,7 @@ from . import changes, folding, latex, registry, tally, terminal
 from .claims import Case
 from .comparisons import RELATIVE_TO, VerificationError
 from .equations import run_equation
-from .labels import heading
+from .labels import heading, is_number
 from .registration import Condition
 from .registry import qualified_name
 from .report import short_name
@@ -111,7 +111,7 @@ def _links(entries):
 
 def _short(labels):
     """`(8a), (8b)`, `theorem-1`, `(33) to (39)`."""
-    names = [f"({label})" if re.fullmatch(r"\d+[a-z]?", label) else label for label in labels]
+    names = [f"({label})" if is_number(label) else label for label in labels]
     return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
 
 
@@ -174,7 +174,7 @@ def _conditions(entries):
 
 def _display(entry, folder):
     result = run_equation(entry)
-    if not result.claims:
+    if not result.claims and result.ok is not None:
         raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
                                 f"{result.message}")
     anchors = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
@@ -191,11 +191,16 @@ def _display(entry, folder):
         names = ", ".join(_linked(value, short_name(entry.paper, qualified_name(value)), folder)
                           for value in entry.implements)
         lines.append(f"- Implemented by {names}.")
-    lines.append(f"- Checked by {_linked(entry.check, entry.check.__name__, folder)}.")
+    check = _linked(entry.check, entry.check.__name__, folder)
+    if result.ok is None:
+        return [*lines, f"- Not checked yet: {check} is where its check belongs."]
+    lines.append(f"- Checked by {check}.")
     return lines + _claims([claim for claim in result.claims if not isinstance(claim, Case)])
 
 
 def _formulas(entry):
+    if not entry.corrected and not terminal.drawable(entry.formula):
+        return ["```math", inspect.cleandoc(entry.formula), "```"]
     if not entry.corrected:
         return _math(None, latex.parse(entry.formula), entry.formula)
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)

@@ -9,7 +9,8 @@ What the claims must contain depends on the verdict:
 corrected form, the
   printed one fails too;
 - ``erratum``: the corrected form holds, the printed form fails (or does not conform);
-- ``definition``: at least one property or comparison of the object that was built.
+- ``definition``: at least one property or comparison of the object that was built;
+- ``unchecked``: nothing yet, so that it neither comes out as it should nor does it fail.
 """
 
 import hashlib
@@ -37,8 +38,8 @@ class Result:
     paper : str
     labels : tuple of str
     statement, kind, verdict : str
-    ok : bool
-        Whether everything came out as the verdict says.
+    ok : bool or None
+        Whether everything came out as the verdict says; None where nothing is checked yet.
     error, tolerance : float or None
         Of the comparison that came nearest to its tolerance; None where nothing is compared.  What
         an error is relative to stands in `comparisons.RELATIVE_TO`.
@@ -68,7 +69,7 @@ class Result:
     statement: str
     kind: str
     verdict: str
-    ok: bool
+    ok: bool | None
     error: float | None
     tolerance: float | None
     printed_error: float | None
@@ -83,6 +84,11 @@ class Result:
     ours: bool = False
     unnumbered: tuple = ()
 
+    @property
+    def failed(self):
+        """Whether something did not come out as the verdict says; what is unchecked has not."""
+        return self.ok is False
+
     def to_dict(self):
         """Plain values for JSON; `message` only where the check is not ok."""
         names = ("paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where",
@@ -94,7 +100,7 @@ class Result:
         for name in ("error", "tolerance", "printed_error", "seconds"):
             if values[name] is not None and not np.isfinite(values[name]):
                 values[name] = None
-        if not self.ok:
+        if self.failed:
             values["message"] = self.message
         return values
 
@@ -137,13 +143,17 @@ def run(paper=None, label=None, seed=0):
 def run_equation(entry, seed=0):
     """Execute one registered equation, by the code that one reads; see `run`."""
     started = time.perf_counter()
-    claims = []
+    claims, unchecked = [], False
     try:
         with literal():
-            claims = _claims_of(entry.check(generator(seed, entry.paper, entry.labels[0])))
-        message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
+            returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
+            unchecked = entry.verdict == "unchecked" and _says_nothing(returned)
+            claims = [] if unchecked else _claims_of(returned)
+        message = None if unchecked else (
+            _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims))
     # any failure of a check is a result to be reported, not the end of the run
     except Exception as problem:
+        unchecked = False
         message = f"{type(problem).__name__}: {problem} ({_location(problem)})"
     seconds = time.perf_counter() - started
     held = _nearest([claim for claim in claims if isinstance(claim, Comparison)], max)
@@ -151,7 +161,7 @@ def run_equation(entry, seed=0):
     return Result(
         paper=entry.paper, labels=entry.labels, statement=entry.statement, kind=entry.kind,
         verdict=entry.verdict,
-        ok=message is None, error=held.error if held else None,
+        ok=None if unchecked else message is None, error=held.error if held else None,
         tolerance=held.tolerance if held else None,
         printed_error=printed.error if printed else None,
         printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims)
@@ -165,6 +175,10 @@ def _location(problem):
     """File and line where an exception was raised, without the folder."""
     last = traceback.extract_tb(problem.__traceback__)[-1]
     return f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+
+
+def _says_nothing(returned):
+    return returned is None or isinstance(returned, (list, tuple)) and not returned
 
 
 def _claims_of(returned):
@@ -186,6 +200,8 @@ def _broken_rule(verdict, corrected, claims):
 
     compared, outside = count(Comparison), count(Counterexample)
     printed = count(Printed, PrintedShape)
+    if verdict == "unchecked":
+        return "the check claims something: say which verdict it has instead of 'unchecked'"
     if verdict == "definition":
         if not compared + count(Property):
             return "a definition needs at least one Property, Equal, AtMost or Rate"
@@ -214,7 +230,7 @@ def _failures(claims):
         if isinstance(claim, Equal):
             texts.append(describe_mismatch(claim.left, claim.right,
                                            error=claim.tolerance * claim.scale,
-                                           names=("left", "right")))
+                                           names=claim.names))
     return "\n".join(texts) if texts else None
 
 

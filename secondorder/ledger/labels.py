@@ -93,9 +93,14 @@ def in_order(groups):
     return sorted(range(len(groups)), key=keys.__getitem__)
 
 
+def is_number(label):
+    """Whether a label is what stands in parentheses behind a display: `8a`, `2.1`, `A.3`."""
+    return re.fullmatch(r"(\d+|[A-Z]\.\d+)(\.\d+)*[a-z]?", label) is not None
+
+
 def heading(labels):
     """`Equations (8a), (8b)` for numbers, the label itself for theorems, algorithms and claims."""
-    numbers = [label for label in labels if number(label)]
+    numbers = [label for label in labels if is_number(label)]
     if len(numbers) < len(labels):
         return ", ".join(labels)
     numbers = ", ".join(f"({label})" for label in labels)

@@ -153,7 +153,24 @@ def hints(left, right, allowed, names=("computed", "reference")):
         # a ratio that is no plain number says something only if different numbers have it
         if not told.endswith(ODD) or np.ptp(right.real[np.abs(right) > 100 * allowed]) > 0:
             meanings.append(told)
+    elif ratio is None and not meanings:
+        meanings += _on_the_diagonal(left, right, allowed, names)
     return meanings
+
+
+def _on_the_diagonal(left, right, allowed, names):
+    """A term of a diagonal matrix that is lost, or too much; [] where others differ as well."""
+    if left.ndim != 2 or left.shape[0] != left.shape[1] or len(left) < 2:
+        return []
+    gap, inside = left - right, np.eye(len(left), dtype=bool)
+    if (np.abs(gap) > allowed)[~inside].any():
+        return []
+    gaps, slack = gap[inside], allowed[inside]
+    if (np.abs(gaps - gaps[0]) <= slack + slack[0]).all() and not np.iscomplexobj(gaps):
+        return [f"only the diagonal differs: {names[0]} has {gaps[0]:.6g} times the identity more"
+                if gaps[0] > 0 else f"only the diagonal differs: {names[0]} lacks "
+                f"{-gaps[0]:.6g} times the identity"]
+    return ["only the diagonal differs: a diagonal term is missing, or too much"]
 
 
 def common_ratio(left, right, allowed):

@@ -85,8 +85,9 @@ def _page(entry, seed, more, tex):
         room = SCREEN - len(head) - len(numbers) - 5
         code = ["", *_cut(lead, max(room, _LEAST_CODE))]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
-        body = [*head, *code, *numbers, "", *_claims(result.claims, left), f"more: {command}"]
-    if not result.ok:
+        claims = ["", *_claims(result.claims, left)] if result.claims else []
+        body = [*head, *code, *(numbers if claims else []), *claims, f"more: {command}"]
+    if result.failed:
         body += ["", result.message]
     return "\n".join(body)
 
@@ -103,6 +104,8 @@ def _head(entry, result):
     """Label, verdict with its weight, error and tolerance, and what is not the paper's."""
     outcome = "as it should be" if result.ok else "NOT as it should be"
     verdict = f"{tally.verdict_of(entry)}, {entry.kind}: {outcome}"
+    if result.ok is None:
+        verdict = "unchecked: nobody has written its check yet"
     if result.error is not None:
         verdict += f"; error {result.error:.1e}, allowed {result.tolerance:.1e}"
     if result.printed_failure:
@@ -131,6 +134,8 @@ def _formulas(entry, tex, short=False):
         return [line for caption, text in pairs
                 for line in (caption, *_indented(inspect.cleandoc(text).splitlines()))]
     if not entry.corrected:
+        if not terminal.drawable(entry.formula):
+            return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
         return ["formula:", *_indented(terminal.draw(entry.formula))]
     (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
     above, below = terminal.draw(printed), terminal.draw(corrected)
@@ -152,7 +157,8 @@ def _indented(lines):
 def _lead(entry):
     """Lines of the literal form: its place, its formula as the docstring has it, its code."""
     if not entry.implements:
-        return code_of(entry.check, f"the check {entry.check.__name__}")
+        what = "where its check belongs:" if entry.verdict == "unchecked" else "the check"
+        return code_of(entry.check, f"{what} {entry.check.__name__}")
     return _implementation(entry, entry.implements[0])
 
 

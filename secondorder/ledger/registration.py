@@ -10,7 +10,7 @@ from .registry import underlying, unknown
 
 KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
          "claim", "proof-step")
-VERDICTS = ("holds", "conditional", "erratum", "definition")
+VERDICTS = ("holds", "conditional", "erratum", "definition", "unchecked")
 #: How much an erratum weighs: `substance`, its author would have to change a claim or a result;
 #: `misprint`, an index, sign or bracket that the context repairs; `extraction`, the text that was
 #: read may have lost it.
@@ -100,7 +100,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         LaTeX as printed.
     kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", \
             "claim", "proof-step"}
-    verdict : {"holds", "conditional", "erratum", "definition"}
+    verdict : {"holds", "conditional", "erratum", "definition", "unchecked"}
+        "unchecked" is what nobody has checked yet: its check returns an empty list.
     corrected : str, optional
         LaTeX of the corrected form: required for "erratum"; a conditional display may have one too
         (its check then shows the printed form failing).
@@ -164,7 +165,8 @@ def _validate(entry):
             raise VerificationError(f"{where}: {unknown(name, value, known)}")
     _validate_texts(entry, where)
     _validate_marks(entry, where)
-    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE:
+    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE \
+            and entry.verdict != "unchecked":
         raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
     for value in entry.implements:
         if not _is_implementation(value):

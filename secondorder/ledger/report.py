@@ -32,7 +32,7 @@ def table(results, width=None):
     for paper in dict.fromkeys(result.paper for result in results):
         mine = [result for result in results if result.paper == paper]
         failed = [f"FAILED {paper} {', '.join(result.labels)}: {result.message}"
-                  for result in mine if not result.ok]
+                  for result in mine if result.failed]
         blocks.append("\n".join([paper, *_rows(mine, width), summary(mine), *failed]))
     return "\n\n".join([*blocks,
                         *(["\n".join(textwrap.wrap(RELATIVE_TO, width))] if blocks else [])])
@@ -41,7 +41,7 @@ def table(results, width=None):
 def summary(results):
     """One line: labels, checks, verdicts with errata by weight, failures, time."""
     results = _checked(results)
-    failed = sum(not result.ok for result in results)
+    failed = sum(result.failed for result in results)
     seconds = sum(result.seconds for result in results)
     return (f"{tally.labels(results)}: {tally.verdicts(results)}; {failed} failed; "
             f"{seconds:.1f} s")
@@ -55,7 +55,7 @@ def _checked(results):
 
 def _rows(results, width):
     """Header, rule and rows; each row starts with the outcome, the verdict and the label."""
-    columns = {"": ["ok" if result.ok else "FAIL" for result in results],
+    columns = {"": ["FAIL" if result.failed else "ok" if result.ok else "-" for result in results],
                "verdict": [result.verdict for result in results],
                "label": [_labels(result.labels) for result in results],
                "error": [_short(result.error) for result in results],
@@ -125,9 +125,17 @@ def _short(value):
 
 def short_name(paper, name):
     """A qualified name without the package and without the paper's own room."""
-    room = (registry.REGISTRY.papers.get(paper) or "").rpartition(".")[0]
+    room = room_of(paper)
     return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.").removeprefix(
         "papers.")
+
+
+def room_of(paper):
+    """The package in which a paper's checks stand, "" where they stand in none."""
+    module = registry.REGISTRY.papers.get(paper)
+    if module is None and paper in registry.REGISTRY.papers:
+        module = next((entry.check.__module__ for entry in registry.REGISTRY.of(paper)), None)
+    return (module or "").rpartition(".")[0]
 
 
 def place(paper, names):

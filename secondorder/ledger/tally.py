@@ -4,7 +4,8 @@ from . import registry
 from .registration import VERDICTS, WEIGHTS
 
 _NAMES = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
-          "erratum": ("erratum", "errata"), "definition": ("definition", "definitions")}
+          "erratum": ("erratum", "errata"), "definition": ("definition", "definitions"),
+          "unchecked": ("unchecked", "unchecked")}
 _WEIGHT_NAMES = {"substance": ("of substance", "of substance"),
                  "misprint": ("misprint", "misprints"),
                  "extraction": ("of extraction", "of extraction")}

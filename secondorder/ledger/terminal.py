@@ -69,6 +69,15 @@ def _aligned(environment, width):
     return rows
 
 
+def drawable(text):
+    """Whether a formula can be drawn: one of an author's own may have anything in it."""
+    try:
+        draw(text)
+    except Exception:  # whatever a strange formula raises
+        return False
+    return True
+
+
 # -- nodes to items --------------------------------------------------------------------------------
 
 def _items(nodes, width, tight=False):

@@ -13,10 +13,15 @@ a cell begins with ``# %%``, prose with ``# %% [markdown]``. Every tutorial has 
 - ``figures = Figures()`` and ``figures.show(figure, "name")`` show a figure in a notebook and save
   it as ``name.png`` in a script;
 - its last cell, **What this tutorial claims**, is asserts.
+
+`grade` (in `apart`) runs an exercise in a process of its own (`child`), reads its code with
+`sources` and judges it with `grading`. An exercise says in ``GRADE`` what is graded; its solution
+has usual mistakes (``WRONG``), further calls to compare (``CASES``) and, for a class, ``by_hand``.
 """
 
+from .apart import Verdict, grade, require_file
 from .figures import Figures
-from .grading import grade
 from .notebooks import cells, folder, scripts, write_notebooks
 
-__all__ = ["Figures", "cells", "folder", "grade", "scripts", "write_notebooks"]
+__all__ = ["Figures", "Verdict", "cells", "folder", "grade", "require_file", "scripts",
+           "write_notebooks"]

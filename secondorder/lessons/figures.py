@@ -60,5 +60,8 @@ class Figures:
         if self.folder is None:
             self.folder = Path(tempfile.mkdtemp(prefix="secondorder-"))
         path = files.output_directory(self.folder) / f"{name}.png"
-        figure.savefig(path, dpi=dpi)
+        if os.path.lexists(path) and not files.written_by(path, "tutorial"):
+            print(f"kept: {os.fspath(path)}: there already, and no tutorial's figure")
+            return
+        files.write_figure(path, figure, dpi=dpi, command="tutorial")
         print(f"figure: {os.fspath(path)}")

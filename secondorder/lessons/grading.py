@@ -1,16 +1,16 @@
 """Grading an exercise: what it defines is put into the paper's own check, or before the checker."""
 
-import json
-import sys
-import types
-from dataclasses import dataclass
-from pathlib import Path
+import ast
+import warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .. import verify
 from ..ledger.mismatch import describe_mismatch
+from . import sources
 from .notebooks import folder
+from .sources import NoExercise
 
 KINDS = ("loss", "layer", "activation")
 
@@ -37,45 +37,132 @@ class Hunt:
         return "wrong: " + "\n\n".join(filter(None, [self.by_hand, str(self.report)]))
 
 
-def grade(path):
-    """Grade an exercise.
+def graded(path):
+    """Grade an exercise in this process: see `apart.grade` for one that is not trusted.
 
     Parameters
     ----------
-    path : path
+    path : Path
         A script or a notebook; its code is run.
 
     Returns
     -------
     Grade or Hunt
         With `ok`, and a text that says what is wrong.
+    str
+        Name of the edition's exercise that has this GRADE; "" where it is another one.
 
     Raises
     ------
-    FileNotFoundError
-    ValueError
-        If it is no exercise, or does not define what is graded.
+    NoExercise
+        If there is no code, no GRADE, or not what is graded.
+    BaseException
+        Whatever the code raises.
     """
-    path = Path(path)
-    names = defined(path)
-    told = names.get("GRADE")
-    if not isinstance(told, tuple) or len(told) not in (2, 3):
-        raise ValueError(f"{path} is no exercise: it does not say in GRADE what is graded")
+    with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
+        names = sources.run(path)
+    told = _checked(names.get("GRADE"))
     name = told[-1].rpartition(".")[2]
     if name not in names:
-        raise ValueError(f"{path} does not define {name}")
+        raise NoExercise(f"the file does not define {name}, which its GRADE names")
+    if not callable(names[name]):
+        raise NoExercise(f"{name} must be a function or a class, got {names[name]!r:.60}")
+    exercise, told = edition(told)
+    known = solution(exercise)
     if told[0] in KINDS:
-        return Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], path))
-    return judged(told, names[name], hints(path))
+        result = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
+    else:
+        result = judged(told, names[name], known.get("WRONG", ()))
+        if result.ok:
+            result = also_at(known.get("CASES", ()), names[name], known.get(name), result)
+    return result, exercise
 
 
-def by_hand(cls, path):
+def also_at(cases, function, right, grade):
+    """The Grade, after a comparison with the solution at calls that the paper's check never makes.
+
+    Parameters
+    ----------
+    cases : sequence of (tuple, str)
+        Arguments, and a hint for where the results differ.
+    function, right : callable
+        The answer and the solution.
+    grade : Grade
+        Of the paper's check, which passes.
+    """
+    for arguments, hint in cases:
+        with np.errstate(all="ignore"):
+            expected = np.asarray(right(*arguments), dtype=float)
+            try:
+                result = np.asarray(function(*arguments), dtype=float)
+                if np.allclose(result, expected, rtol=1e-9, atol=0):
+                    continue
+                told = f"is {result:.9g}" if result.ndim == 0 else f"has shape {result.shape}"
+            except Exception as problem:
+                told = f"raises {type(problem).__name__}: {problem}"
+        shown = ", ".join(f"{argument:g}" for argument in arguments)
+        return replace(grade, ok=False, hint=hint, message=(
+            "the paper's check passes, but not all that the exercise states holds: "
+            f"{function.__name__}({shown}) {told}, right is {expected:.9g}"))
+    return grade
+
+
+def _checked(told):
+    """GRADE, if it is one."""
+    if told is None:
+        raise NoExercise("the file is no exercise: it does not say in GRADE what is graded")
+    texts = isinstance(told, tuple) and all(
+        isinstance(part, str) or (place == 1 and len(told) == 3 and part and isinstance(
+            part, tuple) and all(isinstance(label, str) for label in part))
+        for place, part in enumerate(told))
+    if not texts or len(told) not in (2, 3) or (len(told) == 2) != (told[0] in KINDS):
+        raise NoExercise("GRADE must be (paper, label or labels, name of a function) or (one of "
+                         f"{', '.join(KINDS)}, name of a class), got {told!r:.80}")
+    return told
+
+
+def edition(told):
+    """The edition's exercise of a GRADE, whatever its file is called: name and whole GRADE.
+
+    One that names fewer labels than the exercise is graded by all of them. ("", the GRADE itself)
+    where the edition has no such exercise.
+    """
+    for name, whole in grades().items():
+        if whole == told or (len(told) == 3 and told[::2] == whole[::2]
+                             and set(_labels(told)) <= set(_labels(whole))):
+            return name, whole
+    return "", told
+
+
+def grades():
+    """The GRADE of each of the edition's exercises, by name."""
+    by_name = {}
+    for path in sorted((folder() / "exercises").glob("[0-9]*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GRADE":
+                by_name[path.stem] = ast.literal_eval(node.value)
+    return by_name
+
+
+def _labels(told):
+    return (told[1],) if isinstance(told[1], str) else told[1]
+
+
+def solution(exercise):
+    """The names that the solution of the edition's exercise of this name defines; none for ""."""
+    if not exercise:
+        return {}
+    return sources.run(folder() / "exercises" / "solutions" / f"{exercise}.py")
+
+
+def by_hand(cls, known):
     """What is wrong with the function itself, as text; "" where nothing is, or nothing is known.
 
-    The solution of the exercise defines ``by_hand(instance)``. It returns the name of a method, its
-    result at a few points, the same from the formula number by number, and a hint.
+    The solution of the exercise, whose names are `known`, defines ``by_hand(instance)``. It returns
+    the name of a method, its result at a few points, the same from the formula number by number,
+    and a hint.
     """
-    compare = solution(path).get("by_hand")
+    compare = known.get("by_hand")
     if compare is None:
         return ""
     try:
@@ -107,44 +194,9 @@ def judged(told, function, known=()):
     known : sequence of (callable, str)
         Usual mistakes and what to say of them.
     """
-    paper, labels, implementation = told
-    for label in (labels,) if isinstance(labels, str) else labels:
+    paper, _, implementation = told
+    for label in _labels(told):
         grade = verify.equation(paper, label, function, implementation=implementation, hints=known)
         if not grade.ok:
             break
     return grade
-
-
-def defined(path):
-    """The names that a script or notebook defines when it is run, not as the main program."""
-    module = types.ModuleType("exercise")
-    module.__file__ = str(path)
-    sys.modules["exercise"] = module  # classes look their module up, as dataclasses do
-    exec(compile(code_of(path), str(path), "exec"), module.__dict__)
-    return vars(module)
-
-
-def code_of(path):
-    """The code of a script, or of a notebook's cells."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".ipynb":
-        return text
-    try:
-        cells = json.loads(text)["cells"]
-        return "\n\n".join("".join(cell["source"]) for cell in cells
-                           if cell["cell_type"] == "code")
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no notebook") from error
-
-
-def hints(path):
-    """Usual mistakes of the exercise of that name and what to say of them; () where there are
-    none.
-    """
-    return solution(path).get("WRONG", ())
-
-
-def solution(path):
-    """The names that the solution of the exercise of that name defines; none where it has none."""
-    place = folder() / "exercises" / "solutions" / f"{Path(path).stem}.py"
-    return defined(place) if place.is_file() else {}

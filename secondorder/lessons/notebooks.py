@@ -2,10 +2,14 @@
 
 import hashlib
 import json
+import os
 import re
 from pathlib import Path
 
 from .. import files
+
+COMMAND = "notebook"
+SEAL = "secondorder"  # its place among a notebook's metadata
 
 
 def folder():
@@ -92,18 +96,24 @@ def notebook(text, name):
                          "language_info": {"name": "python"}}}
 
 
-def write_notebooks(out, names=()):
+def write_notebooks(out, names=(), say=print):
     """Write notebooks into a folder, exercises into ``exercises/`` in it.
+
+    What stands there and is not a notebook as this function wrote it (somebody worked in it, say)
+    is kept.
 
     Parameters
     ----------
     out : path
     names : sequence of str
         As `scripts` takes them.
+    say : callable
+        Takes a line of text for every file that is kept.
 
     Returns
     -------
     list of Path
+        What was written.
     """
     out, written = files.output_directory(out), []
     for place in scripts(names):
@@ -111,7 +121,24 @@ def write_notebooks(out, names=()):
         target = out / place.with_suffix(".ipynb")
         if place.parent != Path("."):
             files.output_directory(target.parent)
-        files.write_text(target, json.dumps(notebook(text, str(place)), indent=1,
-                                            ensure_ascii=False) + "\n")
+        content = notebook(text, str(place))
+        if os.path.lexists(target) and not _unchanged(target, content):
+            say(f"kept: {target}: there already, and not as it was written; move it away to get "
+                "a new one")
+            continue
+        content["metadata"][SEAL] = files.mark(COMMAND)
+        files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n", COMMAND)
         written.append(target)
     return written
+
+
+def _unchanged(path, content):
+    """Whether a file is as `write_notebooks` wrote it; of an earlier version, which put no seal in
+    it, what would be written now counts.
+    """
+    if files.written_by(path, COMMAND):
+        return True
+    try:
+        return json.loads(files.read_bytes(path)) == content
+    except (OSError, ValueError, RecursionError):
+        return False

@@ -21,6 +21,7 @@ from .builders import cnn, rnn
 from .chain import Chain, ChainSaved, Skip, SkipSaved
 from .convolution import Conv2d, Conv2dSaved
 from .flatten import Flatten, FlattenSaved
+from .importing import from_arrays, from_torch
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import (BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError,
                      TukeyBiweight)
@@ -40,6 +41,6 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
            "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
            "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
            "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
-           "activation_function", "cnn", "load", "mlp", "rnn"]
+           "activation_function", "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn"]
 
 __getattr__ = guessed.names(__name__)

@@ -82,10 +82,15 @@ class LayerNorm(Layer):
     # -- the seven passes --------------------------------------------------------------------------
 
     def forward(self, x):
-        """y = w z + b  with  z = r (x - m)"""
+        """y = w z + b  with  z = r (x - m) = u / sqrt(mean(u^2) + epsilon / size^2)
+
+        u = (x - m) / size; the largest |x - m|, from 1, is the size: its square may overflow.
+        """
         centred = self._centred(x)
-        r = 1 / np.sqrt(self.mean(centred**2) + self.epsilon)
-        z = r * centred
+        size = np.maximum(np.abs(centred).max(axis=self.axes, keepdims=True), 1)
+        u = centred / size
+        deviation = np.sqrt(self.mean(u**2) + self.epsilon / size / size)
+        z, r = u / deviation, 1 / (size * deviation)
         y = self.weight * z + self.bias
         return y, LayerNormSaved(x, y, z, r)
 
@@ -113,35 +118,35 @@ class LayerNorm(Layer):
         return self.weight * self._normalised_tangent(saved, x_tangent) + v * saved.normalised + c
 
     def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        """y_second = w z_second + 2 v z_tangent.  With t = P x_tangent and k = mean(z t):
+        """y_second = w z_second + 2 v z_tangent.  With t = r P x_tangent and k = mean(z t):
 
-        z_second = r (P x_second - z mean(z x_second)) - 2 r^2 k t + r^2 z (3 k^2 - mean(t^2))
+        z_second = r (P x_second - z mean(z x_second)) - 2 k t + z (3 k^2 - mean(t^2))
         """
         v, _ = pieces(self, theta_tangent)
         z, r = saved.normalised, saved.rate
-        t = self._centred(moving(x_tangent, saved.input))
+        t = r * self._centred(moving(x_tangent, saved.input))
         k = self.mean(z * t)
         z_second = self._normalised_tangent(saved, x_second)
-        z_second = z_second - 2 * r**2 * k * t + r**2 * z * (3 * k**2 - self.mean(t**2))
+        z_second = z_second - 2 * k * t + z * (3 * k**2 - self.mean(t**2))
         return self.weight * z_second + 2 * v * self._normalised_tangent(saved, x_tangent)
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
         """w_bar_tangent = sum_s (y_bar_tangent_s z_s + y_bar_s z_tangent_s);
         b_bar_tangent = sum_s y_bar_tangent_s.
 
-        With z_bar = w y_bar, z_bar_tangent = w y_bar_tangent + v y_bar and the rate's tangent
-        r_tangent = -r^2 mean(z x_tangent):
+        With z_bar = w y_bar, z_bar_tangent = w y_bar_tangent + v y_bar and the rate's relative
+        tangent q = r_tangent / r = -mean(z t), t = r x_tangent:
 
         x_bar_tangent = r (P z_bar_tangent - z mean(z z_bar_tangent))
-                        + r_tangent (P z_bar - z mean(z z_bar))
+                        + q r (P z_bar - z mean(z z_bar))
                         - r (z_tangent mean(z z_bar) + z mean(z_tangent z_bar))
         """
         v, _ = pieces(self, theta_tangent)
         z, r, z_tangent = saved.normalised, saved.rate, self._normalised_tangent(saved, x_tangent)
         z_bar, z_bar_tangent = self.weight * y_bar, self.weight * y_bar_tangent + v * y_bar
-        r_tangent = -r**2 * self.mean(z * moving(x_tangent, saved.input))
+        q = -self.mean(z * r * moving(x_tangent, saved.input))
         x_bar_tangent = (self._back(saved, z_bar_tangent)
-                         + r_tangent / r * self._back(saved, z_bar)
+                         + q * self._back(saved, z_bar)
                          - r * z_tangent * self.mean(z * z_bar)
                          - r * z * self.mean(z_tangent * z_bar))
         rows = flat(self, self._sample_sums(y_bar_tangent * z + y_bar * z_tangent),

@@ -9,8 +9,7 @@ looked up by name in this package, or among those that the caller gives.
 import importlib
 import inspect
 import json
-import zipfile
-import zlib
+import math
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from .activations import ActivationFunction
 from .base import Layer
 from .network import Network
 
-FORMAT = "secondorder network 1"
+FORMAT = "secondorder network 2"
+OLDER = "secondorder network 1"  # without a checksum
 STRUCTURE = "structure"
+WHAT = "a network that was saved"
 PACKAGE = __name__.partition(".")[0]
 DRAWN = {"rng": 0, "init": 0.0, "fixed_init": 0.0}  # decide numbers that the arrays replace
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, RecursionError,
-          OverflowError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def save(network, path):
@@ -52,7 +51,8 @@ def save(network, path):
                  "layers": [described(layer) for layer in network.layers] if own else None}
     arrays = {f"{number}.{name}": value for number, layer in enumerate(network.chain.sublayers())
               for name, value in layer.parameters.items()}
-    files.write_arrays(target, **{STRUCTURE: np.array(json.dumps(structure))}, **arrays)
+    files.write_arrays(target, command="network", **{STRUCTURE: np.array(json.dumps(structure))},
+                       **arrays)
 
 
 def load(path, classes=()):
@@ -71,8 +71,8 @@ def load(path, classes=()):
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, OSError
+        If there is no such file, or something that is none.
     ValueError
         If the file is damaged, or is something else; the message names it.
     TypeError
@@ -80,16 +80,18 @@ def load(path, classes=()):
     """
     path, known = checks.path(path, "path"), checks.classes(classes, "classes")
     try:
-        structure, arrays = _read(path)
-        network = _built(structure, {cls.__name__: cls for cls in known})
-        _fill(network, arrays)
+        arrays, sealed = files.read_arrays(path, WHAT)
+        with files.damage_told(path, WHAT):
+            structure = _structure(arrays, sealed)
+            network = _built(structure, {cls.__name__: cls for cls in known},
+                             sum(array.size for array in arrays.values()))
+            _fill(network, arrays)
     except FileNotFoundError:
         raise FileNotFoundError(f"no such file: {path}") from None
-    except UnknownClass as error:
-        raise TypeError(f"{path}: {error}") from None
-    except DAMAGE as error:
-        raise ValueError(f"{path}: not a network that was saved, or a damaged one: {error}") \
-            from error
+    except files.Damaged as error:
+        if isinstance(error.__cause__, UnknownClass):
+            raise TypeError(f"{path}: {error.__cause__}") from None
+        raise
     return network
 
 
@@ -172,34 +174,62 @@ def _offered(room, name):
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _read(path):
-    """Structure and arrays of a file; nothing in it is unpickled."""
-    if path.exists() and not zipfile.is_zipfile(path):
-        raise ValueError("it is no .npz archive")
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+def _structure(arrays, sealed):
+    """The structure, taken from among the arrays; ValueError for another format."""
     structure = json.loads(arrays.pop(STRUCTURE).item())
-    if structure["format"] != FORMAT:
+    if structure["format"] not in (FORMAT, OLDER):
         raise ValueError(f"its format is {structure['format']!r}, this version reads {FORMAT!r}")
-    return structure, arrays
+    if structure["format"] == FORMAT and not sealed:
+        raise ValueError("its checksum is missing")
+    return structure
 
 
-def _built(structure, known):
-    """The network, with parameters that are still to be read."""
+class _Blank(np.random.Generator):
+    """Draws zeros, and no more of them than a file holds numbers: what a constructor is about to
+    allocate is compared with the arrays that are there.
+    """
+
+    def __init__(self, held):
+        super().__init__(np.random.PCG64(0))
+        self.held = self.left = held
+
+    def take(self, shape):
+        count = math.prod(shape if isinstance(shape, tuple) else (shape,))
+        if count > self.left:
+            raise ValueError(f"it describes more than the {self.held} numbers that it holds")
+        self.left -= count
+        return np.zeros(shape)
+
+    def uniform(self, low=0.0, high=1.0, size=None):
+        return self.take(size)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return self.take(size)
+
+
+def _built(structure, known, held):
+    """The network, with parameters that are still to be read: `held` numbers."""
     dtype, own = structure["dtype"], structure["network"]
+    blank = _Blank(held)
     if own is not None:
-        network = _made(own, known, Network)
+        network = _made(own, known, Network, blank)
         return network if network.dtype == dtype else network.astype(dtype)
-    layers = [_made(layer, known, Layer) for layer in structure["layers"]]
+    layers = [_made(layer, known, Layer, blank) for layer in structure["layers"]]
     return Network(layers, dtype=dtype, input_shape=tuple(structure["input_shape"]))
 
 
-def _made(entry, known, kind):
+def _made(entry, known, kind, blank):
     """What `described` described, by its constructor."""
     cls = _class_of(entry, known, kind)
-    arguments = {name: _unpacked(value, known) for name, value in entry["arguments"].items()}
+    arguments = {name: _unpacked(value, known, blank)
+                 for name, value in entry["arguments"].items()}
+    drawn = DRAWN
+    if entry["room"] is not None:  # an author's class may draw more than it keeps
+        drawn = DRAWN | {"rng": blank}
+        if "shape" in arguments:  # of parameters that are not drawn
+            blank.take(arguments["shape"])
     taken = inspect.signature(cls).parameters
-    instance = cls(**{name: value for name, value in DRAWN.items() if name in taken} | arguments)
+    instance = cls(**{name: value for name, value in drawn.items() if name in taken} | arguments)
     if kind is Layer and instance.trainable != entry["trainable"]:
         instance.trainable = entry["trainable"]
     return instance
@@ -216,11 +246,11 @@ def _class_of(entry, known, kind):
     return cls
 
 
-def _unpacked(value, known):
+def _unpacked(value, known, blank):
     if isinstance(value, list):
-        return tuple(_unpacked(entry, known) for entry in value)
+        return tuple(_unpacked(entry, known, blank) for entry in value)
     if isinstance(value, dict):
-        return _made(value, known, Layer if "trainable" in value else ActivationFunction)
+        return _made(value, known, Layer if "trainable" in value else ActivationFunction, blank)
     return value
 
 

@@ -71,8 +71,8 @@ class Unsettled:
         """Put parameters and memory back; nothing if the step was settled."""
         release = self.release()
         if release:
-            theta = [functools.partial(operator.setitem, live, ..., kept)
-                     for live, kept in [self.theta] * (self.theta is not None)]
+            theta = [functools.partial(operator.setitem, live, ..., before)
+                     for live, before in [self.theta] * (self.theta is not None)]
             at_once([*theta, *self.memory_back(), *release])
 
 

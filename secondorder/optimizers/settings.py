@@ -1,5 +1,6 @@
 """What an optimizer was made with, in plain values that can be written down and compared."""
 
+import hashlib
 import inspect
 import numbers
 
@@ -82,8 +83,8 @@ def described_entries(entries):
     return descriptions
 
 
-def described(value, inside=False):
-    """One value in plain kinds; raises Undescribed. `inside` an object no further one is opened."""
+def described(value, depth=0):
+    """One value in plain kinds; raises Undescribed, also for objects more than two deep."""
     if isinstance(value, Constant):
         return value.rate
     if value is None or isinstance(value, (bool, np.bool_, str)):
@@ -93,18 +94,20 @@ def described(value, inside=False):
     if isinstance(value, numbers.Real):
         return float(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return f"array {value.shape} of {value.dtype} with sum {float(value.sum()):.17g}"
+        digest = hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()[:32]
+        return (f"array {value.shape} of {value.dtype} with sum {float(value.sum()):.17g}, "
+                f"sha256 {digest}")
     if isinstance(value, (list, tuple)):
-        return [described(entry, inside) for entry in value]
+        return [described(entry, depth) for entry in value]
     if isinstance(value, dict):
         return {str(name): entry for name, entry in described_entries(value).items()}
-    if inside or inspect.isroutine(value) or inspect.isclass(value) or not hasattr(
+    if depth == 2 or inspect.isroutine(value) or inspect.isclass(value) or not hasattr(
             value, "__dict__"):
         raise Undescribed
     entries = {"class": type(value).__name__}
     for name, entry in vars(value).items():
         try:
-            entries[name] = described(entry, inside=True)
+            entries[name] = described(entry, depth + 1)
         except Undescribed:
             continue
     return entries

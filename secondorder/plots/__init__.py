@@ -1,4 +1,5 @@
 """Drawing only: a function takes results and perhaps matplotlib axes, draws, and returns the axes.
+`along` alone asks for its numbers itself, those of a network along a direction.
 
 Colours are those of Okabe and Ito, which remain distinct under the common colour vision
 deficiencies, and lines differ in their style or marker as well. Matplotlib is imported when the
@@ -6,6 +7,7 @@ first function is called.
 """
 
 from ..checks import guessed
+from .along import along
 from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
 from .densities import spectral_density
@@ -16,7 +18,7 @@ from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
-           "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
+           "along", "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
            "errors_over_steps", "hessian_heat_map", "learning_curves", "matrices",
            "parameter_blocks", "rates", "spectral_density", "spectrum"]
 

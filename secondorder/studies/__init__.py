@@ -2,7 +2,7 @@
 
 A study is registered as an equation is: what it shows, what the paper claims of it, and three
 functions. `runs` says which independent runs it takes, `judge` turns their results into one verdict
-a claim, by a criterion that was set before anything was run, and `draw` makes the figure. See
+a claim, by the criterion in the paper's ``studies/criteria.md``, and `draw` makes the figure. See
 :func:`study`; ``secondorder reproduce`` runs them.
 
 Every run is a plain function of plain arguments, so that any `concurrent.futures.Executor` can run
@@ -17,12 +17,12 @@ from .pictures import LINE_STYLES, legend_below, legend_under, over_seeds
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
-from .selection import chosen
+from .selection import chosen, least
 from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted, exactly,
                        paired, undecided)
 
 __all__ = ["DID_NOT_HOLD", "HELD", "Images", "LINE_STYLES", "Results", "Run", "STUDIES", "Study",
            "Sweep", "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen", "counted",
-           "crossing", "diverged", "exactly", "finished", "images", "legend_below", "legend_under",
-           "lowest_common", "over_seeds", "paired", "pooled", "random_boxes", "reproduce",
-           "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]
+           "crossing", "diverged", "exactly", "finished", "images", "least", "legend_below",
+           "legend_under", "lowest_common", "over_seeds", "paired", "pooled", "random_boxes",
+           "reproduce", "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]

@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.resources
-import json
 import textwrap
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from .running import duration
 from .verdicts import DID_NOT_HOLD, HELD, UNDECIDED
 
 LARGEST = 300_000  # bytes of a recorded file
-LARGEST_RUNS = 100_000  # bytes of the packed runs of a study; larger ones are not kept
+LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
 
 
 def folder():
@@ -31,12 +30,13 @@ def recorded(paper, key):
     path = folder() / paper / f"{key}.json"
     if not path.is_file():
         return None
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        record["runs"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no record of a study (damaged?): take it from the package "
-                         "again, or remove it") from error
+    what, remedy = "a record of a study", "take it from the package again, or remove it"
+    record, _ = files.read_json(path, what, remedy)
+    with files.damage_told(path, what, remedy):
+        if type(record["runs"]) is not int or record["runs"] < 0:
+            raise ValueError(f"its runs are {record['runs']!r}")
+        for claim in record["claims"]:
+            claim["letter"], claim["verdict"]
     return record
 
 
@@ -145,8 +145,9 @@ def effect_text(row):
 def page(paper):
     """CLAIMS.md of a paper: every study with its recorded figure, and its claims with verdicts."""
     lines = [f"# What the paper reports: {paper}", "",
-             "Made by `secondorder claims --markdown --write` from the recorded results; the "
-             "criterion of every claim was set before the runs.", "",
+             "Made by `secondorder claims --markdown --write` from the recorded results. "
+             "[studies/criteria.md](studies/criteria.md) has the criterion of every claim, when it "
+             "was set, and every judge that was changed after a run.", "",
              "| verdict | claims |", "| --- | --- |"]
     lines += [f"| {kind} | {number} |" for kind, number in counts(paper).items()]
     lines += in_short(paper)

@@ -2,13 +2,15 @@
 
 import gzip
 import json
-import zlib
+import math
 from pathlib import Path
 
 from .. import files
 from .registry import name_of
 
 DIVERGED = "diverged"
+FORMAT = 2  # files of runs before it have no checksum
+COMMAND = "reproduce"
 
 
 class Results:
@@ -105,16 +107,25 @@ def read(path):
     ValueError
         If it is damaged or holds something else, naming it.
     """
-    path = Path(path)
-    try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-        if name_of(run["function"], run["arguments"]) != path.stem or not (
-                isinstance(run["result"], dict) and run["seconds"] >= 0):
-            raise ValueError("it holds something else")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is no result of a run (damaged?): remove it, and the run is made "
-                         "again") from error
+    path, what = Path(path), "a result of a run"
+    remedy = "remove it, and the run is made again"
+    run, sealed = files.read_json(path, what, remedy)
+    with files.damage_told(path, what, remedy):
+        if run.get("format", 1) == FORMAT and not sealed:
+            raise ValueError("its checksum is missing")
+        if _checked(run) != path.stem:
+            raise ValueError("it holds another run")
     return run
+
+
+def _checked(run):
+    """The name of a run; ValueError, KeyError or TypeError unless it is one."""
+    seconds = run["seconds"]
+    if type(seconds) not in (int, float) or not 0 <= seconds < math.inf:
+        raise ValueError(f"its seconds are {seconds!r}")
+    if not isinstance(run["result"], dict) or not run["result"]:
+        raise ValueError("it holds no result")
+    return name_of(run["function"], run["arguments"])
 
 
 def read_all(path):
@@ -125,21 +136,25 @@ def read_all(path):
     ValueError
         If it is damaged, naming it.
     """
-    try:
-        return json.loads(gzip.decompress(Path(path).read_bytes()))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise ValueError(f"{path} holds no runs (damaged?): {error}") from error
+    raw, what = files.read_bytes(path), "the packed runs of a study"
+    with files.damage_told(path, what):
+        if files.intact(raw) is False:
+            raise ValueError("its checksum does not fit what it holds")
+        runs = json.loads(gzip.decompress(raw))
+        for name, run in runs.items():
+            if _checked(run) != name:
+                raise ValueError(f"{name} is another run")
+    return runs
 
 
 def write_all(path, results):
     """Write all runs of a study into one packed file, the same bytes for the same runs."""
     text = json.dumps(results.as_dictionary(), separators=(",", ":"))
-    packed = gzip.compress(text.encode(), mtime=0)
-    with files.atomic(path) as temporary:
-        temporary.write_bytes(packed)
+    files.write_packed(path, text.encode(), COMMAND)
 
 
 def write(path, run, result, seconds, environment):
     """Write a run's file, whole or not at all."""
-    files.write_json(path, {"function": run.place, "arguments": run.arguments, "seconds": seconds,
-                            "environment": environment, "result": result})
+    files.write_json(path, {"format": FORMAT, "function": run.place, "arguments": run.arguments,
+                            "seconds": seconds, "environment": environment, "result": result},
+                     command=COMMAND)

@@ -38,6 +38,7 @@ class Sweep:
         self.out = files.output_directory(out)
         self.folder = files.output_directory(self.out / "runs")
         self.executor, self.say, self.known = executor, say, dict(known)
+        self.unsealed = []  # names of files that were read and that have no checksum
 
     def present(self, runs):
         """Those of the runs that have a file."""
@@ -49,14 +50,15 @@ class Sweep:
         """
         results = Results()
         while True:
-            wanted = [run for run in study.runs(settings, results) if run not in results]
+            with self.doubts():
+                wanted = [run for run in study.runs(settings, results) if run not in results]
             if not wanted:
                 return results
             for run in wanted:
                 if run.name in self.known:
                     results.add(run.name, self.known[run.name])
             for run in self.present(wanted):
-                results.add(run.name, files_of_runs.read(self._path(run)))
+                self._take(run, results)
             self._make([run for run in wanted if run not in results], study, results)
 
     def _make(self, runs, study, results):
@@ -66,11 +68,29 @@ class Sweep:
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
             result, seconds = outcome
             files_of_runs.write(self._path(run), run, result, seconds, environment())
-            results.add(run.name, files_of_runs.read(self._path(run)))
+            self._take(run, results)
             left = (time.monotonic() - began) / done * (total - done)
             ending = f"  diverged: {result[DIVERGED]}" if DIVERGED in result else ""
             self.say(f"  {study.key}: {done}/{total} runs, {duration(left)} left  "
                      f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
+
+    def _take(self, run, results):
+        content = files_of_runs.read(self._path(run))
+        if "format" not in content:
+            self.unsealed.append(self._path(run).name)
+        results.add(run.name, content)
+
+    @contextlib.contextmanager
+    def doubts(self):
+        """What runs without a checksum make impossible is told as damage of theirs."""
+        if not self.unsealed:
+            yield
+            return
+        told = f"{', '.join(self.unsealed[:3])}{', ...' if len(self.unsealed) > 3 else ''}"
+        with files.damage_told(self.folder, "a folder of whole runs",
+                               f"these have no checksum: {told}; without them the runs are made "
+                               "again"):
+            yield
 
     def _outcomes(self, runs):
         if self.executor is None:
@@ -136,11 +156,21 @@ def reproduce(study, sweep, quick=False, seeds=None):
     dict
         What is written to ``KEY.json`` beside the figure ``KEY.png``: settings, one entry a claim,
         versions, seconds. All runs stand in ``KEY.runs.json.gz``.
+
+    Raises
+    ------
+    FileExistsError
+        If one of these three is there and is not as an earlier `reproduce` wrote it.
+    ValueError
+        If a run's file is damaged; where an earlier version wrote it, without a checksum, that may
+        come out only as it is judged.
     """
+    written(study, sweep.out)
     settings = study.settings(quick, seeds)
     absent = missing(study.needs)
     results = sweep.complete(study, settings)
-    verdicts = study.judge(results, settings)
+    with sweep.doubts():
+        verdicts = study.judge(results, settings)
     if set(verdicts) != set(study.claims):
         raise RuntimeError(f"[{study.paper}] {study.key} judged {sorted(verdicts)} but claims "
                            f"{sorted(study.claims)}")
@@ -151,7 +181,8 @@ def reproduce(study, sweep, quick=False, seeds=None):
         verdicts = {letter: undecided(f"run on a stand-in: {', '.join(absent)} not found",
                                       one.seeds, one.effect) for letter, one in verdicts.items()}
     picture = sweep.out / f"{study.key}.png"
-    draw(study, results, picture, settings, "quick setting" if quick else "")
+    with sweep.doubts():
+        draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
               "quick": quick, "stand_ins": absent, "deviation": study.deviation,
               "runs": len(results), "run_seconds": results.seconds, "figure": picture.name,
@@ -161,8 +192,14 @@ def reproduce(study, sweep, quick=False, seeds=None):
     if not quick:
         record["rest"] = rest(study, results)
     files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results)
-    files.write_json(sweep.out / f"{study.key}.json", record)
+    files.write_json(sweep.out / f"{study.key}.json", record, command=files_of_runs.COMMAND)
     return record
+
+
+def written(study, out):
+    """What `reproduce` replaces in a folder; FileExistsError if it is not as it was written."""
+    names = (f"{study.key}{ending}" for ending in (".json", ".png", ".runs.json.gz"))
+    return files.replaceable(out, names, files_of_runs.COMMAND)
 
 
 def rest(study, results):
@@ -196,7 +233,7 @@ def draw(study, results, path, settings, note=""):
     plain_logarithms(figure)
     if note:
         figure.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=7, color="0.4")
-    files.write_figure(path, figure)
+    files.write_figure(path, figure, command=files_of_runs.COMMAND)
 
 
 @contextlib.contextmanager

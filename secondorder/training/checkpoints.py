@@ -4,19 +4,22 @@ A checkpoint is an ``.npz`` archive: the arrays, and one text in JSON that says 
 belongs. Nothing in it is pickled, so that reading one runs no code.
 """
 
-import hashlib
 import json
-import zipfile
+import math
+import numbers
 
 import numpy as np
 
 from .. import checks, files
+from .facts import NUMBERS
 
-FORMAT = 3
-OLDER = 2  # without a recipe; of the data it has the digest alone, which `_difference` knows
+FORMAT = 4
+#: 3 without a checksum, and without all that layers and losses compute with; 2 also without a
+#: recipe, and of the data with the digest alone. `_difference` knows them.
+OLDER = (3, 2)
+WHAT = "a checkpoint of a training run"
 
 _MISSING = object()
-NUMBERS = "numbers"  # the entry that no reader can tell apart: a hash
 
 
 def write_checkpoint(path, content):
@@ -31,7 +34,7 @@ def write_checkpoint(path, content):
     """
     arrays = {}
     text = json.dumps({"format": FORMAT, "content": _packed(content, arrays, "checkpoint")})
-    files.write_arrays(path, text=np.array(text), **arrays)
+    files.write_arrays(path, command="checkpoint", text=np.array(text), **arrays)
 
 
 def read_checkpoint(path):
@@ -57,19 +60,44 @@ def read_checkpoint(path):
     """
     path = checks.path(path, "path")
     try:
-        if path.exists() and not zipfile.is_zipfile(path):
-            raise ValueError("it is no .npz archive")
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        record = json.loads(arrays.pop("text").item())
-        if record["format"] not in (FORMAT, OLDER):
-            raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}")
-        return {"recipe": {}} | _unpacked(record["content"], arrays)
+        arrays, sealed = files.read_arrays(path, WHAT)
     except FileNotFoundError:
         raise FileNotFoundError(f"no such checkpoint: {path}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: not a checkpoint of a training run, or a damaged one: "
-                         f"{error}") from error
+    with files.damage_told(path, WHAT):
+        record = json.loads(arrays.pop("text").item())
+        if record["format"] not in (FORMAT, *OLDER):
+            raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}")
+        if record["format"] == FORMAT and not sealed:
+            raise ValueError("its checksum is missing")
+        content = {"recipe": {}} | _unpacked(record["content"], arrays)
+        _require_content(content)
+        return content | {"format": record["format"]}
+
+
+_KINDS = {"theta": np.ndarray, "state": dict, "generator": dict, "history": list, "epoch": int,
+          "step": int, "seconds": float, "made_with": dict, "recipe": dict}
+_IN_A_RECORD = ("epoch", "step", "seconds", "train_loss")
+
+
+def _require_content(content):
+    """ValueError unless it has all that a run goes on from, each of its kind, and they agree."""
+    for name, kind in _KINDS.items():
+        if name not in content:
+            raise ValueError(f"it has no {name}")
+        if type(content[name]) is not kind:
+            raise ValueError(f"its {name} is {content[name]!r}, not a {kind.__name__}")
+    for name in ("epoch", "step", "seconds"):
+        if not 0 <= content[name] < math.inf:
+            raise ValueError(f"its {name} is {content[name]!r}")
+    for record in content["history"]:
+        for name in _IN_A_RECORD:
+            number = record[name]
+            if not isinstance(number, numbers.Real) or isinstance(number, (bool, np.bool_)):
+                raise ValueError(f"a record of its history has the {name} {number!r}")
+    last = content["history"][-1]
+    for name in ("epoch", "step"):
+        if last[name] != content[name]:
+            raise ValueError(f"its {name} is {content[name]}, the last record's {last[name]}")
 
 
 def _packed(value, arrays, place):
@@ -97,20 +125,12 @@ def _unpacked(value, arrays):
         return {key: _unpacked(entry, arrays) for key, entry in inner.items()}
     if kind in ("list", "tuple"):
         return {"list": list, "tuple": tuple}[kind](_unpacked(entry, arrays) for entry in inner)
+    if kind not in ("array", "scalar"):
+        raise ValueError(f"it holds something of the kind {kind!r}")
     return arrays[inner] if kind == "array" else arrays[inner][()]
 
 
-def fingerprint(*arrays):
-    """What tells arrays from others that differ in any bit, in shape or in dtype."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype.str};".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return {"shapes": [list(array.shape) for array in arrays],
-            "dtypes": [array.dtype.name for array in arrays], NUMBERS: digest.hexdigest()[:32]}
-
-
-def require_same(now, then, path, recipe, recipe_then):
+def require_same(now, then, path, recipe, recipe_then, older=False):
     """Raise ValueError unless a run is what was written.
 
     Parameters
@@ -121,8 +141,10 @@ def require_same(now, then, path, recipe, recipe_then):
     recipe, recipe_then : dict
         The same in the words of the caller, for the message alone: where what both tell differs,
         it names that instead.
+    older : bool
+        Whether `then` is of an earlier version, which told less: what it told is compared.
     """
-    difference = _difference(now, then)
+    difference = _difference(now, then, older)
     if difference is None:
         return
     both = [name for name in recipe if name in recipe_then]
@@ -134,20 +156,36 @@ def require_same(now, then, path, recipe, recipe_then):
                      "as it was")
 
 
-def _difference(now, then):
+def _difference(now, then, older):
     """Name, old and new value of the first entry in which two dicts differ, or None."""
-    for name in dict.fromkeys([*now, *then]):
+    for name in then if older else dict.fromkeys([*now, *then]):
         mine, written = now.get(name, _MISSING), then.get(name, _MISSING)
-        if isinstance(mine, dict) and isinstance(written, dict):
-            inner = _difference(mine, written)
-            if inner is not None:
-                return f"{name}'s {inner[0]}", *inner[1:]
-        elif isinstance(mine, dict) and NUMBERS in mine and isinstance(written, str):
-            if mine[NUMBERS] != written:  # of the older format
-                return name, "other than these", "these"
-        elif mine is _MISSING or written is _MISSING or mine != written:
-            if name == NUMBERS and _MISSING not in (mine, written):
-                return name, "other than these", "these"
-            return name, *("something that has no plain description" if value is _MISSING
-                           else repr(value) for value in (written, mine))
+        inner = _inside(name, mine, written, older)
+        if inner is not None:
+            return inner
+    return None
+
+
+def _inside(name, mine, written, older):
+    """The same for one entry, and for what it holds."""
+    if isinstance(mine, dict) and isinstance(written, dict):
+        inner = _difference(mine, written, older)
+        return None if inner is None else (f"{name}'s {inner[0]}", *inner[1:])
+    if isinstance(mine, list) and isinstance(written, list) and len(mine) == len(written):
+        differences = (_inside(f"{name}[{place}]", *pair, older)
+                 for place, pair in enumerate(zip(mine, written)))
+        if any(isinstance(entry, dict) for entry in mine):
+            return next((inner for inner in differences if inner is not None), None)
+    if older and isinstance(mine, dict) and NUMBERS in mine and isinstance(written, str):
+        if mine[NUMBERS] != written:
+            return name, "other than these", "these"
+        return None
+    if older and isinstance(mine, str) and isinstance(written, str) and written.startswith(
+            "array ") and mine.startswith(written):  # it had no digest
+        return None
+    if mine is _MISSING or written is _MISSING or mine != written:
+        if name == NUMBERS and _MISSING not in (mine, written):
+            return name, "other than these", "these"
+        return name, *("something that has no plain description" if value is _MISSING
+                       else repr(value) for value in (written, mine))
     return None

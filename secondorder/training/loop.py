@@ -1,8 +1,12 @@
 """The training loop."""
 
 import contextlib
+import copy
 import json
+import os
 import re
+import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -13,9 +17,10 @@ from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
 from ..checks.randomness import generator
-from .checkpoints import fingerprint, read_checkpoint, require_same, write_checkpoint
+from .checkpoints import (FORMAT, WHAT, read_checkpoint, require_same, write_checkpoint)
 from .clock import StepClock
 from .evaluation import evaluate, means
+from .facts import computing, fingerprint
 from .history import History, Record, TrainingStopped
 from .progress import Progress
 
@@ -66,8 +71,9 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         Everything else has to be as it was (network, optimizer with its settings, data, arguments;
         `epochs` may be larger, and no smaller than what was done): then the run ends with the same
         bits as one that was never interrupted, on the same machine and number of threads.
-        Another run is refused by what differs; of the optimizer's settings, functions are not
-        compared. `callback` gets no record twice.
+        Another run is refused by what differs, in any layer, activation or loss, an author's own by
+        their attributes, to the last bit. A UserWarning names what has no plain description, such
+        as a function. `callback` gets no record twice.
     recipe : dict, optional
         What the run was made from, in the caller's words: plain values by name. It stands in the
         checkpoint; where a resumed run is refused, the message names the entries in which its
@@ -153,11 +159,13 @@ def plain_recipe(value):
 def checkpoint_path(value):
     """Where a checkpoint goes; raises unless it is, or can become, a file."""
     path = checks.path(value, "checkpoint")
-    for place in (path, path.resolve()):  # also where a link leads
+    for place in (path, Path(os.path.realpath(path))):  # also where a link leads
         if not place.parent.is_dir():
             raise FileNotFoundError(f"checkpoint: no such directory: {place.parent}")
     if path.is_dir():
         raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
+    with contextlib.suppress(FileNotFoundError):
+        files.require_file(path)
     return path
 
 
@@ -278,19 +286,25 @@ class _Run:
 
     def keep_at(self, path, resume, epochs, arguments, recipe):
         """Write a checkpoint to `path` with every record, and go on from it if asked to."""
-        self.made_with, self.recipe = arguments | self.facts(), recipe
+        facts, untold = computing(self.optimizer)
+        self.made_with, self.recipe = arguments | self.facts() | facts, recipe
         if path.exists():
             if not resume:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             content = read_checkpoint(path)
-            then = {"form": "compiled"} | content["made_with"]
-            require_same(self.made_with, then, path, recipe, content["recipe"])
+            older, then = content["format"] != FORMAT, {"form": "compiled"} | content["made_with"]
+            require_same(self.made_with, then, path, recipe, content["recipe"], older)
             if content["epoch"] > epochs:
                 raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
                                  f"{content['epoch']} epochs: give at least as many, or begin "
                                  "anew with another file")
             self.restore(content, path)
+            untold = [*["constants of layers and losses (an earlier version wrote it)"] * older,
+                      *untold]
+            if untold:
+                warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
+                              f"{', '.join(untold)}", stacklevel=4)
         files.remove_stale(path.parent)
         self.checkpoint = path
 
@@ -321,12 +335,15 @@ class _Run:
                 "seconds": self.seconds}
 
     def restore(self, content, path):
-        """Go back to where the run stood; nothing is changed if the state does not fit."""
-        try:
+        """Go back to where the run stood; nothing is changed if something does not fit."""
+        with files.damage_told(path, WHAT):
+            theta, trial = self.optimizer.network.theta, copy.deepcopy(self.rng.bit_generator)
+            if content["theta"].dtype != theta.dtype:
+                raise ValueError(f"its theta holds {content['theta'].dtype}, not {theta.dtype}")
+            checks.fitting(content["theta"], theta, "theta")
+            trial.state = content["generator"]
             self.optimizer.load_state_dict(content["state"])
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"checkpoint {path}: {error}") from error
-        self.optimizer.network.theta = content["theta"]
+        theta[...] = content["theta"]
         self.rng.bit_generator.state = content["generator"]
         self.history.records = [Record(record) for record in content["history"]]
         self.epoch, self.step, self.seconds = content["epoch"], content["step"], content["seconds"]

@@ -2,11 +2,14 @@
 
 ``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
 `forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
-`loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they find, as `findings`.
+`activation_places`, `loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they
+find, as `findings`.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
-`optimizer_runs`. ``rule`` judges the rule that a layer has in residual partitioning, in whose room
-it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`);
-``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
+`optimizer_runs`. ``derivative`` takes any function and what should be its derivative
+(`derivative_of`, `slips`). ``rule`` judges the rule that a layer has in residual partitioning, in
+whose room it stands; ``equation`` puts a user's function in the place of one of the edition's
+(`grading`, with `answers` and `patterns` for what is wrong); ``run`` executes equations; their
+machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib
@@ -16,11 +19,11 @@ from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
 _LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
-         "optimizer": "optimizer_checks", "equation": "grading", "Grade": "grading",
-         "rule": "..papers.residual_partitioning.rule_checks"}
+         "derivative": "derivative_of", "optimizer": "optimizer_checks", "equation": "grading",
+         "Grade": "grading", "rule": "..papers.residual_partitioning.rule_checks"}
 
-__all__ = ["Grade", "Result", "activation", "describe_mismatch", "equation", "layer", "loss",
-           "optimizer", "rule", "run"]
+__all__ = ["Grade", "Result", "activation", "derivative", "describe_mismatch", "equation", "layer",
+           "loss", "optimizer", "rule", "run"]
 
 
 def __getattr__(name):

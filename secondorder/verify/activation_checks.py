@@ -6,21 +6,15 @@ from .. import checks
 from ..exact.finite_differences import central
 from ..nets import ActivationFunction, activation_function
 from ..checks.randomness import generator
+from .activation_places import DISTANCE, FARTHEST, METHODS, Places
 from .channels import check_orders
 from .differences import column, nested, rounding
 from .findings import PROMOTES
 from .recorder import Recorder, pure_call
 
-METHODS = ("value", "slope", "curvature")
 _RANGE = 6.0
 _POINTS = 60
-_DISTANCE = 0.02
-_CELL = 1 / 64
-_FINEST = 1e-4
-_SUSPECTS = 12
-_FARTHEST = 768.0
 _TAIL_POINTS = 40
-_CELLS = 4000
 
 
 def activation(function, rng=0, tolerance=1e-8, interval=None):
@@ -73,7 +67,7 @@ def _require_methods(function):
                         f"{', '.join(f'{name}(x)' for name in missing)}")
 
 
-class _ActivationChecks:
+class _ActivationChecks(Places):
     """One activation function with points off its declared kinks."""
 
     def __init__(self, function, recorder, rng, interval):
@@ -85,10 +79,10 @@ class _ActivationChecks:
         self.core = (-reach, reach) if interval is None else interval
         points = np.concatenate([rng.uniform(*self.core, _POINTS), rng.standard_normal(_POINTS)])
         points = points[(points > self.core[0]) & (points < self.core[1])]
-        points = points[self._distance(points) > _DISTANCE]
+        points = points[self._distance(points) > DISTANCE]
         if len(points) < 2:
             raise ValueError(f"interval {interval} holds no points off the kinks "
-                             f"{tuple(self.kinks)}")
+                             f"{tuple(self.kinks.tolist())}")
         self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
         self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
         self.undeclared = []
@@ -96,8 +90,8 @@ class _ActivationChecks:
     def _blocks(self, side):
         """Intervals of doubling width beyond the core on one side, as far as value is finite."""
         near = self.core[1]
-        while near < _FARTHEST:
-            far = min(2 * near, _FARTHEST)
+        while near < FARTHEST:
+            far = min(2 * near, FARTHEST)
             try:
                 with np.errstate(all="ignore"):
                     values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
@@ -108,16 +102,6 @@ class _ActivationChecks:
             yield tuple(sorted((side * near, side * far)))
             near = far
 
-    def _distance(self, points):
-        points = np.asarray(points)
-        if not self.kinks.size:
-            return np.full(points.shape, np.inf)
-        return np.abs(points[..., None] - self.kinks).min(axis=-1)
-
-    def of(self, name, x):
-        """One method on a copy of x, as an array."""
-        return np.asarray(getattr(self.function, name)(np.array(x)))
-
     def run(self):
         usable = [self._usable(name) for name in METHODS]
         if usable[0]:
@@ -125,11 +109,15 @@ class _ActivationChecks:
             with np.errstate(over="ignore", invalid="ignore"):
                 for region in self.tails:
                     self._find_kinks(*region)
+            self.undeclared = [self._snapped(place) for place in self.undeclared]
             self._tell_kinks()
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
-            if all(usable) and slope_right and not self.recorder.wrong("curvature"):
+            self._scan(usable)
+            self._at_special_points(usable)
+            self._beside(usable)
+            if all(usable) and not self.recorder.wrong("slope", "curvature"):
                 self._tails()
             low, high = (f([end for region in (self.core, *self.tails) for end in region])
                          for f in (min, max))
@@ -139,7 +127,7 @@ class _ActivationChecks:
             self._jet()
             self._flags()
             self._at_kinks()
-            if not self.recorder.wrong():
+            if not self.recorder.wrong() and np.abs(self.x).max() <= FARTHEST:
                 self._rates()
             self._curves()
         return self.recorder.sorted_report()
@@ -180,9 +168,6 @@ class _ActivationChecks:
 
     # -- derivatives -------------------------------------------------------------------------------
 
-    def _slope_reference(self, x):
-        return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
-
     def _tails(self):
         """slope and curvature beyond the core; faults of one block are not reported again later."""
         for low, high in self.tails:
@@ -208,6 +193,8 @@ class _ActivationChecks:
             against = "differences of value, twice"
         computed = self.of(name, x)
         near = self._near_undeclared(x)
+        far = np.where(np.abs(x) > FARTHEST, np.abs(x), 0.0)  # x + h itself is rounded there
+        noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
         if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
                                      reference.value, error,
@@ -215,13 +202,6 @@ class _ActivationChecks:
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
-
-    def _near_undeclared(self, x):
-        """Near undeclared kinks the kinks are reported, not the wrong entries beside them."""
-        near = np.zeros(x.shape, dtype=bool)
-        for kink in self.undeclared:
-            near |= np.abs(x - kink) < _DISTANCE
-        return near
 
     def _jet(self):
         if not callable(getattr(self.function, "jet", None)):
@@ -232,7 +212,7 @@ class _ActivationChecks:
 
     def _rates(self):
         """Taylor remainders over all points at once, along lines that stay off the kinks."""
-        steps = _DISTANCE / 2 * 2.0 ** -np.arange(5)
+        steps = DISTANCE / 2 * 2.0 ** -np.arange(5)
         value, slope, curvature = (self.of(name, self.x) for name in METHODS)
 
         def draw():
@@ -257,103 +237,7 @@ class _ActivationChecks:
                       / size for h in steps]
             self.recorder.report.curves[name] = steps, np.array(errors)
 
-    # -- kinks and flags ---------------------------------------------------------------------------
-
-    def _find_kinks(self, low, high):
-        """Look for kinks and jumps of value that are not declared."""
-        cell = max(_CELL, (high - low) / _CELLS)
-        edges = np.arange(low, high, cell) + cell / np.e
-        if len(edges) < 2:
-            return
-        # of slopes over 1e-5, with room to spare
-        noise = 1e-8 * np.abs(self.of("value", edges)).max()
-        jumps = self._jump(edges[:-1], edges[1:])
-        for cell in np.argsort(-jumps)[:_SUSPECTS]:
-            place, jump = self._refine(edges[cell], edges[cell + 1])
-            known = np.concatenate([self.kinks, self.undeclared])
-            if jump > max(0.3 * jumps[cell], 1e-3,
-                          noise) and not np.any(np.abs(known - place) < 1e-3):
-                self.undeclared.append(place)
-
-    def _tell_kinks(self):
-        for place in sorted(self.undeclared):
-            left, right = self._one_sided(place)
-            if self._is_step(place, left, right):
-                before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
-                self.recorder.fact("value", f"continuous at {place:.4g}", False,
-                                   f"jumps near x = {place:.4g}",
-                                   f"from {before:.6g} to {after:.6g}",
-                                   "a function with a step has no derivative "
-                                   "there, and no declared kink makes it right")
-                continue
-            self.recorder.fact("kinks", f"kink at {place:.4g} declared", False,
-                               f"undeclared kink at x = {place:.4g}",
-                               f"the slope of value jumps from {left:.6g} to {right:.6g}",
-                               f"declare it: kinks = ({place:.4g},)")
-        if not self.undeclared:
-            self.recorder.fact("kinks", "no undeclared kink", True, "")
-
-    def _is_step(self, place, left, right):
-        """Whether value itself changes at a place by more than its slopes on both sides explain."""
-        ends = self.of("value", place + _FINEST * np.array([-1.0, 1.0]))
-        return abs(ends[1] - ends[0]) > 2 * _FINEST * (2 * abs(left) + 2 * abs(right) + 1)
-
-    def _jump(self, left, right):
-        """Change of the slope between the ends of cells, and a step of value inside, divided by the
-        width.
-
-        Slopes are differences of value just outside of the cells.
-        """
-        h = 1e-5
-        outer = (self.of("value", right + h) - self.of("value", right)) / h
-        inner = (self.of("value", left) - self.of("value", left - h)) / h
-        rise = (self.of("value", right) - self.of("value", left)) / (right - left)
-        return np.maximum(np.abs(outer - inner), np.abs(rise - (outer + inner) / 2))
-
-    def _refine(self, left, right):
-        """Bisect a cell towards the larger jump."""
-        while right - left > _FINEST:
-            middle = (left + right) / 2
-            halves = self._jump(np.array([left, middle]), np.array([middle, right]))
-            left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)
-        return (left + right) / 2, float(self._jump(np.array([left]), np.array([right]))[0])
-
-    def _one_sided(self, place):
-        near, h = 2 * _FINEST, 1e-5
-        at = self.of("value",
-                     np.array([place - near - h, place - near, place + near, place + near + h]))
-        return (at[1] - at[0]) / h, (at[3] - at[2]) / h
-
-    def _at_kinks(self):
-        """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
-        nothing is NaN.
-        """
-        for kink in self.kinks:
-            at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
-            self.recorder.fact("kinks", f"finite at {kink:.4g}",
-                               all(np.isfinite(list(at.values()))),
-                               f"not finite at the kink x = {kink:.4g}", str(at))
-            self._continuous(kink)
-            left, right = self._one_sided(kink)
-            low, high = min(left, right), max(left, right)
-            slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
-            self.recorder.fact("slope", f"between the sides at {kink:.4g}",
-                               low - slack <= at["slope"] <= high + slack,
-                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, "
-                               "outside the one-sided slopes",
-                               f"left {left:.6g}, right {right:.6g}")
-
-    def _continuous(self, kink):
-        """The rise of value across a kink must vanish with the distance; that of a step stays."""
-        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink))
-                                * np.array([-1.0, 0.0, 1.0]))
-              for distance in (1e-5, 1e-9)}
-        wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
-        before, here, after = at[1e-9]
-        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
-                           * (1 + abs(here)), f"jumps at the kink x = {kink:.4g}",
-                           f"left {before:.6g}, at the kink {here:.6g}, right {after:.6g}",
-                           "at a kink the slope jumps; value must be continuous")
+    # -- flags -------------------------------------------------------------------------------------
 
     def _flags(self):
         """`piecewise_linear` and `monotone`, where stated, must be true of the function."""

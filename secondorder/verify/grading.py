@@ -4,21 +4,21 @@ import contextlib
 import copy
 import inspect
 import threading
+import traceback
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from ..checks import whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
 from ..ledger.equations import run_equation
 from ..ledger.labels import heading
-from ..ledger.mismatch import describe_mismatch
 from ..ledger.registry import qualified_name, underlying
 from ..ledger.report import short_name
+from . import answers
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
-_KEPT = 30  # calls that are remembered, for hints
+_KEPT = 30  # calls of each case that are remembered, for hints
+_FAILURES = 3  # cases that fail before no more are drawn: a hint needs more than one
 
 
 @dataclass(frozen=True)
@@ -110,21 +110,25 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     name, calls = short_name(entry.paper, qualified_name(target)), []
     seeds = whole_number(seeds, "seeds", 1)
     message, claims = "", 0
-    with replaced(target, _recorded(function, calls)):
+    recorded = _Recorded(function, calls)
+    with replaced(target, recorded):
+        failures = 0
         for seed in range(seeds):
+            recorded.most = len(calls) + _KEPT
             result = run_equation(entry, seed)
             claims = max(claims, sum(not isinstance(claim, Case) for claim in result.claims))
-            if not result.ok:
-                message = _first_line(result)
+            message = message or ("" if result.ok else recorded.raised or _first_line(result))
+            failures += not result.ok
+            if recorded.blank or failures == _FAILURES:
                 break
-    if any(_has_blank(result) for _, _, result in calls):
+    if recorded.blank:
         message = "the blank (...) is still open"
     elif message:
-        message = "\n".join([message, *_beside(target, calls)])
+        message = "\n".join([message, *answers.beside(target, calls)])
     elif not calls:
         message = f"the check of {label} never called {name}"
     return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message,
-                 _hint(calls, hints) if message else "", calls)
+                 answers.known_mistake(calls, hints) if message else "", calls)
 
 
 def _require_hints(hints):
@@ -142,52 +146,6 @@ def _first_line(result):
         return result.message.splitlines()[0]
     more = f" (and {len(failed) - 1} more claims)" if len(failed) > 1 else ""
     return f"the paper's check fails: {failed[0].outcome()}{more}"
-
-
-def _beside(target, calls):
-    """Where the result that differs most from the edition's own differs from it.
-
-    Not the first: two sums of one array in float32 differ too, and say nothing.
-    """
-    worst, lines = 0.0, []
-    for arguments, named, result in calls:
-        expected = target(*arguments, **named)
-        for what, mine, right in _parts(result, expected):
-            size, text = _difference(what, mine, right)
-            if size > worst:
-                worst, lines = size, text
-    return lines
-
-
-def _parts(result, expected):
-    """(name, yours, right) of a result, or of each part of it where it is a tuple."""
-    if not isinstance(expected, (tuple, list)):
-        return [("your result", result, expected)]
-    if not isinstance(result, (tuple, list)) or len(result) != len(expected):
-        return [("your result", result, expected)]
-    return [(f"part {place} of your result", mine, right)
-            for place, (mine, right) in enumerate(zip(result, expected), 1)]
-
-
-def _difference(what, mine, right):
-    """How much two results differ, infinitely where one is no such array, and that in words."""
-    if mine is right or _close(right, mine):
-        return 0.0, []
-    if isinstance(right, (tuple, list)):
-        return np.inf, [f"{what} should be {len(right)} things, one after the other"]
-    try:
-        left, right_ = np.asarray(mine, dtype=float), np.asarray(right, dtype=float)
-    except (TypeError, ValueError):
-        return np.inf, [f"{what} is {type(mine).__name__}, expected {type(right).__name__}"]
-    if left.shape != right_.shape:
-        turned = left.ndim == 2 and left.T.shape == right_.shape and _close(left.T, right_)
-        return np.inf, [f"{what} has shape {left.shape}, expected {right_.shape}"
-                        + (": it is transposed" if turned else "")]
-    with np.errstate(all="ignore"):
-        size = np.max(np.abs(left - right_), initial=0.0) / max(np.max(np.abs(right_), initial=0.0),
-                                                                np.finfo(float).tiny)
-    return (size if np.isfinite(size) else np.inf), describe_mismatch(
-        left, right_, names=(what.replace("your result", "yours"), "right")).splitlines()
 
 
 def _target(entry, implementation):
@@ -227,17 +185,43 @@ def replaced(target, function):
             del target.__globals__["_secondorder_given"]
 
 
-def _recorded(function, calls):
-    """The function, which remembers its first calls."""
-    def call(*arguments, **named):
-        before = _copied((arguments, named)) if len(calls) < _KEPT else None
-        result = function(*arguments, **named)
+class _Recorded:
+    """The function, which remembers some calls, and why it gave nothing where it did not."""
+
+    def __init__(self, function, calls):
+        self.function, self.calls = function, calls
+        self.most, self.raised, self.blank = _KEPT, "", False
+
+    def __call__(self, *arguments, **named):
+        before = _copied((arguments, named)) if len(self.calls) < self.most else None
+        try:
+            result = self.function(*arguments, **named)
+        except Exception as problem:
+            self.raised = self.raised or _own_line(problem, self.function)
+            raise
         if before is not None:
-            calls.append((*before, _copied(result)))
+            self.calls.append((*before, _copied(result)))
+        self.raised = self.raised or _no_result(result)
         if _has_blank(result):
+            self.blank = True
             raise ValueError("the blank (...) is still open")
         return result
-    return call
+
+
+def _own_line(problem, function):
+    """An exception of the function: what, and in which of its lines."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__)
+             if frame.filename == own]
+    where = f" in line {lines[-1]}" if lines else ""
+    return f"your function raises {type(problem).__name__}{where}: {problem}"[:400]
+
+
+def _no_result(result):
+    """What is wrong with a result that can be none; "" for any other."""
+    if inspect.isgenerator(result) or inspect.iscoroutine(result):
+        return "your function returns no numbers: it has a yield, or is async"
+    return "your function returns None: is its return missing?" if result is None else ""
 
 
 def _has_blank(result):
@@ -251,30 +235,3 @@ def _copied(value):
         return copy.deepcopy(value)
     except Exception:  # what cannot be copied is kept as it is: only hints look at it
         return value
-
-
-def _hint(calls, hints):
-    """What to say of the first known mistake that gives the same results on all calls."""
-    for wrong, text in hints:
-        if calls and all(_same(wrong, *call) for call in calls):
-            return text
-    return ""
-
-
-def _same(wrong, arguments, named, result):
-    try:
-        expected = wrong(*arguments, **named)
-    except Exception:  # a mistake may fail on some inputs: it is not this one
-        return False
-    return _close(expected, result)
-
-
-def _close(a, b):
-    if isinstance(a, (tuple, list)):
-        return (isinstance(b, (tuple, list)) and len(a) == len(b)
-                and all(map(_close, a, b)))
-    try:
-        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    except (TypeError, ValueError):
-        return False
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True))

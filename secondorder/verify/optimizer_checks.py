@@ -162,9 +162,9 @@ class OptimizerChecks:
         plain = SGD(one.network, one.loss)
         for name in KEPT:
             mine, expected = getattr(one, name), getattr(plain, name)
-            kept = name in ("base", "loss", "schedule", "_network", "network") or (
+            right = name in ("base", "loss", "schedule", "_network", "network") or (
                 type(mine) is type(expected) and (name != "steps" or mine == 0))
-            self.recorder.fact("names", name, kept, f"{name} is a name that every Optimizer uses "
+            self.recorder.fact("names", name, right, f"{name} is a name that every Optimizer uses "
                                f"itself, and it was set to {mine!r}", hint="choose another name")
 
     def _runs(self):

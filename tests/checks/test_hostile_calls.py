@@ -88,7 +88,7 @@ REFUSED = {
                                    "checkpoint.*null character"),
     "a checkpoint behind a dangling link": (dangling, FileNotFoundError, "checkpoint: no such dir"),
     "a checkpoint that is a device": (lambda: train(checkpoint="/dev/null", resume=True),
-                                      ValueError, "not a checkpoint"),
+                                      OSError, "/dev/null is a device, not a file"),
     "targets without rows": (lambda: so.verify.loss(CE, targets=3), ValueError, "targets"),
     "curvature of inputs too large": (lambda: so.eacg.matrix(net(), CE, 1e200 * X, Y),
                                       FloatingPointError, "curvature"),

@@ -271,7 +271,7 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
     def full(*arguments, **named):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
     assert (
         status == 2
@@ -388,10 +388,10 @@ def test_without_locks_nothing_is_removed(tmp_path, writer, monkeypatch):
     process.kill()
     process.wait()
     with monkeypatch.context() as patch:
-        patch.setattr(files, "fcntl", None)
+        patch.setattr(files.whole, "fcntl", None)
         files.output_directory(tmp_path)
         files.write_text(tmp_path / "a", "text")
-    monkeypatch.setattr(files, "_lock", lambda handle: False)
+    monkeypatch.setattr(files.whole, "_lock", lambda handle: False)
     files.output_directory(tmp_path)
     files.write_text(tmp_path / "b", "text")
     assert sorted(os.listdir(tmp_path)) == sorted([name, "a", "b"])

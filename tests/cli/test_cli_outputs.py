@@ -1,7 +1,10 @@
 """What `--out` and `--checkpoint` write over: only what the same command wrote, and by name."""
 
+import io
 import json
 import os
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +13,22 @@ import pytest
 from secondorder import cli, datasets, files
 from secondorder.bench import scaling
 from secondorder.cli import bench as bench_command
+from secondorder.cli import compare as compare_command
 from secondorder.cli import train as train_command
 from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections
+from secondorder.lessons import Figures
 
 COMMANDS = {
     "train": (["train", "--data", "wine", "--hidden", "3", "--epochs", "1"], train_command.WRITTEN),
     "bench": (["bench", "Gauss-Newton product", "--blocks", "1", "--seconds", "1e-9", "--pause",
                "1e-9", "--widths", "4-3-2", "--batch", "3"], bench_command.WRITTEN),
     "tour": (["tour"], touring.WRITTEN),
+    "compare": (["compare", "--data", "wine", "--hidden", "2", "--epochs", "0"],
+                compare_command.WRITTEN),
 }
 #: Commands that make a folder of their own (pages, a run a file to go on from, one page).
-OF_THEIR_OWN = {"book", "compare", "notebook", "reproduce"}
+OF_THEIR_OWN = {"book", "notebook", "reproduce"}
 
 
 @pytest.fixture
@@ -84,6 +91,95 @@ def test_what_another_wrote_is_refused_by_name(run, command, name):
     status, out, err = run(*words, "--out", "made")
     assert status == 2 and f"{name}: there already" in err and err.count("\n") == 1
     assert theirs.read_bytes() == b"of great worth" and os.listdir("made") == [name]
+
+
+def _edited(raw, suffix):
+    """The same file after somebody has changed one number or one pixel in it."""
+    if suffix != ".npz":
+        place = raw.rindex(b'"seconds"') + 12 if b'"seconds"' in raw else len(raw) // 2
+        return raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1:]
+    with np.load(io.BytesIO(raw)) as archive:
+        arrays = {name: archive[name] + 1 for name in archive.files}
+        comment = archive.zip.comment
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.comment = comment
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_changed_output_is_kept(run, command):
+    """One that bears the command's mark, and was changed since."""
+    words, written = COMMANDS[command]
+    assert run(*words, "--out", "made")[0] == 0
+    for name in written:
+        theirs = Path("made") / name
+        before = theirs.read_bytes()
+        theirs.write_bytes(_edited(before, theirs.suffix))
+        others = {path: path.read_bytes() for path in Path("made").iterdir()}
+        status, _, err = run(*words, "--out", "made")
+        assert status == 2 and f"{name}: there already, and not as" in err, (name, err)
+        assert others == {path: path.read_bytes() for path in Path("made").iterdir()}
+        theirs.write_bytes(before)
+        assert files.written_by(theirs, command)
+
+
+def test_a_sealed_picture_is_still_a_picture(run):
+    from matplotlib import image
+
+    assert run("tour", "--out", "made")[0] == 0
+    for path in Path("made").glob("*.png"):
+        assert image.imread(path).ndim == 3
+        raw = path.read_bytes()
+        place = raw.index(b"tEXtSoftware")
+        length = int.from_bytes(raw[place - 4:place], "big")
+        end = place + 4 + length
+        assert zlib.crc32(raw[place:end]) == int.from_bytes(raw[end:end + 4], "big")
+
+
+def test_notebooks_that_were_worked_in_are_kept(run):
+    status, out, _ = run("notebook", "lessons", "01_exact", "exercises/05")
+    mine, other = (Path("lessons") / name for name in (
+        "01_exact_curvature.ipynb", "exercises/05_whose_slopes.ipynb"))
+    assert status == 0 and out.count("written: ") == 2
+    fresh = mine.read_bytes()
+    answer = json.loads(fresh) | {"cells": []}
+    mine.write_text(json.dumps(answer))
+    status, out, _ = run("notebook", "lessons", "01_exact", "exercises/05")
+    assert status == 0 and f"kept: {mine}: there already" in out and f"written: {other}" in out
+    assert json.loads(mine.read_text()) == answer
+    # as an earlier version wrote it, without a seal
+    plain = json.loads(fresh)
+    plain["metadata"].pop("secondorder")
+    mine.write_text(json.dumps(plain))
+    assert run("notebook", "lessons", "01_exact")[1] == f"written: {mine}\n"
+    assert mine.read_bytes() == fresh
+    other.unlink()
+    other.mkdir()
+    status, out, _ = run("notebook", "lessons", "exercises/05")
+    assert status == 0 and "kept" in out and other.is_dir()
+
+
+def test_a_tutorials_figure_replaces_its_own_alone(tmp_path, capsys):
+    from matplotlib.figure import Figure
+
+    figures = Figures(tmp_path)
+    figures.show(Figure(), "mine")
+    figures.show(Figure((2, 2)), "mine")
+    assert capsys.readouterr().out.count("figure: ") == 2
+    (tmp_path / "theirs.png").write_bytes(b"of great worth")
+    figures.show(Figure(), "theirs")
+    assert "kept: " in capsys.readouterr().out
+    assert (tmp_path / "theirs.png").read_bytes() == b"of great worth"
+
+
+def test_two_compares_at_once(run):
+    Path("made").mkdir()
+    with files.exclusive("made"):
+        for command in ("compare", "bench"):
+            status, _, err = run(*COMMANDS[command][0], "--out", "made")
+            assert status == 2 and "another run is writing to made" in err
 
 
 def test_marks_do_not_hide_what_is_in_the_files(run):

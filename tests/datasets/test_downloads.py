@@ -1,9 +1,14 @@
 """Downloads, from a server on this machine: good, truncated, wrong, refused, silent."""
 
+import contextlib
+import errno
 import gzip
 import hashlib
 import http.server
 import io
+import multiprocessing
+import os
+import signal
 import tarfile
 import threading
 import time
@@ -11,12 +16,48 @@ import time
 import numpy as np
 import pytest
 
-from secondorder import datasets
+from secondorder import datasets, files
 from secondorder.datasets import downloads, places
 
 LABELS = gzip.compress(b"\0\0\x08\x01\0\0\0\x03\x01\x02\x03", mtime=0)
 IMAGES = gzip.compress(b"\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x02" + bytes(range(12)), mtime=0)
 BATCH = bytes([7]) + bytes(3072) + bytes([3]) + bytes([255]) * 3072
+
+
+def raw(*parts, pause=0.0):
+    """An answer byte by byte, whatever HTTP says."""
+    def answer(server, body):
+        server.close_connection = True
+        with contextlib.suppress(OSError):  # the reader has gone
+            for part in parts:
+                server.wfile.write(part)
+                server.wfile.flush()
+                time.sleep(pause)
+    return answer
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+#: What a server may answer, and the words for it.
+ANSWERS = {
+    "words": raw(HEAD + b"Content-Length: many\r\n\r\nabc"),
+    "negative": raw(HEAD + b"Content-Length: -3\r\n\r\nabc"),
+    "huge": raw(HEAD + b"Content-Length: 99999999999999\r\n\r\nabc"),
+    "nothing": raw(), "nonsense": raw(b"\x00\xff\x00 no HTTP at all\r\n\r\n"),
+    "status": raw(b"HTTP/1.1 two hundred\r\n\r\n"),
+    "header": raw(HEAD + b"A: " + b"b" * 70000 + b"\r\n\r\n"),
+    "chunk": raw(CHUNKED + b"5\r\nab"), "chunks": raw(CHUNKED + b"zz\r\nabc\r\n"),
+    "around": raw(b"HTTP/1.1 302 Found\r\nLocation: /around.gz\r\nContent-Length: 0\r\n\r\n"),
+    "elsewhere": raw(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n"),
+    "port": raw(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:99999/\r\n\r\n"),
+    "drip": raw(HEAD + b"\r\n", *[b"x"] * 60, pause=0.05),
+    "endless": raw(HEAD + b"\r\n", *[b"x" * 60000] * 50)}
+SAID = {"words": "announces 'many' bytes", "negative": "announces '-3' bytes",
+        "huge": "announces '99999999999999'", "nothing": "closed connection",
+        "nonsense": "no HTTP", "status": "no HTTP", "header": "no HTTP",
+        "chunk": "ended before its end", "chunks": "ended before its end",
+        "around": "302", "elsewhere": "302", "port": "99999|port",
+        "drip": "not at its end after 0.5 s", "endless": "goes on after 1000000 bytes"}
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -30,6 +71,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         if name.startswith("missing"):
             return self.send_error(404)
         body = self.contents[name]
+        if name.split(".")[0] in ANSWERS:
+            return ANSWERS[name.split(".")[0]](self, body)
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -106,6 +149,78 @@ def test_trouble_is_named_and_nothing_is_kept(server, name, expected):
     with pytest.raises(ConnectionError, match=expected):
         datasets.download("toy", timeout=0.3, say=lambda line: None, sources=here)
     assert Server.asked == [name], "what is there already is not fetched again"
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_whatever_a_server_answers_is_one_line(server, name, monkeypatch):
+    monkeypatch.setattr(downloads, "LARGEST", 10**6)
+    here = source("idx", server, {f"{name}.gz": b"x"})
+    began = time.monotonic()
+    with pytest.raises(ConnectionError, match=SAID[name]) as caught:
+        datasets.download("toy", timeout=2, seconds=0.5, say=lambda line: None, sources=here)
+    told = str(caught.value)
+    assert told.startswith(f"{server}{name}.gz") and "\n" not in told and "Errno None" not in told
+    assert time.monotonic() - began < 2 and left() == left("toy.begun") == []
+    assert not [path for path in places.cache().iterdir() if path.name != "toy.begun"]
+
+
+@contextlib.contextmanager
+def largest_file(size):
+    """No file of this process grows beyond `size` bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_is_told_as_such(server):
+    here = source("idx", server, {"train-labels-idx1-ubyte.gz": os.urandom(300_000)})
+    with largest_file(100_000), pytest.raises(OSError, match="File too large") as caught:
+        datasets.download("toy", say=lambda line: None, sources=here)
+    assert caught.value.errno == errno.EFBIG and not isinstance(caught.value, ConnectionError)
+    assert "train-labels" in str(caught.value) and left("toy.begun") == []
+    assert datasets.download("toy", say=lambda line: None, sources=here) == "idx:toy"
+
+
+def _download(here, queue):
+    try:
+        queue.put(datasets.download("toy", say=lambda line: None, sources=here))
+    except BlockingIOError as error:
+        queue.put(str(error))
+
+
+def test_two_downloads_at_once(server):
+    """One of them waits for nobody and says so; the set is whole."""
+    contents = {"train-images-idx3-ubyte.gz": IMAGES, "train-labels-idx1-ubyte.gz": LABELS}
+    here, context = source("idx", server, contents), multiprocessing.get_context("fork")
+    with files.one_writer(places_made() / "toy"), pytest.raises(BlockingIOError, match="another"):
+        datasets.download("toy", say=lambda line: None, sources=here)
+    for _ in range(5):
+        queue = context.Queue()
+        both = [context.Process(target=_download, args=(here, queue)) for _ in range(4)]
+        for one in both:
+            one.start()
+        ends = [queue.get(timeout=30) for _ in both]
+        for one in both:
+            one.join()
+        assert "idx:toy" in ends
+        assert all(end == "idx:toy" or "another run is writing" in end for end in ends), ends
+        np.testing.assert_array_equal(datasets.load("idx:toy").targets, [1, 2, 3])
+        assert left() == sorted(contents) and [path.name for path in places.cache().iterdir()] == [
+            "toy"]
+        for name in contents:
+            (places.cache() / "toy" / name).unlink()
+        (places.cache() / "toy").rmdir()
+
+
+def places_made():
+    places.cache().mkdir(parents=True, exist_ok=True)
+    return places.cache()
 
 
 def test_other_bytes_are_refused(server):

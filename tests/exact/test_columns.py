@@ -54,7 +54,7 @@ def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
     passes = []
     forward = columns.input_tangents
     monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
-        passes.append(len(rows)) if chain is A.network.chain else None)
+        passes.append(len(rows)) if chain is A.evaluation.network.chain else None)
         or forward(chain, saved, t, rows))
     for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, 5 * [1])):
         monkeypatch.setattr(columns, "NUMBERS", numbers)
@@ -161,7 +161,17 @@ def test_block_of_a_layer_by_number_or_itself():
     (9, None, ValueError, "layer 9 is out of range: the network has 5 layers"),
     (-6, None, ValueError, "layer -6 is out of range"),
     (1, None, ValueError, "has no trainable parameters"),
-    ("weight", None, TypeError, "layer must be a whole number or a Layer, got 'weight'"),
+    ("wait", None, ValueError, "there is no 'wait' in this network"),
+    ("9.weight", None, ValueError, "there is no '9.weight'"),
+    ("0.1", None, ValueError, "there is no '0.1'"),
+    ("0.wieght", None, ValueError, "unknown parameter 'wieght': did you mean 'weight'"),
+    ("0.weight", "bias", ValueError, "names a parameter, and so does"),
+    (slice(1, 2), None, ValueError, "no trainable parameters in"),
+    (slice(7, 9), None, ValueError, "no trainable parameters in"),
+    (slice(0, 4, 2), None, ValueError, "in a row"),
+    (slice("0", None), None, TypeError, "whole numbers"),
+    (slice(0, 3), "bias", ValueError, "needs one layer"),
+    (1.5, None, TypeError, "layer must be a whole number, a name, a slice or a Layer"),
     (True, None, TypeError, "layer must be a whole number"),
     (so.Linear(2, 3), None, ValueError, "is not in this network"),
     (0, "wieght", ValueError, "unknown parameter 'wieght': did you mean 'weight'"),

@@ -59,6 +59,17 @@ CALLS = {
        for kind in ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")},
     "diagonal by products": function("diagonal", method="products"),
     "trace": function("trace"),
+    **{f"{name} of a block": function(name, layer="2.weight")
+       for name in ("hessian", "gauss_newton", "fisher", "diagonal")},
+    **{f"solve by {method}": lambda net, *data, method=method, **options: so.exact.solve(
+        net, *data, vectors(net.size), "gauss-newton", 0.1, method, tolerance=1e-14,
+        **options).solution
+       for method in ("cholesky", "cg")},
+    "eigenpairs": lambda *problem, **options: so.exact.eigenpairs(*problem, 3, **options).values,
+    **{f"{structure} posterior": lambda net, loss, x, y, structure=structure, **options: np.append(
+        so.exact.posterior(net, loss, x, y, 1.0, structure=structure, **options).variance(x[:3]),
+        so.exact.posterior(net, loss, x, y, 1.0, structure=structure, **options).log_evidence())
+       for structure in ("full", "diagonal")},
     **{f"trace by {method}": function("trace", method=method, products=9, rng=2)
        for method in ("hutchinson", "hutch++")},
     "spectral density": lambda *problem, **options: so.exact.spectral_density(

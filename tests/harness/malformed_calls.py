@@ -85,7 +85,9 @@ BAD = {
                    (2.5, TypeError, "batch_size"), (True, TypeError, "batch_size")],
     "executor": [(3, TypeError, "executor"), (ThreadPoolExecutor, TypeError, "executor"),
                  (ThreadPoolExecutor(1), ValueError, "batch_size")],
-    "layer": [("first", TypeError, "layer"), (5, ValueError, "layer"), (1, ValueError, "trainable"),
+    "layer": [("first", ValueError, "layer"), (1.5, TypeError, "layer"),
+              (slice(5, 9), ValueError, "layer"), (5, ValueError, "layer"),
+              (1, ValueError, "trainable"),
               (True, TypeError, "layer"), (so.Linear(3, 2), ValueError, "network")],
     "parameter": [("weight", ValueError, "layer")],
     "input_shape": [((0,), ValueError, "input_shape"), ((-3,), ValueError, "input_shape"),
@@ -110,6 +112,7 @@ BAD = {
     "negative_curvature": [("min", ValueError, "negative_curvature"),
                            (3, TypeError, "negative_curvature")],
     "cross": [("no", TypeError, "cross"), (1, TypeError, "cross")],
+    "safeguard": [("no", TypeError, "safeguard"), (1, TypeError, "safeguard")],
     "matrix": [(1e308 * MATRIX, ValueError, "drawn"), (1e-320 * MATRIX, ValueError, "drawn"),
                (np.ones((2, 3)), ValueError, "matrix"), (1j * MATRIX, TypeError, "matrix")],
     "direction": [(np.ones(3), ValueError, "direction"), ("a", (TypeError, ValueError), "")],
@@ -147,6 +150,17 @@ def saved_net():
 
 
 SHIFT = so.datasets.Standardisation.fit(X)
+
+
+def edition_of_a_test(made=False):
+    """A new folder with a paper of one display in it; or the folder of its edition."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    (folder / "paper.tex").write_text("$$a = b \\tag{1}$$")
+    return so.edition.new("of-a-test", folder / "paper.tex", folder).folder if made else folder
+
+
+EDITION = edition_of_a_test(made=True)
 EQUAL = so.ledger.Equal("a", [1.0], [2.0], tolerance=1e-9)
 MODEL = {"network": NET, "loss": LOSS, "x": X, "y": Y}
 FULL = {"network": NET, "loss": LOSS}
@@ -175,6 +189,10 @@ CALLS = {
     "exact.diagonal_methods": {"network": NET},
     "exact.trace": MODEL | {"kind": "fisher-sampled", "rng": 0, "products": 4,
                             "method": "hutch++"},
+    "exact.solve": MODEL | {"v": np.ones(NET.size), "kind": "fisher-sampled", "damping": 0.1,
+                            "rng": 0},
+    "exact.eigenpairs": MODEL | {"kind": "fisher-sampled", "rng": 0, "k": 2},
+    "exact.posterior": MODEL | {"prior_precision": 1.0, "kind": "fisher-sampled", "rng": 0},
     "exact.spectral_density": MODEL | {"kind": "fisher-sampled", "rng": 0, "steps": 3},
     "exact.Objective": MODEL,
     "exact.objective": MODEL,
@@ -188,6 +206,7 @@ CALLS = {
     "eacg.layer_errors": {"approximate": [MATRIX], "exact": [MATRIX]},
     "eacg.total_error": {"errors": [1.0, 2.0]},
     "eacg.matrix": MODEL | {"curvature": "fisher-sampled", "rng": 0},
+    "eacg.posterior": MODEL | {"prior_precision": 1.0, "curvature": "fisher-sampled", "rng": 0},
     "eacg.bias_curvatures": MODEL | {"curvature": "fisher-sampled", "rng": 0},
     "eacg.direction": MODEL | {"curvature": "fisher-sampled", "rng": 0},
     "low_rank.CubicRegularization": lambda: {"base": so.SGD(NET, LOSS)},
@@ -195,6 +214,11 @@ CALLS = {
     "low_rank.directional_curvature": MODEL | {"direction": np.ones(NET.size)},
     "low_rank.hessian": MODEL,
     "low_rank.step_length": {"g_dot_grad": -1.0, "g_H_g": 1.0, "g_norm": 1.0, "sigma": 1.0},
+    "edition.load": {"folder": EDITION}, "edition.printed": {"room": EDITION},
+    "edition.read": {"path": EDITION.parent / "paper.tex"},
+    "edition.new": lambda: {"key": "of-a-test", "source": EDITION.parent / "paper.tex",
+                            "out": edition_of_a_test()},
+    "ledger.Derivative": {"of": np.sin, "is_": np.cos, "at": 0.5},
     "ledger.run": {"paper": "residual-partitioning", "label": "1"},
     "ledger.show": {"paper": "residual-partitioning", "label": "1"},
     "ledger.markdown": {"paper": "residual-partitioning"},
@@ -230,6 +254,8 @@ CALLS = {
     "nets.Skip": lambda: {"layers": [so.Linear(3, 3)]},
     "nets.TukeyBiweight": {},
     "nets.activation_function": {"activation": "tanh"},
+    "nets.from_arrays": {"arrays": {"0.weight": np.ones((2, 3)), "0.bias": np.ones(2)},
+                         "kinds": ["linear"]},
     "nets.cnn": {"input_shape": (1, 6, 6), "channels": [2], "outputs": 3},
     "nets.mlp": {"sizes": [3, 2]},
     "nets.rnn": {"input_shape": (4, 2), "hidden_size": 3, "outputs": 1},
@@ -249,6 +275,7 @@ CALLS = {
                                        "max_iterations": 5},
     "plots.cubic_model": {"steps": [0.0, 1.0], "objective": [1.0, 0.5], "slope": -1.0,
                           "curvature": 1.0, "norm": 1.0, "sigma": 1.0},
+    "plots.along": MODEL | {"direction": np.ones(NET.size), "steps": [0.0, 1.0]},
     "plots.rates": {"named": {"a": [1.0, 0.0]}},
     "plots.bound_beside_hessian": lambda: {"bounded_hessian": MATRIX,
                                            "curvature": np.ones(NET.size), "network": NET},
@@ -286,6 +313,8 @@ CALLS = {
     "training.read_checkpoint": lambda: {"path": folder() / "checkpoint.npz"},
     "training.History": {"method": "SGD"},
     "training.train": lambda: {"optimizer": so.SGD(net(), LOSS), "x": X, "y": Y, "epochs": 1},
+    "verify.derivative": {"f": lambda x, *v: x @ x, "df": lambda x, v: 2 * x @ v, "at": np.ones(4),
+                          "direction": np.ones(4)},
     "verify.activation": {"function": "tanh"},
     "verify.equation": {"paper": "ea-cg", "label": "4b", "seeds": 1, "function":
                         lambda W, H, g, slope, curvature: H},
@@ -316,6 +345,8 @@ PRECONDITIONER = [("none", ValueError, "preconditioner"), (3, TypeError, "precon
 NAMED_SERIES = [(3, TypeError, "errors"), ({}, ValueError, "errors"),
                 ({"A": ["a", "b"]}, TypeError, "errors"), ({"A": [1.0, np.nan]}, ValueError,
                                                            "errors"), ([1.0], TypeError, "errors")]
+PAPER_FILE = [(3, TypeError, "path"), (None, TypeError, "path"),
+              ("paper.pdf", ValueError, ".tex or .md"), ("no.tex", FileNotFoundError, "no file")]
 SIDE = [([], REFUSED, "empty"), ([1.0, 2.0], REFUSED, "shape"), (["a"], REFUSED, "numeric"),
         ([np.nan], REFUSED, "finite"), (None, REFUSED, "numeric")]
 KERNEL = [(np.ones((3, 3)), ValueError, "shape"), (np.full((2, 2), np.nan), ValueError, "NaN"),
@@ -485,9 +516,38 @@ OWN = {
                                          (1, TypeError, "classification")],
     "datasets.load_csv.header": [("yes", TypeError, "header"), (1, TypeError, "header")],
     "eacg.EACG.momentum": [(1.0, ValueError, "momentum"), ("a", TypeError, "momentum")],
+    **{f"{room}.posterior.{argument}": rows for room in ("exact", "eacg") for argument, rows in (
+        ("prior_precision", [(0, ValueError, "prior_precision"), ("a", TypeError,
+                                                                  "prior_precision")]),
+        ("noise_variance", [(0, ValueError, "noise_variance"), (2.0, ValueError, "SquaredError"),
+                            ("a", TypeError, "noise_variance")]))},
+    "exact.posterior.structure": [("kronecker", ValueError, "so.eacg.posterior"),
+                                  ("banded", ValueError, "structure"),
+                                  (3, TypeError, "structure")],
+    **{f"exact.{name}.max_iterations": [(0, ValueError, "max_iterations"),
+                                        (1.5, TypeError, "max_iterations")]
+       for name in ("solve", "eigenpairs")},
+    **{f"exact.{name}.progress": [("yes", TypeError, "progress")]
+       for name in ("solve", "eigenpairs")},
+    **{f"exact.{name}.tolerance": [(-1, ValueError, "tolerance"), ("a", TypeError, "tolerance"),
+                                   (1.0, ValueError, "tolerance")]
+       for name in ("solve", "eigenpairs")},
+    "exact.eigenpairs.k": [(0, ValueError, "k"), (1.5, TypeError, "k"), (99, ValueError, "k")],
+    "exact.eigenpairs.which": [("BE", ValueError, "which"), (3, TypeError, "which")],
+    "nets.from_arrays.arrays": [
+        (3, TypeError, "arrays"), ({3: np.ones((2, 3))}, TypeError, "arrays"),
+        ({}, ValueError, "arrays"), ({"0.weight": np.ones(3)}, ValueError, "2 axes"),
+        ({"0.weight": np.ones((2, 3)), "0.scale": np.ones(2)}, ValueError, "scale"),
+        ({"0.weight": np.ones((2, 3)), "0.bias": np.ones(3)}, ValueError, "bias"),
+        ({"0.weight": np.full((2, 3), np.nan)}, ValueError, "NaN"),
+        ({"0.weight": np.ones((2, 3)), "1.weight": np.ones((2, 2))}, ValueError, "1.weight")],
+    "nets.from_arrays.kinds": [
+        (3, TypeError, "kinds"), ("linear", TypeError, "kinds"), ([3], TypeError, "kinds"),
+        (["linaer"], ValueError, "did you mean 'linear'"),
+        ([so.Skip([so.Linear(3, 3)])], TypeError, "layers inside")],
     "eacg.matrix.form": [("kfac", ValueError, "form"), (3, TypeError, "form")],
     "eacg.matrix.alpha": [(1.0, ValueError, "alpha"), ("a", TypeError, "alpha")],
-    "eacg.matrix.joint": FLAG["joint"],
+    "eacg.matrix.joint": FLAG["joint"], "eacg.posterior.joint": FLAG["joint"],
     "eacg.matrix.rank": [(2, ValueError, "rank-one"), (0, ValueError, "rank"),
                          (1.5, TypeError, "rank")],
     "plots.matrices.columns": [(0, ValueError, "columns"), (1.5, TypeError, "columns")],
@@ -501,6 +561,11 @@ OWN = {
     "plots.cubic_model.curvature": [("a", TypeError, "curvature"), (np.inf, ValueError,
                                                                      "curvature")],
     "plots.cubic_model.norm": [(-1.0, ValueError, "norm"), (1e200, ValueError, "too large")],
+    "plots.along.steps": [([1.0], ValueError, "steps"), ([2.0, 1.0], ValueError, "steps"),
+                          ("a", TypeError, "steps"), ([0.0, np.nan], ValueError, "steps")],
+    "plots.along.models": [(3, TypeError, "models"), ({"a": 3}, TypeError, "models"),
+                           ({"a": lambda: 1.0}, TypeError, "models"),
+                           ({"a": lambda d: d}, TypeError, "models: 'a' must return a number")],
     "plots.rates.named": [([1.0], TypeError, "named"), ({"a": [-1.0]}, ValueError, "named"),
                           ({"a": [0.0]}, ValueError, "nothing to draw"), ({}, ValueError, "named"),
                           ({"a": ["b"]}, TypeError, "named"), ({"a": 3.0}, ValueError, "named"),
@@ -510,6 +575,26 @@ OWN = {
     "eacg.EACG.literal": FLAG["literal"], "eacg.direction.literal": FLAG["literal"],
     "eacg.EACG.rank": RANK, "eacg.direction.rank": RANK,
     "eacg.EACG.preconditioner": PRECONDITIONER, "eacg.direction.preconditioner": PRECONDITIONER,
+    "edition.load.folder": [(3, TypeError, "folder"), (None, TypeError, "folder"),
+                            ("no/such", FileNotFoundError, "no edition")],
+    "edition.printed.room": [(3, TypeError, "room"), (None, TypeError, "room"),
+                             ("no/such/room.py", ValueError, "displays.tex")],
+    "edition.read.path": PAPER_FILE, "edition.new.source": PAPER_FILE,
+    "edition.new.key": [("a/b", ValueError, "no path"), (3, TypeError, "key"),
+                        ("low-rank", ValueError, "own papers")],
+    "edition.new.out": [(3, TypeError, "out"), ("", TypeError, "out"),
+                        ("no/such", FileNotFoundError, "folder")],
+    "ledger.Derivative.what": [("", REFUSED, "say what"), (3, REFUSED, "say what")],
+    "ledger.Derivative.case": [("", REFUSED, "say what"), (3, REFUSED, "say what")],
+    "ledger.Derivative.of": [(3, REFUSED, "of must be a function"),
+                             (lambda x: "a", REFUSED, "real numbers"), (None, REFUSED, "of must"),
+                             (lambda x: np.inf, REFUSED, "finite")],
+    "ledger.Derivative.is_": [([1.0, 2.0], REFUSED, "shape"), (None, REFUSED, "numeric"),
+                              ("a", REFUSED, "numeric"), (np.nan, REFUSED, "finite")],
+    "ledger.Derivative.at": [("a", REFUSED, "at must be"), (np.nan, REFUSED, "at must be"),
+                             ([], REFUSED, "at must be"), (1j, REFUSED, "at must be")],
+    "ledger.Derivative.tolerance": [(0, REFUSED, "tolerance"), ("a", REFUSED, "tolerance"),
+                                    (np.nan, REFUSED, "tolerance")],
     "ledger.show.more": [("no", TypeError, "more")],
     "ledger.show.tex": [("no", TypeError, "tex")],
     **{f"ledger.{name}.what": [("", REFUSED, "say what"), (3, REFUSED, "say what")]
@@ -598,6 +683,16 @@ OWN = {
     "training.History.method": [(3, TypeError, "method")],
     "training.History.records": [(3, TypeError, "records"), ([3], TypeError, "records")],
     "training.History.stopped": [(3, TypeError, "stopped")],
+    "verify.derivative.f": [(3, TypeError, "f must be"), (lambda: 1.0, TypeError, "f must be"),
+                            (lambda x: np.nan, ValueError, "finite"),
+                            (lambda x: "a", ValueError, "real numbers")],
+    "verify.derivative.df": [(lambda x: x, TypeError, "df must be"), ("a", TypeError, "df must"),
+                             (1j, TypeError, "real numbers")],
+    "verify.derivative.at": [("a", TypeError, "at must"), (np.nan, ValueError, "at holds"),
+                             (np.ones(2), ValueError, "direction has shape")],
+    "verify.derivative.kind": [("slope", ValueError, "kind"), (3, TypeError, "kind"),
+                               ("hessian", ValueError, "direction is for")],
+    "verify.derivative.tolerance": [(0, ValueError, "tolerance"), ("a", TypeError, "tolerance")],
     "verify.equation.paper": [("ea", ValueError, "paper"), (3, (TypeError, ValueError), "paper")],
     "verify.equation.label": [("nowhere", ValueError, "label")],
     "verify.equation.function": [(3, TypeError, "function")],
@@ -660,7 +755,9 @@ ELSEWHERE = {
     "ledger.Stated": "looked at where it is registered: test_ledger.py::test_registration_refuses",
     "ledger.Case": "takes anything by name, for the reader",
     "datasets.download": "needs a server: test_downloads.py",
+    "exact.Posterior": "made by exact.posterior and eacg.posterior",
     "exact.Trace": "a number that is returned, with its error",
+    "nets.from_torch": "needs PyTorch: test_importing.py::test_modules_that_are_refused",
     "nets.Workspace": "takes no argument", "nets.ActivationFunction": "takes no argument",
     "nets.ChainSaved": "a list of what layers saved, made by the package's own passes",
     "residual_partitioning.Rule": "takes no argument",

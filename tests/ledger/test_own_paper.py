@@ -138,3 +138,8 @@ def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     assert "(mine.py#L" in page and "Misprints: [(8)](#label-8)" in page
     assert "{\\color{red}" in page or "As printed:" in page
     assert not (Path(__file__).with_name("EQUATIONS.md")).exists()
+    command("verify", "my-paper", "--markdown", "--write")  # its own page is replaced
+    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page
+    (tmp_path / "EQUATIONS.md").write_text(page + "mine\n", encoding="utf-8")
+    command("verify", "my-paper", "--markdown", "--write", status=2)
+    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page + "mine\n"

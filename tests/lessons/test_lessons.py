@@ -12,7 +12,7 @@ import pytest
 
 import secondorder as so
 from secondorder import cli, lessons
-from secondorder.lessons import grading
+from secondorder.lessons import grading, sources
 from secondorder.verify.grading import replaced
 
 HOME = lessons.folder() / "exercises"
@@ -29,14 +29,15 @@ def test_there_are_enough_and_each_has_a_solution():
 @pytest.mark.parametrize("name", BLANKS)
 def test_a_blank_is_told_as_such(name):
     assert "..." in (HOME / name).read_text(encoding="utf-8")
-    found = lessons.grade(HOME / name)
+    found, exercise = grading.graded(HOME / name)
+    assert exercise == Path(name).stem
     assert not found.ok and "the blank (...) is still open" in str(found)
 
 
 @pytest.mark.parametrize("name", BLANKS)
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
-    told = grading.defined(HOME / name)["GRADE"]
-    solution = grading.defined(HOME / "solutions" / name)
+    told = sources.run(HOME / name)["GRADE"]
+    solution = sources.run(HOME / "solutions" / name)
     wrong = solution["WRONG"]
     found = grading.judged(told, solution[told[2].rpartition(".")[2]], wrong)
     assert found.ok and str(found).startswith("right"), str(found)
@@ -48,10 +49,10 @@ def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
 
 @pytest.mark.parametrize("name", HUNTS)
 def test_bugs_are_found_and_the_solution_has_none(name):
-    kind, cls = grading.defined(HOME / name)["GRADE"]
-    found = lessons.grade(HOME / name)
+    kind, cls = sources.run(HOME / name)["GRADE"]
+    found, _ = grading.graded(HOME / name)
     assert not found.ok and len({one.pass_name for one in found.report.findings}) >= 2
-    solution = grading.defined(HOME / "solutions" / name)
+    solution = sources.run(HOME / "solutions" / name)
     check = getattr(so.verify, kind)
     assert check(solution[cls]())
     for left, pass_name in solution["WRONG"]:
@@ -62,10 +63,11 @@ def test_bugs_are_found_and_the_solution_has_none(name):
 @pytest.mark.parametrize("name", HUNTS)
 def test_the_function_itself_is_compared_with_the_formula(name):
     """A function that is wrong with derivatives that fit it, or do not, is named first."""
-    kind, cls = grading.defined(HOME / name)["GRADE"]
-    right = grading.defined(HOME / "solutions" / name)[cls]
+    kind, cls = sources.run(HOME / name)["GRADE"]
+    known = grading.solution(Path(name).stem)
+    right = known[cls]
     method = {"layer": "forward"}.get(kind, "value")
-    assert grading.by_hand(right, HOME / name) == ""
+    assert grading.by_hand(right, known) == ""
 
     def shifted(self, *args):
         result = getattr(right, method)(self, *args)
@@ -75,22 +77,22 @@ def test_the_function_itself_is_compared_with_the_formula(name):
         raise ZeroDivisionError
 
     wrong = type(cls, (right,), {method: shifted})
-    hunt = grading.Hunt(getattr(so.verify, kind)(right()), grading.by_hand(wrong, HOME / name))
+    hunt = grading.Hunt(getattr(so.verify, kind)(right()), grading.by_hand(wrong, known))
     assert hunt.report and not hunt.ok and str(hunt).startswith(f"wrong: {method} differs from")
     assert "hint: " in str(hunt) and "by the formula" in str(hunt)
-    assert grading.by_hand(type(cls, (right,), {method: raises}), HOME / name) == ""
+    assert grading.by_hand(type(cls, (right,), {method: raises}), known) == ""
     short = type(cls, (right,), {method: lambda self, *args: np.zeros((1, 1))})
-    assert "differs from the formula" in grading.by_hand(short, HOME / name)
-    assert "shape (1" in grading.by_hand(short, HOME / name)
-    assert grading.by_hand(right, HOME / "of_somebody_else.py") == ""
+    assert "differs from the formula" in grading.by_hand(short, known)
+    assert "shape (1" in grading.by_hand(short, known)
+    assert grading.by_hand(right, grading.solution("")) == ""
 
 
 def test_what_the_formula_says_stands_before_the_report():
     told = str(lessons.grade(HOME / "13_bug_hunt_loss.py"))
     assert told.startswith("wrong: value differs") and "ratio 0.333333" in told
     assert told.index("value differs") < told.index("hint: f is a sum") < told.index("gradient:")
-    left = grading.defined(HOME / "solutions" / "15_bug_hunt_activation.py")["WRONG"][0][0]
-    assert grading.by_hand(left, HOME / "15_bug_hunt_activation.py") == ""  # its value is right
+    known = grading.solution("15_bug_hunt_activation")
+    assert grading.by_hand(known["WRONG"][0][0], known) == ""  # its value is right
 
 
 def test_what_is_wrong_is_shown_with_ratios():
@@ -109,26 +111,29 @@ def test_what_is_wrong_is_shown_with_ratios():
 def test_the_result_that_differs_most_is_shown():
     """Not the first one that differs by rounding; parts of a tuple by themselves; no ratio of one
     number as a pattern."""
-    from secondorder.verify import grading as inside
+    from secondorder.verify import answers as inside
 
     def right(x):
         return 2 * x, None
 
     off = [((1.0,), {}, (2 * (1 + 1e-7), None)), ((5.0,), {}, (13.0, None))]
-    told = inside._beside(right, off)
-    assert "part 1 of yours 13, right 10" in told[1] and "everywhere" not in " ".join(told)
-    assert inside._beside(right, [((1.0,), {}, 3.0)]) == [
-        "your result should be 2 things, one after the other"]
-    turned = inside._beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
+    told = inside.beside(right, off)
+    assert told[0] == "called with x=5" and "part 1 of yours 13, right 10" in told[2]
+    assert "everywhere" not in " ".join(told)
+    assert inside.beside(right, [((1.0,), {}, 3.0)]) == [
+        "called with x=1", "your result should be 2 things, one after the other"]
+    turned = inside.beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
                                              np.ones((2, 3)) * [1, 2, 3])])
-    assert turned == ["your result has shape (2, 3), expected (3, 2): it is transposed"]
-    assert inside._beside(right, [((1.0,), {}, (2.0, None))]) == []
+    assert turned == ["called with x=[[1., 2., 3.], [1., 2., 3.]]",
+        "your result has shape (2, 3), expected (3, 2): it is transposed",
+        "hint: yours is transposed"]
+    assert inside.beside(right, [((1.0,), {}, (2.0, None))]) == []
 
 
 def test_an_exercise_is_graded_by_all_its_labels():
     """Newton's step passes where the curvature dominates, and fails at the paper's own number."""
-    told = grading.defined(HOME / "06_step_without_cancellation.py")["GRADE"]
-    newton = dict((text, mistake) for mistake, text in grading.defined(
+    told = sources.run(HOME / "06_step_without_cancellation.py")["GRADE"]
+    newton = dict((text, mistake) for mistake, text in sources.run(
         HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"])
     mistake = next(value for text, value in newton.items() if "Newton" in text)
     assert so.verify.equation("low-rank", "extension-stable-step", mistake,
@@ -221,10 +226,31 @@ def test_what_is_no_exercise_is_told(tmp_path, capsys):
     for name, text, words in (("a.py", "x = 1", "no exercise"), ("b.ipynb", "{", "no notebook"),
                               ("c.py", "GRADE = ('ea-cg', '4b', 'f')", "does not define f")):
         (tmp_path / name).write_text(text)
-        assert cli.main(["grade", str(tmp_path / name)]) == 2
-        assert words in capsys.readouterr().err
+        assert cli.main(["grade", str(tmp_path / name)]) == 1
+        told = capsys.readouterr().out
+        assert "not graded: " in told and words in told
     assert cli.main(["grade", str(tmp_path / "none.py")]) == 2
     assert cli.main(["notebook", str(tmp_path / "no" / "place")]) == 2
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_an_exercise_is_known_by_its_grade_not_by_its_name(name):
+    told = sources.run(HOME / name)["GRADE"]
+    assert grading.edition(told) == (Path(name).stem, told)
+    if len(told) == 3:  # one label of several: all are asked for
+        label = told[1] if isinstance(told[1], str) else told[1][0]
+        assert grading.edition((told[0], label, told[2])) == (Path(name).stem, told)
+        assert grading.edition((told[0], label, "mine")) == ("", (told[0], label, "mine"))
+        assert grading.edition((told[0], "other", told[2]))[0] == ""
+
+
+def test_hints_come_whatever_the_file_is_called(tmp_path):
+    text = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
+    for name in ("anna_10.py", "10 (1).py"):
+        path = tmp_path / name
+        path.write_text(text.replace("return ...", "return alpha(sample, k, l)"))
+        found, exercise = grading.graded(path)
+        assert exercise == "05_whose_slopes" and "the step from the arguments" in found.hint
 
 
 def test_no_notebook_is_part_of_the_project():

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import (ACTIVATIONS, Activation, Chain, Linear, Network, Reshape, Skip,
-                              SoftmaxCrossEntropy, SquaredError, Tanh, activation_function)
+from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, Chain, Linear, Network,
+                              Reshape, Skip, SoftmaxCrossEntropy, SquaredError, Tanh,
+                              activation_function)
 from secondorder.nets.in_place import InPlace, LossInPlace, in_place, losses, twins
 from secondorder.nets.in_place.activations import jets
 
@@ -333,3 +334,31 @@ def test_networks_lend_workspaces_that_threads_do_not_share():
     with net.workspaces.lend(10**6) as large:
         assert large is not one and large is not two
     assert net.copy().workspaces._idle == []
+
+
+class Cube(ActivationFunction):
+    """One that has no twin."""
+
+    def value(self, x):
+        return x**3
+
+    def slope(self, x):
+        return 3 * x**2
+
+    def curvature(self, x):
+        return 6 * x
+
+
+@pytest.mark.parametrize("first, then", [("tanh", "relu"), ("relu", "tanh"), ("softplus", Cube()),
+                                         (Cube(), "sin")])
+def test_another_function_set_afterwards_counts_everywhere(first, then):
+    rng = np.random.default_rng(0)
+    net, x, y = so.mlp([3, 4, 2], activation=first, rng=0), *rng.normal(size=(2, 5, 3))
+    problem = so.SquaredError(), x, y[:, :2]
+    net(x), so.exact.gradient(net, *problem)  # so that its arrays and twins are there
+    net.layers[1].function = activation_function(then)
+    new = net.copy()
+    assert np.array_equal(net(x), new(x))
+    assert np.array_equal(so.exact.gradient(net, *problem), so.exact.gradient(new, *problem))
+    np.testing.assert_allclose(net.evaluate(*problem).gradient, so.exact.gradient(net, *problem),
+                               rtol=1e-13)

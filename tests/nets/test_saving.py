@@ -3,14 +3,18 @@
 import copy
 import io
 import json
+import os
 import pickle
+import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from harness.cases import MIDDLE, network
+from secondorder import files
 from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, LeakyReLU,
                               Linear, MaxPool2d, Network, Recurrent, Reshape, Skip, saving)
 
@@ -252,10 +256,23 @@ def test_a_file_that_breaks_off_anywhere(saved):
         refused(saved)
 
 
-def test_a_byte_that_changed(saved):
-    """Either refused by name, or (where the byte means nothing) read as it was."""
+@pytest.mark.parametrize("change", [0x55, 0x01, 0x80])
+def test_a_byte_that_changed(saved, change):
+    """Refused by name, wherever it is."""
+    whole = saved.read_bytes()
+    for place in range(0, len(whole), 7):
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1:])
+        refused(saved)
+
+
+def test_a_byte_that_changed_in_a_file_without_checksum(saved):
+    """As earlier versions wrote: refused by name, or (where the byte means nothing) as it was."""
+    with np.load(saved) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    text = arrays.pop("structure").item().replace(saving.FORMAT, saving.OLDER)
+    np.savez_compressed(saved, structure=np.array(text), **arrays)
     whole, net, told = saved.read_bytes(), so.load(saved), 0
-    for place in range(0, len(whole), 23):
+    for place in range(0, len(whole), 5):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
         try:
             other = so.load(saved)
@@ -264,7 +281,98 @@ def test_a_byte_that_changed(saved):
             told += 1
         else:
             assert np.array_equal(net.theta, other.theta) and repr(net) == repr(other)
-    assert told > 20
+    assert told > 100
+
+
+def test_a_file_without_its_checksum(saved):
+    with np.load(saved) as archive:
+        np.savez(saved, **archive)
+    refused(saved, "its checksum is missing")
+
+
+SMALL = {
+    "linear": lambda: [Linear(3, 4, rng=0)], "convolution": lambda: [
+        Reshape(16, (1, 4, 4)), Conv2d(1, 1, 2, rng=0)],
+    "recurrence": lambda: [Recurrent(3, steps=2, rng=0)],
+    "normalised": lambda: [Reshape(3, (3,)), LayerNorm(3)],
+    "coupling": lambda: [Coupling(4, 3, "first", rng=0)]}
+LARGE = {"linear": {"in_features": 10**9}, "convolution": {"out_channels": 10**9},
+         "recurrence": {"input_size": 10**6}, "normalised": {"shape": [10**5, 10**5]},
+         "coupling": {"bottleneck": 10**9}, "revmlp": {"blocks": 10**9},
+         "wide": {"d": 10**9}, "long": {"bottleneck": 10**9}}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_sizes_are_compared_before_anything_is_allocated(name, tmp_path):
+    """A file of 2 kB that describes billions of numbers."""
+    path = tmp_path / "net.npz"
+    net = Network(SMALL[name]()) if name in SMALL else RevMLP(6, 2, 8, outputs=2, rng=0)
+    net.save(path)
+
+    def enlarge(structure, arrays):
+        place = structure["layers"][-1] if name in SMALL else structure["network"]
+        place["arguments"] |= LARGE[name]
+
+    rewritten(path, enlarge)
+    tracemalloc.start()
+    try:
+        refused(path, "it describes more than the .* numbers that it holds")
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_array_that_claims_more_than_is_there(saved):
+    """In the header of an array, or in the archive's own list."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {
+        "descr": "<f8", "fortran_order": False, "shape": (10**9,)})
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("structure.npy", stream.getvalue() + bytes(100))
+    refused(saved, "does not fit its")
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("structure.npy", stream.getvalue() + bytes(100))
+    raw = bytearray(saved.read_bytes())
+    raw[raw.rindex(b"PK\x01\x02") + 24:][:4] = b""
+    place = raw.rindex(b"PK\x01\x02") + 24
+    raw[place:place + 4] = (8 * 10**8).to_bytes(4, "little")
+    saved.write_bytes(raw)
+    refused(saved, "cannot expand to 800000000 bytes")
+
+
+def test_what_is_no_file(tmp_path):
+    """A pipe is not waited for, and nothing of another kind is replaced."""
+    net = so.mlp([2, 1], rng=0)
+    os.mkfifo(tmp_path / "pipe")
+    for place, kind in ((tmp_path / "pipe", "a pipe"), (tmp_path, "a directory"),
+                        (Path("/dev/null"), "a device")):
+        for call in (so.load, net.save):
+            with pytest.raises(OSError, match=f"is {kind}, not a file"):
+                call(place)
+    assert sorted(os.listdir(tmp_path)) == ["pipe"]
+
+
+def test_links_and_modes_stay(tmp_path):
+    net, path, link = so.mlp([2, 1], rng=0), tmp_path / "kept" / "net.npz", tmp_path / "link.npz"
+    path.parent.mkdir()
+    link.symlink_to(path)
+    net.save(link)  # a link that leads to nothing yet
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o666 & ~umask()
+    path.chmod(0o600)
+    moved(net).save(link)
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
+    require_same(net, so.load(path))
+    assert sorted(os.listdir(tmp_path)) == ["kept", "link.npz"] and os.listdir(path.parent) == [
+        "net.npz"]
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    with pytest.raises(OSError, match="round"):
+        net.save(tmp_path / "round")
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def rewritten(path, change):
@@ -273,7 +381,7 @@ def rewritten(path, change):
         arrays = {name: archive[name] for name in archive.files}
     structure = json.loads(arrays.pop("structure").item())
     structure = change(structure, arrays) or structure
-    np.savez(path, structure=np.array(json.dumps(structure)), **arrays)
+    files.write_arrays(path, command="network", structure=np.array(json.dumps(structure)), **arrays)
 
 
 def setting(*keys, value):
@@ -307,7 +415,7 @@ def setting(*keys, value):
     (setting("input_shape", value=None), ""),
     (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
      "'Linear' of 'nets' is no Network"),
-    (lambda s, arrays: arrays.pop("1.bias") is None, "1.bias"),
+    (lambda s, arrays: arrays.pop("1.bias") is None, "describes more than the 32 numbers"),
     (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(5)}), r"stored as float64 \(5,\)"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),
@@ -343,5 +451,14 @@ def test_no_code_is_run_on_loading(saved, tmp_path):
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("structure.npy", pickle.dumps(Bomb(mark)))
     saved.write_bytes(stream.getvalue())
+    refused(saved)
+    code = pickle.dumps(Bomb(mark))  # as long as eight bytes an entry would be
+    code += bytes(-len(code) % 8)
+    member = io.BytesIO()
+    np.lib.format.write_array_header_1_0(member, {
+        "descr": "|O", "fortran_order": False, "shape": (len(code) // 8,)})
+    np.savez(saved, **{name: array for name, array in arrays.items() if name != "1.bias"})
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("1.bias.npy", member.getvalue() + code)
     refused(saved)
     assert not mark.exists()

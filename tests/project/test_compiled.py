@@ -1,5 +1,6 @@
 """How loops are compiled, and where what was compiled is kept."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -108,6 +109,51 @@ def test_every_file_with_a_compiled_function_is_in_the_digest():
                 for line in file.read_text(encoding="utf-8").splitlines()
                 if line in ("@compiled", "@summing", "@walk", "@by_exponentials")}
     assert len(with_one) > 8 and with_one <= set(compiling.sources(package))
+
+
+ON_A_FULL_DISK = """
+import errno, os, resource, signal, sys
+import numpy as np, secondorder as so, numba.core.caching as caching
+net = so.mlp([3, 4, 2], rng=0)
+optimizer = so.Adam(net, so.SquaredError())
+limit, number = int(sys.argv[1]), int(sys.argv[2])
+if limit >= 0:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+else:
+    def full(*arguments):
+        raise OSError(number, os.strerror(number))
+    caching.IndexDataCacheFile._save_data = full
+for _ in range(2):
+    optimizer.step(np.ones((2, 3)), np.ones((2, 2)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(net.theta.tobytes().hex())
+"""
+
+
+def stepped(folder, limit, number=0):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", ON_A_FULL_DISK, str(limit), str(number)],
+                          env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="limits of files are Linux's")
+def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
+    """File too large (27) for any file, for those of loops, and a disk or a quota that is full (28,
+    122) only as the loops are written."""
+    right = stepped(tmp_path / "large", 10**9)
+    assert list((tmp_path / "large").rglob("*.nbc"))
+    for limit, number in ((0, 0), (4000, 0), (-1, errno.ENOSPC), (-1, errno.EDQUOT)):
+        folder = tmp_path / f"{limit} {number}"
+        assert stepped(folder, limit, number) == right
+        assert not [path for path in folder.rglob("*") if ".tmp." in path.name]
+        indices = {path.stem for path in folder.rglob("*.nbi")}
+        kept = {path.name.rpartition(".")[0].rpartition(".")[0] for path in folder.rglob("*.nbc")}
+        assert indices <= kept, "no index names loops that are not there"
+        assert stepped(folder, 10**9) == right
+    assert not beside_the_sources()
 
 
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])

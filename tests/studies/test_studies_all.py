@@ -21,8 +21,8 @@ def check(study, tmp_path, monkeypatch):
     of the quick setting aside, which no recorded figure bears).
     """
     drawn, write = [], files.write_figure
-    monkeypatch.setattr(files, "write_figure", lambda path, figure: (drawn.append(figure),
-                                                                     write(path, figure)))
+    monkeypatch.setattr(files, "write_figure", lambda path, figure, **named: (
+        drawn.append(figure), write(path, figure, **named)))
     record = studies.reproduce(study, studies.Sweep(tmp_path / "out", say=lambda line: None),
                                quick=True)
     assert (tmp_path / "out" / record["figure"]).stat().st_size > 5000

@@ -7,6 +7,7 @@ import pytest
 
 from secondorder import cli, files
 from secondorder.studies import STUDIES, records, results, running
+from secondorder.studies.registry import name_of
 
 
 def test_the_list_tells_every_study(capsys):
@@ -85,7 +86,7 @@ def test_a_record_that_is_damaged_is_named(text, tmp_path, monkeypatch, capsys):
     for words in (["claims"], ["reproduce"], ["show", "low-rank", "claim-storage"]):
         assert cli.main(words) == 2
         said = capsys.readouterr().err
-        assert said.count("\n") == 1 and f"{path} is no record of a study" in said
+        assert said.count("\n") == 1 and f"{path}: not a record of a study" in said
 
 
 def test_claims_are_rows(capsys):
@@ -97,13 +98,18 @@ def test_claims_are_rows(capsys):
     assert "claim-sigma" in capsys.readouterr().out
 
 
+ONE_RUN = {name_of("room.one", {"seed": 1}): {
+    "function": "room.one", "arguments": {"seed": 1}, "seconds": 1, "result": {"loss": 2}}}
+
+
 def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1}
+    record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1,
+              "claims": []}
     (tmp_path / "toy.png").write_bytes(b"png")
-    results.write_all(tmp_path / "toy.runs.json.gz", results.Results({"one": {"seconds": 1}}))
+    results.write_all(tmp_path / "toy.runs.json.gz", results.Results(ONE_RUN))
     records.keep(tmp_path, record)
-    assert records.runs("low-rank") == {"one": {"seconds": 1}}
+    assert records.runs("low-rank") == ONE_RUN
     assert records.recorded("low-rank", "toy")["runs"] == 1
     assert records.picture("low-rank", "toy").read_bytes() == b"png"
     with pytest.raises(ValueError, match="quick"):
@@ -144,10 +150,10 @@ def test_recorded_runs_are_refused_where_their_data_are_absent(tmp_path, monkeyp
 
 def test_packed_runs_that_are_damaged_are_named(tmp_path):
     path = tmp_path / "toy.runs.json.gz"
-    results.write_all(path, results.Results({"one": {"seconds": 1}}))
+    results.write_all(path, results.Results(ONE_RUN))
     for content in (b"", b"{}", path.read_bytes()[:-9]):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="toy.runs.json.gz holds no runs"):
+        with pytest.raises(ValueError, match="toy.runs.json.gz: not the packed runs of a study"):
             results.read_all(path)
 
 

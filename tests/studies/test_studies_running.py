@@ -142,18 +142,87 @@ def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
     lambda text: json.dumps(json.loads(text) | {"result": 3}),
     lambda text: json.dumps(json.loads(text) | {"seconds": None}),
     lambda text: json.dumps(json.loads(text) | {"function": 3}),
-    lambda text: text.replace('"seed": 1', '"seed": 7')])
+    lambda text: text.replace('"seed": 1', '"seed": 7'),
+    lambda text: text.replace('"value"', '"valve"'),
+    lambda text: text.replace('"format": 2', '"format": 1'),
+    lambda text: text.replace("sha256:", "sha257:"),
+    lambda text: json.dumps({name: entry for name, entry in json.loads(text).items()
+                             if name != "sealed"})])
 def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt):
     record = studies.reproduce(toy(), sweep)
     path = next(path for path in sweep.folder.iterdir() if '"seed": 1' in path.read_text())
     whole = path.read_text()
     path.write_text(spoilt(whole))
     (sweep.out / "toy.json").unlink()
-    with pytest.raises(ValueError, match=f"{path.name} is no result of a run"):
+    with pytest.raises(ValueError, match=f"{path.name}: not a result of a run, or a dam"):
         studies.reproduce(toy(), sweep)
     assert not (sweep.out / "toy.json").exists()
     path.unlink()
     assert studies.reproduce(toy(), sweep)["claims"] == record["claims"]
+
+
+def test_a_byte_that_changed(sweep):
+    """Anywhere in a run's file; in the packed ones, where it means something."""
+    studies.reproduce(toy(), sweep)
+    path, together = next(sweep.folder.iterdir()), sweep.out / "toy.runs.json.gz"
+    whole, packed = path.read_bytes(), together.read_bytes()
+    for place in range(0, len(whole), 3):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1:])
+        with pytest.raises(ValueError, match=f"{path.name}: not .*, or a damaged one"):
+            results.read(path)
+    runs, told = results.read_all(together), 0
+    for place in range(0, len(packed), 3):
+        together.write_bytes(packed[:place] + bytes([packed[place] ^ 4]) + packed[place + 1:])
+        try:
+            assert results.read_all(together) == runs
+        except ValueError as error:
+            told += f"{together.name}: not the packed runs" in str(error)
+    assert told > 0.8 * len(packed) / 3
+
+
+def older(path, change=lambda result: None):
+    """The file as an earlier version wrote it: without format and checksum."""
+    run = json.loads(path.read_text())
+    change(run["result"])
+    path.write_text(json.dumps({name: entry for name, entry in run.items()
+                                if name not in ("command", "format", "sealed")}))
+
+
+def test_a_run_of_an_earlier_version_is_taken(sweep):
+    record = studies.reproduce(toy(), sweep)
+    for path in sweep.folder.iterdir():
+        older(path)
+    (sweep.out / "toy.json").unlink()
+    assert studies.reproduce(toy(), sweep)["claims"] == record["claims"] and len(CALLS) == 3
+
+
+def test_a_run_of_an_earlier_version_that_lacks_what_is_judged(sweep):
+    studies.reproduce(toy(), sweep)
+    path = next(path for path in sweep.folder.iterdir() if '"seed": 1' in path.read_text())
+    older(path, lambda result: result.update(valve=result.pop("value")))
+    with pytest.raises(ValueError, match=f"runs: not a folder of whole runs.*{path.name}"):
+        studies.reproduce(toy(), Sweep(sweep.out, say=lambda line: None))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_is_not_waited_for(sweep):
+    studies.reproduce(toy(), sweep)
+    path = next(sweep.folder.iterdir())
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="is a pipe, not a file"):
+        studies.reproduce(toy(), sweep)
+
+
+@pytest.mark.parametrize("name", ["toy.json", "toy.png", "toy.runs.json.gz"])
+def test_what_is_not_its_own_unchanged_output_is_kept(sweep, name):
+    studies.reproduce(toy(), sweep)
+    studies.reproduce(toy(), sweep)
+    for content in (b"of great worth", (sweep.out / name).read_bytes()[:-1]):
+        (sweep.out / name).write_bytes(content)
+        with pytest.raises(FileExistsError, match=f"{name}: there already, and not as"):
+            studies.reproduce(toy(), sweep)
+        assert (sweep.out / name).read_bytes() == content
 
 
 def test_claims_and_verdicts_must_be_the_same(sweep):

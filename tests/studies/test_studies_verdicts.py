@@ -69,6 +69,21 @@ def test_counted_tells_median_and_range_of_what_is_finite():
     assert counted([False] * 5, [math.nan] * 5).effect is None
 
 
+def test_parts_have_a_say_in_the_seeds_that_all_of_them_have():
+    """Of five seeds, of which one part has three, three decide; and the numbers are of the part
+    that decides, not of another."""
+    many, few = Verdict(HELD, 1.0, (0, 2), 5, "a"), Verdict(HELD, 3.0, (2, 4), 3, "b")
+    for joined in (both(many, few), both(few, many)):
+        assert joined.seeds == 3
+    assert (both(many, few).effect, both(many, few).spread, both(many, few).measure) == (
+        1.0, (0, 2), "a")
+    against = Verdict(DID_NOT_HOLD, -2.0, (-3, -1), 4, "c", "why")
+    joined = both(many, against, few)
+    assert (joined.verdict, joined.effect, joined.spread, joined.measure, joined.seeds) == (
+        DID_NOT_HOLD, -2.0, (-3, -1), "c", 3)
+    assert joined.because == "why; of 3 parts 2 held, 1 did not hold"
+
+
 def test_all_of_several():
     held, not_held, open_ = exactly(True, 1), exactly(False, 2), undecided("more seeds")
     assert both(held, held).verdict == HELD

@@ -56,6 +56,7 @@ def go_on(optimizer, name, folder, inputs=None):
 
 
 @pytest.mark.filterwarnings("ignore:the features of")
+@pytest.mark.filterwarnings("ignore:checkpoint .* whether these are as they were")
 @pytest.mark.parametrize("name", METHODS)
 def test_a_run_goes_on_where_it_stopped(name, tmp_path):
     """To where it went then; roundings of a pass may have changed since."""
@@ -74,6 +75,11 @@ def test_other_settings_are_refused_by_name(name, tmp_path):
     with pytest.raises(ValueError, match=f"checkpoint .*{name}.npz: was made with .*{words}"):
         go_on(optimizer, name, tmp_path)
     assert np.array_equal(optimizer.network.theta, theta) and optimizer.steps == 0
+
+
+def test_what_it_does_not_tell_is_said(tmp_path):
+    with pytest.warns(UserWarning, match="adam.npz: whether these .*: constants of layers and lo"):
+        go_on(METHODS["adam"](), "adam", tmp_path)
 
 
 def test_other_data_are_refused_by_name(tmp_path):

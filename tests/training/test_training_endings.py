@@ -291,7 +291,7 @@ OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has 
     "base's rate": (cubic, lambda: cubic(rate=0.2), "base's learning_rate 0.1, not 0.2"),
     "array": (lambda: make(Directed, weights=np.ones(3)),
               lambda: make(Directed, weights=np.ones(4)),
-              r"weights 'array \(3,\) .*sum 3', not 'array \(4,\)"),
+              r"weights 'array \(3,\) .*sum 3, sha256 .*', not 'array \(4,\)"),
 }
 
 

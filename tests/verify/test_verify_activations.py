@@ -1,5 +1,7 @@
 """The checker for an activation function of one's own."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -207,3 +209,111 @@ def test_steep_kinks_that_are_continuous_pass():
         changed(Steep, value=lambda self, x: Steep.value(self, x).astype(x.dtype))
     )
     assert report, str(report)
+
+
+# -- kinks: where they are, and beside them --------------------------------------------------------
+
+class Selu(ActivationFunction):
+    """scale x above 0, scale rate (e^x - 1) below."""
+
+    rate, scale, at = 1.6732632423543772, 1.0507009873554805, 0.0
+
+    def _pieces(self, x, above, below):
+        x = x - x.dtype.type(self.at)
+        pieces = np.where(x > 0, above(x), self.rate * below(np.minimum(x, 0)))
+        return (self.scale * pieces).astype(x.dtype)
+
+    def value(self, x):
+        return self._pieces(x, lambda x: x, np.expm1)
+
+    def slope(self, x):
+        return self._pieces(x, np.ones_like, np.exp)
+
+    def curvature(self, x):
+        return self._pieces(x, np.zeros_like, np.exp)
+
+
+@pytest.mark.parametrize("at", [0.0, 0.1, -2.0, 0.123456789])
+def test_a_kink_is_told_where_the_function_has_it(at):
+    report = verify.activation(changed(Selu, at=at))
+    assert wrong_passes(report) == {"kinks"} and f"declare it: kinks = ({at:.9g},)" in str(report)
+    assert verify.activation(changed(Selu, at=at, kinks=(at,)))
+
+
+def test_a_kink_at_0_is_told_so_where_slope_does_not_say_it():
+    report = verify.activation(changed(Selu, slope=lambda self, x: 0 * x))
+    assert "undeclared kink at x = 0\n" in str(report) and "kinks = (0,)" in str(report)
+
+
+@pytest.mark.parametrize("at", [0.0, 3.0, -40.0])
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("name", ["slope", "curvature"])
+@pytest.mark.parametrize("reach", [1e-2, 1e-3, 1e-4])
+def test_a_derivative_that_is_wrong_beside_a_declared_kink(name, side, reach, at):
+    right = getattr(Selu, name)
+
+    def wrong(self, x):
+        beside = (side * (x - at) > 0) & (side * (x - at) < reach)
+        return np.where(beside, right(self, x) + 0.25, right(self, x)).astype(x.dtype)
+    report = verify.activation(changed(Selu, at=at, kinks=(at,), **{name: wrong}))
+    assert name in wrong_passes(report), str(report)
+    assert f"just {'above' if side > 0 else 'below'} x = {at:.4g}" in str(report)
+
+
+def test_a_branch_near_0_that_is_wrong_is_found():
+    """A series that a function uses for small arguments alone; no random point falls there."""
+    def slope(self, x):
+        return np.where(abs(x) < 1e-3, 1 - x**2 / 3, nets.Tanh.slope(self, x)).astype(x.dtype)
+
+    def right(self, x):
+        return np.where(abs(x) < 1e-3, 1 - x**2, nets.Tanh.slope(self, x)).astype(x.dtype)
+    assert "slope" in wrong_passes(verify.activation(changed(nets.Tanh, slope=slope)))
+    assert verify.activation(changed(nets.Tanh, slope=right))
+
+
+@pytest.mark.parametrize("function", [
+    changed(ActivationFunction, value=lambda self, x: x * abs(x), slope=lambda self, x: 2 * abs(x),
+            curvature=lambda self, x: 2 * np.sign(x)),
+    changed(ActivationFunction, value=lambda self, x: np.exp(x / 8) - 1,
+            slope=lambda self, x: np.exp(x / 8) / 8, curvature=lambda self, x: np.exp(x / 8) / 64),
+    changed(ActivationFunction, kinks=(0.0, 0.01), value=lambda self, x: abs(x) + abs(x - 0.01),
+            slope=lambda self, x: np.sign(x) + np.sign(x - 0.01),
+            curvature=lambda self, x: 0 * x)])
+def test_what_is_right_beside_0_passes(function):
+    for seed in range(5):
+        report = verify.activation(function, rng=seed)
+        assert report, str(report)
+
+
+@pytest.mark.parametrize("name", ["slope", "curvature"])
+@pytest.mark.parametrize("at", [-4.2, 0.5, 2.9])
+def test_a_short_interval_that_is_wrong_is_found(name, at):
+    right = getattr(nets.Tanh, name)
+
+    def wrong(self, x):
+        return np.where((x > at) & (x < at + 1.2e-3), right(self, x) + 0.01,
+                        right(self, x)).astype(x.dtype)
+    report = verify.activation(changed(nets.Tanh, **{name: wrong}))
+    assert wrong_passes(report) - {"curvature"} <= {name} and not report.ok
+    assert "on a fine grid" in str(report)
+    found = float(re.search(r"the largest difference is at x = (\S+)", str(report))[1])
+    assert at < found < at + 1.2e-3
+
+
+@pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
+@pytest.mark.parametrize("name", ["value", "slope"])
+@pytest.mark.parametrize("there", [0.5, np.nan])
+def test_one_point_that_is_wrong_is_found(name, at, there):
+    right = getattr(nets.Tanh, name)
+    report = verify.activation(changed(nets.Tanh, **{name: lambda self, x: np.where(
+        x == at, there, right(self, x)).astype(x.dtype)}))
+    assert wrong_passes(report) == {name} and f"at x = {at:g}" in str(report)
+
+
+@pytest.mark.parametrize("interval", [(-1e6, 1e6), (100.0, 1e5)])
+def test_what_is_right_far_out_passes_there(interval):
+    """Where x is large, x + h is rounded: differences say less, and nothing is wrong."""
+    report = verify.activation("sin", interval=interval)
+    assert report, str(report)
+    wrong = changed(nets.ACTIVATIONS["sin"], slope=lambda self, x: 1.01 * np.cos(x))
+    assert "slope" in wrong_passes(verify.activation(wrong, interval=interval))

@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from secondorder import nets, verify
-from secondorder.verify import activation_checks
+from secondorder.verify import activation_places
 
 
 class LogCosh(so.Loss):
@@ -153,7 +153,7 @@ def test_bad_intervals(interval, error):
 
 def test_an_interval_without_points():
     with pytest.raises(ValueError, match="interval.*no points"):
-        verify.activation("relu", interval=(-activation_checks._DISTANCE / 2, 0.0))
+        verify.activation("relu", interval=(-activation_places.DISTANCE / 2, 0.0))
 
 
 class FarBranch(so.Activation):

@@ -3,7 +3,7 @@
 #
 # Average pooling has no parameters and no curvature: $y_a = \frac1K \sum_{b \in a} x_b$. How far
 # can $y_a$ move if every $x_b$ can move by $u_b$? The forward half of its rule is one line, and
-# the layer"s own passes may be used: pooling is linear, and its weights $1/K$ are positive.
+# the layer's own passes may be used: pooling is linear, and its weights $1/K$ are positive.
 #
 # Predict first: all $u_b = 1$. What is $u_a$?
 

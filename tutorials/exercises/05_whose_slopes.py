@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Whose slopes? ([low-rank] Eq. (23))
 #
-# $\eta^{(k,l)}$ is the derivative of layer $k$"s outputs in the *arguments* (pre-activations) of
+# $\eta^{(k,l)}$ is the derivative of layer $k$'s outputs in the *arguments* (pre-activations) of
 # layer $l$. The outputs of $l$ reach those of $k$ through $\alpha^{(k,l)}$; the arguments of $l$
 # reach its outputs through a diagonal of slopes $\gamma$. The print takes the slopes of one of
 # the two layers: which one must it be?

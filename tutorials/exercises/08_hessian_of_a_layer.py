@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 8. From layer to layer ([ea-cg] Eq. (4b))
 #
-# If $H$ is the Hessian of one sample"s loss in the outputs of a linear layer, and $h"$, $h""$ are
+# If $H$ is the Hessian of one sample's loss in the outputs of a linear layer, and $h'$, $h''$ are
 # slope and second derivative of the activation below it, then the Hessian one layer down is
 #
-# $$(W^T H\, W) \odot (h" h"^T) + \mathrm{diag}(h"" \odot W^T g),$$
+# $$(W^T H\, W) \odot (h' h'^T) + \mathrm{diag}(h'' \odot W^T g),$$
 #
 # instance by instance. Write it for a whole batch.
 

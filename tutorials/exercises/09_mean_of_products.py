@@ -2,10 +2,10 @@
 # # 9. Mean of products, or product of means? ([ea-cg] Eq. (8b))
 #
 # Carried down for the whole batch at once, the diagonal of the last exercise becomes an
-# expectation. The print writes $E[h""] \odot (W^T E[g])$. Over which whole must the mean be
+# expectation. The print writes $E[h''] \odot (W^T E[g])$. Over which whole must the mean be
 # taken? (Pos-Eig with $\gamma$ is `pos_diagonal`.)
 #
-# Predict first: two samples, $h"" = (1, -1)$ and $g = (1, -1)$. What are the two numbers?
+# Predict first: two samples, $h'' = (1, -1)$ and $g = (1, -1)$. What are the two numbers?
 
 # %%
 import numpy as np

@@ -8,7 +8,7 @@
 # %%
 import numpy as np
 
-GRADE = ("reversible-gauss-newton", "theorem-4.3", "gauss_newton")
+GRADE = ("reversible-gauss-newton", ("5", "theorem-4.3"), "gauss_newton")
 
 
 # %%
@@ -21,4 +21,5 @@ def gauss_newton(J, eps):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], gauss_newton, implementation=GRADE[2]))
+    for label in GRADE[1]:
+        print(so.verify.equation(GRADE[0], label, gauss_newton, implementation=GRADE[2]))

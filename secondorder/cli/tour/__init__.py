@@ -47,8 +47,8 @@ def run(options):
         signals.check()
         print(text, file=stream, flush=True)
 
-    earlier = files.replaceable(out, running.WRITTEN, running.COMMAND)
     with files.exclusive(out):
+        earlier = files.replaceable(out, running.WRITTEN, running.COMMAND)
         results = running.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
     if earlier:
         say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")

@@ -97,13 +97,19 @@ class ActivationInPlace(InPlace):
 
     def __init__(self, layer, input_shape, dtype):
         super().__init__(layer, input_shape, dtype)
-        self.function, self.jet = layer.function, jets.find(layer.function)
+        self.settle()
+
+    def settle(self):
+        """Look up how the layer's function is written in place."""
+        self.function, self.jet = self.layer.function, jets.find(self.layer.function)
 
     def resize(self, rows):
         super().resize(rows)
         self.no_curvature = np.broadcast_to(self.dtype.type(0), (rows, *self.input_shape))
 
     def forward(self, x):
+        if self.layer.function is not self.function:  # another one was set
+            self.settle()
         if self.jet is None:
             return super().forward(x)
         y, slope, curvature = self.jet(self, x)

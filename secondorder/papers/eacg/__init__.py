@@ -32,7 +32,8 @@ Reading order of the formulas: ``hessians`` (4a)-(4c), (5); ``pos_eig`` Pos-Eig;
 2-5; ``systems`` (9)-(11b) as printed; ``conjugate_gradients`` EA-CG, literally and in two
 coefficients; ``closed_forms`` what replaces it; ``kronecker_inverse`` (12), (13); ``complexity``
 Table 1; ``options``, ``solvers`` and ``direction`` all of it by name; ``matrix`` the curvature of
-all parameters; ``optimizer``. ``products``, ``cholesky`` and ``loops`` are what makes it fast.
+all parameters; ``posterior`` Laplace's approximation with it; ``optimizer``. ``products``,
+``cholesky`` and ``loops`` are what makes it fast.
 
 Every number is a check that runs, in ``equations``.
 """
@@ -43,11 +44,12 @@ from .direction import direction
 from .errors import layer_errors, total_error
 from .matrix import matrix
 from .optimizer import EACG
+from .posterior import posterior
 from .solvers import SOLVERS
 
 PAPER = "ea-cg"
 
 __all__ = ["CURVATURES", "EACG", "POSITIVE", "SOLVERS", "bias_curvatures", "direction",
-           "layer_errors", "matrix", "total_error"]
+           "layer_errors", "matrix", "posterior", "total_error"]
 
 __getattr__ = guessed.names(__name__)

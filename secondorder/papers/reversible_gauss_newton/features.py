@@ -21,6 +21,7 @@ class Fit(NamedTuple):
     undecided : int, how many singular values may be zero or not.
     complete : bool, whether the features reach every target: S+ S = I, and `reached` is E itself.
     missed : float, relative residual of a fit that should reach every target; 0 for the others.
+    lost : float, how far rounding of a Gram matrix may move a regularised fit, in its own size.
     """
 
     weight: np.ndarray
@@ -31,6 +32,7 @@ class Fit(NamedTuple):
     undecided: int
     complete: bool
     missed: float
+    lost: float = 0.0
 
 
 def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng=None):
@@ -87,7 +89,7 @@ def _by_samples(F, E, form, strength, ones):
         missed = _missed(F, E, weight, bias) if complete else 0.0
     reached = E if complete else (G @ Y).astype(F.dtype, copy=False)
     return Fit(weight, bias, reached, inverse.rank, inverse.independent,
-               _undecided(G, inverse), complete, missed)
+               _undecided(G, inverse), complete, missed, _lost(form, inverse, targets))
 
 
 def _weight_and_bias(Y, F, ones):
@@ -132,12 +134,16 @@ def _by_features(F, E, form, strength, ones):
         for _ in range(REFINEMENTS):
             coefficients += inverse.solve(F1.T @ (E - F1 @ coefficients))
     return _as_fit(coefficients.T, F1, F.dtype, ones, inverse.rank, inverse.independent,
-                   _undecided(M, inverse))
+                   _undecided(M, inverse), _lost(form, inverse, F1.T @ E, scaled=True))
 
 
 def _undecided(G, inverse):
     """Eigenvalues that are zero or rounding; those of rows that are zero are zero."""
     return max(int(np.count_nonzero(G.diagonal())) - inverse.independent, 0)
+
+
+def _lost(form, inverse, targets, **options):
+    return 0.0 if form in ("exact", "noise") else inverse.lost(targets, **options)
 
 
 def _by_svd(F, E, form, strength, ones):
@@ -161,11 +167,11 @@ def _with_ones(F, ones):
     return np.hstack([F, np.ones_like(F[:, :1])]) if ones else F
 
 
-def _as_fit(coefficients, F1, dtype, ones, rank, independent, undecided):
+def _as_fit(coefficients, F1, dtype, ones, rank, independent, undecided, lost=0.0):
     reached = (F1 @ coefficients.T).astype(dtype, copy=False)
     coefficients = coefficients.astype(dtype, copy=False)
     weight, bias = (coefficients[:, :-1], coefficients[:, -1]) if ones else (coefficients, None)
-    return Fit(weight, bias, reached, rank, independent, undecided, False, 0.0)
+    return Fit(weight, bias, reached, rank, independent, undecided, False, 0.0, lost)
 
 
 def _independent(F, ones):

@@ -42,6 +42,8 @@ class GramInverse(NamedTuple):
     undecided whether they are zero.
     rcond : float, the smallest eigenvalue (or an estimate) over the largest one.
     applied : float, the same of what is applied: 1 / (largest eigenvalue times |G+|).
+    lost : (n, k) -> float, how far rounding of G may move |S G+ E|, relative to its size; with
+    `scaled` E holds S already, and |G+ E| is meant.
     """
 
     solve: object
@@ -49,6 +51,7 @@ class GramInverse(NamedTuple):
     independent: int
     rcond: float
     applied: float
+    lost: object
 
 
 def allowed(dtype):
@@ -121,7 +124,7 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
         # the estimate is within a factor of 3 of the condition number in the 1-norm
         if rcond > 3 * floor**2:
             return GramInverse(lambda E: cho_solve((factor, True), E, check_finite=False), len(G),
-                               len(G), rcond, rcond)
+                               len(G), rcond, rcond, lambda E, scaled=False: EPS / rcond)
         if len(G) > LARGE:
             return pivoted_inverse(G, floor)
     # divide and conquer: SciPy's default leaves twice the rounding in eigenvalues that are zero
@@ -130,7 +133,23 @@ def gram_inverse(G, form="exact", strength=None, floor=0.0):
     return GramInverse(lambda E: vectors @ (f[:, None] * (vectors.T @ E)), int(np.count_nonzero(f)),
                        int(np.count_nonzero(filtered(values, "exact", None, floor))),
                        max(values[0], 0) / top if top > 0 else 0.0,
-                       1 / (top * f.max()) if f.any() else 1.0)
+                       1 / (top * f.max()) if f.any() else 1.0,
+                       lambda E, scaled=False: _lost(values, f, form, vectors.T @ E, scaled))
+
+
+def _lost(values, f, form, components, scaled):
+    """How far rounding may move s f(lambda) Q^T E, relative to its size.
+
+    An eigenvalue is off by about eps lambda_max, and f, relative to f, by that over lambda; for
+    "tikhonov" by that times f.
+    """
+    used = values > 0 if form == "tikhonov" else f > 0
+    values, f = values[used], f[used]
+    terms = f * np.linalg.norm(components[used], axis=1)
+    terms *= 1 if scaled else np.sqrt(values)
+    moved = terms * values.max(initial=0) * (f if form == "tikhonov" else 1 / values)
+    size = np.linalg.norm(terms)
+    return float(EPS * np.linalg.norm(moved) / size) if size else 0.0
 
 
 def _cholesky(G):
@@ -163,4 +182,4 @@ def pivoted_inverse(G, floor):
                                            lower=True, trans="T")
         return a
 
-    return GramInverse(solve, int(rank), int(rank), 0.0, floor**2)
+    return GramInverse(solve, int(rank), int(rank), 0.0, floor**2, lambda E, scaled=False: 0.0)

@@ -48,7 +48,8 @@ def shortest_step(network, x, saved, eps, options):
     if not single and inverse.rcond < HALF_LOST and _small(network, eps):
         return from_jacobian(network, saved, eps, options)
     step = Update(_back(network, saved, inverse, eps), inverse.rank, eps.size,
-                  undecided=eps.size - inverse.independent)
+                  undecided=eps.size - inverse.independent,
+                  lost=0.0 if options.pseudo_inverse == "exact" else inverse.lost(_columns(eps)))
     if not judged or inverse.rcond >= allowed(network.dtype):
         return step
     rest = relative_size(residual(saved, network, step.direction, eps), eps)
@@ -72,8 +73,13 @@ def kernel_inverse(network, saved, shape, options):
 def _back(network, saved, inverse, eps):
     """-J^T (J J^T)+ eps, (P,): one solve, one vector-Jacobian product."""
     samples, outputs = eps.shape
-    a = inverse.solve(eps.T.reshape(-1, 1).astype(np.float64)).reshape(outputs, samples).T
+    a = inverse.solve(_columns(eps)).reshape(outputs, samples).T
     return -network.chain.parameter_gradient(saved, a.astype(eps.dtype))
+
+
+def _columns(eps):
+    """eps (S, C) as the kernel sees it, (C S, 1) in float64."""
+    return eps.T.reshape(-1, 1).astype(np.float64)
 
 
 def refined(network, saved, inverse, eps, step):

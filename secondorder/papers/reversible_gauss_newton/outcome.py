@@ -19,7 +19,8 @@ class PrecisionWarning(UserWarning):
 
     An exact step should remove all of the error, and misses more of it than the precision allows;
     or a damped step, which gives the smallest singular values the largest weight, had some that it
-    could not tell from zero, and left them out.
+    could not tell from zero, and left them out; or rounding of a Gram matrix moved a regularised
+    step by more than half of its digits.
     """
 
 
@@ -38,6 +39,8 @@ class Update(NamedTuple):
     not used.
     missed : the largest relative residual of the features' fits; 0 for the kernel.
     undecided : int, the most singular values (of features, or of J) that may be zero or not.
+    lost : float, how far rounding of a Gram matrix may have moved a regularised step, relative to
+    its size (of a part of it, for features).
     """
 
     direction: np.ndarray
@@ -49,6 +52,7 @@ class Update(NamedTuple):
     drift: float = 0.0
     missed: float = 0.0
     undecided: int = 0
+    lost: float = 0.0
 
 
 def residual(saved, network, direction, eps):
@@ -66,12 +70,12 @@ def warnings_of(step, form):
     """[(category, sentence), ...]: what is wrong with a step that should be exact."""
     if form == "damp" and step.undecided:
         return [(PrecisionWarning, undecided_message(step))]
-    if form != "exact":
-        return []
-    if step.rank < step.full_rank:
-        return [(RankWarning, rank_message(step))]
     # half of the digits are allowed, and one more for the way through the network
     limit = 10 * allowed(step.direction.dtype)
+    if form != "exact":
+        return [] if step.lost <= limit else [(PrecisionWarning, lost_message(step, form, limit))]
+    if step.rank < step.full_rank:
+        return [(RankWarning, rank_message(step))]
     missed = np.fmax(step.residual, step.missed)
     return [] if missed <= limit else [(PrecisionWarning, precision_message(step, missed, limit))]
 
@@ -106,6 +110,13 @@ def undecided_message(step):
     return (f"{step.undecided} singular values cannot be told from zero in "
             f"{step.direction.dtype}; pseudo_inverse='damp' would give them the largest weight of "
             f"all, and leaves them out; 'tikhonov' and 'truncate' do not depend on them")
+
+
+def lost_message(step, form, limit):
+    """One sentence on digits that a regularised step has lost."""
+    return (f"rounding may move the step by {step.lost:.2g} of its size, more than {limit:.2g}: "
+            f"the squares of small singular values are known to few digits; "
+            f"pseudo_inverse={form!r} with a larger strength does without them")
 
 
 def precision_message(step, missed, limit):

@@ -2,6 +2,8 @@
 run backwards.
 """
 
+from itertools import chain, repeat
+
 import numpy as np
 
 from ...checks import all_finite, number_in, one_of, real_array, whole_number
@@ -78,7 +80,7 @@ class RevMLP(Network):
         rng = generator(rng)
         self.inputs, self.width = int(d), int(d) + int(d) % 2
         first = activation if first_activation is None else first_activation
-        kinds = [first] + [activation] * (int(blocks) - 1)
+        kinds = chain([first], repeat(activation, int(blocks) - 1))
         halves = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind),
                            _drawn_v, rng)
                   for kind in kinds for moves in HALVES]

@@ -31,6 +31,7 @@ class Sweep(NamedTuple):
     weights : (L,), c_l.
     missed : float, the largest relative residual of a fit that should reach every target.
     undecided : int, the most singular values of a fit that may be zero or not.
+    lost : float, the most that rounding of a Gram matrix may move a regularised fit.
     start : (S, width), the input of the first block that was reached, as the sweep knows it.
     largest : float, the largest entry of any x_l on the way.
     """
@@ -40,6 +41,7 @@ class Sweep(NamedTuple):
     weights: np.ndarray
     missed: float
     undecided: int
+    lost: float
     start: np.ndarray
     largest: float
 
@@ -47,7 +49,7 @@ class Sweep(NamedTuple):
         """`Update` from it."""
         rank = int(self.ranks[self.ranks >= 0].min())
         return Update(self.direction, rank, samples, self.ranks, self.weights, drift=drift,
-                      missed=self.missed, undecided=self.undecided)
+                      missed=self.missed, undecided=self.undecided, lost=self.lost)
 
 
 def stored_step(evaluation, eps, options, out=None):
@@ -171,7 +173,7 @@ def sweep(network, states, eps, options=Options(), out=None, passes=None):
     twins = halves_of(network, passes)
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
-    e, largest, missed, undecided = at_features(network, eps), 0.0, 0.0, 0
+    e, largest, missed, undecided, lost = at_features(network, eps), 0.0, 0.0, 0, 0.0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
         first, second, below = block_update(block, saved, e, options, twins[2 * l:2 * l + 2])
         part = direction[places[l]]
@@ -180,6 +182,7 @@ def sweep(network, states, eps, options=Options(), out=None, passes=None):
         full[l] = min(first.independent, second.independent) == len(e)
         missed = max(missed, first.missed, second.missed)
         undecided = max(undecided, first.undecided, second.undecided)
+        lost = max(lost, first.lost, second.lost)
         largest = max(largest, float(np.abs(saved[1].output).max()))
         start = saved[0].input
         if l == lowest:
@@ -188,7 +191,7 @@ def sweep(network, states, eps, options=Options(), out=None, passes=None):
     c = _weights(weights, sizes, full) if isinstance(weights, str) else np.asarray(weights, float)
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
-    return Sweep(direction, ranks, c, missed, undecided, start, largest)
+    return Sweep(direction, ranks, c, missed, undecided, lost, start, largest)
 
 
 def _lowest(weights, count):

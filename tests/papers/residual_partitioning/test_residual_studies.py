@@ -46,8 +46,8 @@ def test_the_rate_is_chosen_on_seeds_of_its_own_and_the_grid_grows_at_its_end():
     study, results = STUDIES.of("residual-partitioning")["figure-1"], Results()
     while wanted := [run for run in study.runs(settings, results) if run not in results]:
         for run in wanted:
-            results.add(run.name, {"arguments": run.arguments, "result": make(**run.arguments),
-                                   "seconds": 1.0})
+            results.add(run.name, {"arguments": run.arguments, "result": made_up.larger(
+                make(**run.arguments), 1 + 1e-9 * len(results)), "seconds": 1.0})
     assert curves.chosen("autoencoder", "mnist", "partitioning", settings, results) == 300
     assert curves.chosen("autoencoder", "mnist", "sgd", settings, results) == 0.1
     assert set(curves.judged("autoencoder", "mnist", settings, results)["sgd"]) == {1, 2, 3}
@@ -177,9 +177,9 @@ def test_saddle():
     def make(exits, negative=0.1):
         return lambda method, **_: {"exit": exits[method], "negative": [0.0, negative]}
 
-    first = {"partitioning": 20, "sgd": 4001, "adam": 60}
+    first = {"partitioning": 20.0, "sgd": 4001, "adam": 60.0}  # SGD never leaves
     assert set(judged("claim-saddle", make(first)).values()) == {HELD}
-    late = judged("claim-saddle", make({**first, "partitioning": 80}, negative=0.0))
+    late = judged("claim-saddle", make({**first, "partitioning": 80.0}, negative=0.0))
     assert set(late.values()) == {DID_NOT_HOLD}
     assert set(judged("claim-saddle", make(first), seeds=3).values()) == {UNDECIDED}
 
@@ -250,8 +250,7 @@ def test_printed_algorithm():
 
     assert set(judged("claim-printed-algorithm", make(1.05)).values()) == {HELD}
     assert set(judged("claim-printed-algorithm", make(1.5)).values()) == {DID_NOT_HOLD}
-    lost = judged("claim-printed-algorithm", lambda form, **_: {"lowest": np.inf, "diverged": "x"})
-    assert set(lost.values()) == {UNDECIDED}
+    assert set(judged("claim-printed-algorithm", make(1.5), seeds=2).values()) == {UNDECIDED}
 
 
 def test_grey_pictures_have_the_shape_of_what_they_stand_for():

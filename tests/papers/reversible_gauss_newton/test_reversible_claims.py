@@ -8,7 +8,7 @@ from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
                                                                 figure_15, lazy_explains, training)
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED, Results
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
 
 LOST = {"diverged": "epoch 3"}
 
@@ -64,6 +64,20 @@ def test_figure_14():
     assert judged("figure-14", forms(yes | {"damp": 1.5}))["a"] == DID_NOT_HOLD
     assert verdicts(judged("figure-14", forms(yes), seeds=2)) == {UNDECIDED}
     assert judged("figure-14", lost_where("adam", forms(yes)))["c"] == UNDECIDED
+
+
+def test_one_batch_of_figure_15_takes_the_largest_rate_that_does_not_diverge():
+    """Its loss of epoch 1 is that of the start, whatever the rate."""
+    study, results = STUDIES.of("reversible-gauss-newton")["figure-15"], Results()
+    settings = study.settings()
+    for one in figure_15.TRAININGS["full"].choosing(settings, "full", "adam"):
+        rate = one.arguments["rate"]
+        told = {"loss": np.geomspace(1.0, 0.1 * (1 + abs(np.log(rate / 1e-3))), 20).tolist()}
+        if rate == 1e-2:
+            told["loss"][3] = 2.5
+        results.add(one.name, {"arguments": one.arguments, "result": told, "seconds": 1})
+    chosen = figure_15.TRAININGS["full"].rates(results, settings, "full", "adam")
+    assert chosen == {"P": 3e-3, "B": 1e-3}
 
 
 def test_figure_15():
@@ -156,9 +170,19 @@ def test_batch_overfit():
 def test_what_carries_over_is_read_at_equal_change_of_the_own_batch():
     runs = [{"change": [-10.0], "carried": [-8.0]}, {"change": [-20.0], "carried": [-4.0]},
             {"change": [5.0], "carried": [5.0]}, {"change": [-30.0], "carried": [0.0]} | LOST]
-    assert batch_overfit.carried_over(runs, 15.0) == pytest.approx(0.5)
-    assert batch_overfit.carried_over(runs, 99.0) == pytest.approx(0.2)
-    assert np.isnan(batch_overfit.carried_over(runs[2:], 1.0))
+    assert batch_overfit.by_change(runs) == [(10.0, 0.8), (20.0, 0.2)]
+    # both reach 10 to 12; at 11 the shares are 0.74 and 0.75
+    other = [{"change": [-8.0], "carried": [-8.0]}, {"change": [-12.0], "carried": [-8.0]}]
+    expected = (1 + 3 / 4 * (8 / 12 - 1)) - (0.8 - 0.06)
+    assert batch_overfit.gap({"gn": runs, "adam": other}) == pytest.approx(expected)
+    assert batch_overfit.gap({"gn": other, "adam": runs}) == pytest.approx(-expected)
+
+
+def test_what_carries_over_is_not_read_where_one_method_alone_comes():
+    small, large = ([{"change": [-own], "carried": [-1.0]} for own in owns]
+                    for owns in ((1.0, 8.9), (9.0, 20.0)))
+    assert np.isnan(batch_overfit.gap({"gn": large, "adam": small}))
+    assert np.isnan(batch_overfit.gap({"gn": large, "adam": [{"change": [1.0], "carried": [1.0]}]}))
 
 
 def lazy(sign):

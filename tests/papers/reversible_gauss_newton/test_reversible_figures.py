@@ -93,13 +93,28 @@ def test_figure_1():
     assert verdicts(judged("figure-1", opposite)) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-1", as_reported, seeds=2)) == {UNDECIDED}
 
-    def slower(method, seed, epochs, **_):
-        return run(lambda at: 0.05 * at ** -0.5 if method == "gn" else np.exp(-0.1 * at), epochs,
-                   seed=seed)
-
-    assert judged("figure-1", slower)["b-mnist"] == UNDECIDED, "t x loss rises: not exponential"
     lost = judged("figure-1", lost_where("gn", lambda **a: run(flat, 15, seed=a["seed"])))
-    assert lost["a-mnist"] == UNDECIDED and lost["b-mnist"] == DID_NOT_HOLD
+    assert lost["a-mnist"] == lost["b-mnist"] == UNDECIDED
+
+
+@pytest.mark.parametrize("loss, verdict", [
+    (lambda t: 0.3 * np.exp(-0.05 * t), HELD),
+    (lambda t: 0.9 / (t + 30), DID_NOT_HOLD),                       # t x loss rises all the way
+    (lambda t: 0.9 / (t + 30) * (1 + 0.2 * np.sin(t)), UNDECIDED),  # as far from one as from both
+])
+def test_the_law_of_a_fall_is_the_clearly_better_fit(loss, verdict):
+    def make(method, seed, epochs, **_):
+        return run(loss if method == "gn" else slow, epochs, seed=seed)
+
+    assert judged("figure-1", make)["b-mnist"] == verdict
+    assert judged("figure-1", make, seeds=2)["b-mnist"] == UNDECIDED
+
+
+def test_what_a_straight_line_leaves_unexplained():
+    """1 - R^2 is 1 - r^2 with r the correlation, for one regressor."""
+    t, values = np.arange(20), np.random.default_rng(0).normal(size=20)
+    correlation = np.corrcoef(t, values)[0, 1]
+    assert figure_1.unexplained(t, values) == pytest.approx(1 - correlation**2)
 
 
 def test_figure_1_takes_the_largest_rate_that_does_not_diverge():

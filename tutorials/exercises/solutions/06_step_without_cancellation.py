@@ -16,6 +16,15 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     return s / g_norm
 
 
+CASES = [
+    ((-1.0, -1e9, 1.0, 1.0), "h is negative here: then the denominator h + root cancels, and the "
+     "printed numerator does not"),
+    ((-1.0, 1e9, 1.0, 1.0), "h is positive here: then the printed numerator cancels"),
+    ((-1.0, -1.0, 1.0, 0.0), "without the cubic term and with a negative curvature there is no "
+     "minimum: the largest step is asked for"),
+]
+
+
 def mistake_1(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
     if g_norm == 0 or g_dot_grad > 0:
         return 0.0

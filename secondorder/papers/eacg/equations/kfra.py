@@ -14,12 +14,14 @@ from .kfac import ALPHA, KFI_CASES, by_hand, factors, kfi_directions
 
 
 def reaches_everything(case):
-    """Whether every instance has a live unit in every hidden layer, some unit is dead, and all are
-    away from their kinks.
+    """Whether every instance has a live unit in every hidden layer, some unit is dead, all are
+    away from their kinks, and a unit of the first layer is live for some instances only: without
+    one, KFRA's mean over instances loses nothing.
     """
     saved = [case.hidden(t) for t in (1, 2)]
     live = [one.slope > 0 for one in saved]
     return (min(np.abs(one.input).min() for one in saved) > 0.05
+            and (live[0] != live[0][0]).any()
             and all(one.any(axis=1).all() and not one.all() for one in live)
             and all((one.sum(axis=0) > 0).sum() > 1 for one in live))
 

@@ -12,7 +12,8 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, Verdict, diverged, legend_below, over_seeds, paired, undecided
+from secondorder.studies import (Run, Verdict, diverged, least, legend_below, over_seeds, paired,
+                                 undecided)
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -155,7 +156,9 @@ def chosen(method, curvature, criterion, settings, results):
     lost = [diverged(result) for result in tried]
     losses = [np.inf if gone else result["loss"][-1] for gone, result in zip(lost, tried)]
     accuracies = [-1 if gone else result["accuracy"][-1] for gone, result in zip(lost, tried)]
-    return {"L": grid[int(np.argmin(losses))], "A": grid[int(np.argmax(accuracies))]}
+    equal = [loss if accuracy == max(accuracies) else np.inf  # of equal accuracies the lower loss
+             for accuracy, loss in zip(accuracies, losses)]
+    return {"L": grid[least(losses, "point")], "A": grid[least(equal, "point")]}
 
 
 class Chosen:

@@ -40,15 +40,17 @@ def equation_8(rng):
     f = np.array([along(row, s).evaluate(*row.model[1:]).loss for s in grid]) - row.at.loss
     change = np.array([steps.model_change(a, h, length, sigma, s) for s in grid])
     rest = f - a * grid - h * grid**2 / 2
-    turned = np.sign(rest[np.argmax(np.abs(rest))])
-    low = [steps.model_change(turned * a, turned * h, length, sigma / 1000, s) for s in grid]
+    far = np.argmax(np.abs(rest))  # there |rest| = sigma (length s)^3 / 6 asks for this sigma
+    turned, asked = np.sign(rest[far]), 6 * abs(rest[far]) / (length * grid[far])**3
+    low = [steps.model_change(turned * a, turned * h, length, asked / 2, s) for s in grid]
     return [Equal("against its four terms", change, model(a, h, length, sigma, grid), 1e-13),
             Equal("of a step backwards", steps.model_change(a, h, length, sigma, -0.3),
-                  model(a, h, length, sigma, -0.3), 1e-13),
+                  model(a, h, length, sigma, -0.3), 1e-13,  # on the scale of what may cancel
+                  scale=max(abs(0.3 * a), abs(h) * 0.3**2 / 2, sigma * (0.3 * length) ** 3 / 6)),
             AtMost("change of f against the model, on 61 points of the ray", f, change, 1e-9),
             Equal("tight where they touch: both at s = 0, beside the largest", change[0], 0.0,
                   1e-12, scale=np.abs(change).max()),
-            Counterexample(AtMost("a thousandth of that sigma, f or its mirror image",
+            Counterexample(AtMost("half of what one point asks for, f or its mirror image",
                                   turned * f, np.array(low), 1e-6)),
             Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import paired, study
+from secondorder.studies import least, paired, study
 
 from .. import PAPER
 from . import plateau
@@ -55,7 +55,7 @@ class LessTuning:
         worst, told = {}, []
         for kind, choices in CHOICES.items():
             by_seed = np.array([table[kind].max(axis=0) for table in tables])  # (seeds, choices)
-            number = int(np.argmin(by_seed.mean(axis=0)))  # one setting for all problems and seeds
+            number = least(by_seed.mean(axis=0), kind)  # one setting for all problems and seeds
             worst[kind] = by_seed[:, number]
             told.append(f"best single {kind}: {choices[number][kind]:g}")
         return {"a": paired(worst["rate"] - worst["sigma"], "worst regret at one rate less that at "

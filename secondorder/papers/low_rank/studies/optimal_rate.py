@@ -24,7 +24,12 @@ def best(results, settings, letter):
     """The rate (and decay) of gradient descent that is best on the seeds for choosing, or None."""
     half, candidates, number, _ = CASES[letter]
     told = [{"half_width": half, "curvature": "none", "decay": None} | one for one in candidates]
-    winner = chosen(results, told, number, settings["choosing"])
+
+    def key(run):  # a run that never leaves is as bad as one that diverges
+        never = number is plateau.leave and number(run) > settings["iterations"]
+        return float("inf") if never else number(run)
+
+    winner = chosen(results, told, key, settings["choosing"])
     return None if winner is None else candidates[told.index(winner)]
 
 

@@ -9,8 +9,8 @@ import textwrap
 
 import numpy as np
 
-from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished, legend_below,
-                                 over_seeds)
+from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished, least,
+                                 legend_below, over_seeds)
 
 from . import networks
 from .networks import BATCH, L2, METHODS, NAMES
@@ -149,7 +149,7 @@ def best_of(rates, kind, data, method, results):
             return None
         scores.append(np.mean([np.inf if diverged(one) else np.mean(one["validation"])
                                for one in tried]))
-    return rates[int(np.argmin(scores))]
+    return rates[least(scores, "rate")]
 
 
 def judged(kind, data, settings, results):

@@ -4,8 +4,8 @@ and that explains why classifiers do worse than autoencoders.
 
 import numpy as np
 
-from secondorder.studies import (Run, both, diverged, exactly, legend_under, over_seeds, paired,
-                                 study, undecided)
+from secondorder.studies import (Run, both, diverged, exactly, least, legend_under, over_seeds,
+                                 paired, study, undecided)
 
 from .. import PAPER, ResidualPartitioning, bound
 from ..hessian import bounded_hessian_product
@@ -191,5 +191,5 @@ def best_rates(results):
         losses = [next((one["loss"] for one in results.of(hidden=hidden, rate=rate)
                         if not diverged(one)), np.inf) for rate in TRIED]
         ratios = [one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
-        pairs.append((float(np.mean(ratios)), TRIED[int(np.argmin(losses))]))
+        pairs.append((float(np.mean(ratios)), TRIED[least(losses, "rate")]))
     return pairs

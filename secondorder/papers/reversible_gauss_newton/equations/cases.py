@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ....ledger import Counterexample
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
@@ -235,9 +236,14 @@ def lower_rank(rng):
 
 
 def classes(rng, samples=3, **options):
-    """A network whose outputs are x_L, a batch, one-hot labels, and the loss."""
-    net = network(rng, **options)
-    x = rng.normal(size=(samples, net.width))
+    """A network whose outputs are x_L, a batch, one-hot labels, and the loss. Redrawn until no
+    class has a probability below 0.001: the Hessian of the loss would lose the digits of its class.
+    """
+    while True:
+        net = network(rng, **options)
+        x = rng.normal(size=(samples, net.width))
+        if softmax(net(x), axis=1).min() > 1e-3:
+            break
     return net, x, np.eye(net.width)[rng.integers(0, net.width, samples)], SoftmaxCrossEntropy()
 
 

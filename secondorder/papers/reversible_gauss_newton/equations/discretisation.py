@@ -117,6 +117,13 @@ def equations_28_and_29(rng):
         K = 2 * 1 / np.e  # the second derivative is e^t, at most e
         bounds.append(flows.euler_bound(alpha, K, 1.0, time))
         doubled.append(flows.euler_bound(alpha, 4 * K, 1.0, time))
+    late = []  # beyond t = 1: the bound grows on, and has to
+    for time_after in (2.0, 4.0):
+        end = flows.euler(lambda theta: theta, 1.0, 0.01, round(time_after / 0.01))[-1]
+        late.append((abs(end - scalar_flow(1, time_after)),
+                     flows.euler_bound(0.01, 2 / np.exp(time_after), 1.0, time_after),
+                     np.exp(time_after) / 200 * (np.exp(time_after) - 1)))
+    late = np.array(late)
     # theta'' = c: one step errs by alpha^2 c / 2, and so does the bound for small L
     quadratic = []
     for c in (3.0, -9.0):
@@ -136,6 +143,8 @@ def equations_28_and_29(rng):
                   np.array(ends), (1 + alphas) ** (time / alphas), 1e-12),
             AtMost("theta' = theta", np.array(errors), np.array(bounds)),
             Equal("value of the bound", np.array(bounds), np.e / 2 * alphas * (np.e - 1), 1e-12),
+            AtMost("theta' = theta, to t = 2 and t = 4", late[:, 0], late[:, 1]),
+            Equal("value of the bound at t = 2 and t = 4", late[:, 1], late[:, 2], 1e-12),
             Equal("tight for one step of theta'' = c and small L", quadratic[:, 0],
                   quadratic[:, 1], 1e-6),
             Rate("the error falls like alpha", alphas, errors, order=1, tolerance=0.05),

@@ -8,7 +8,7 @@ runs on a seed of their own, six rates a method.
 
 import numpy as np
 
-from secondorder.studies import (Run, crossing, diverged, finished, saturation, smoothed,
+from secondorder.studies import (Run, crossing, diverged, finished, least, saturation, smoothed,
                                  undecided)
 
 from .training import NAMES, train
@@ -71,13 +71,13 @@ def early(curves):
         stable = len(first) == 3 and np.isfinite(first).all() and (first[1:] <= 1.1 * first[:-1]
                                                                    ).all()
         return first[0] if stable else np.inf
-    return int(np.argmin([loss(curve) for curve in curves]))
+    return least([loss(curve) for curve in curves], "rate")
 
 
 def late(curves):
     """Rule B: least training loss at the end."""
-    return int(np.argmin([np.inf if diverged(curve) else smoothed(curve["loss"])[-1]
-                          for curve in curves]))
+    return least([np.inf if diverged(curve) else smoothed(curve["loss"])[-1] for curve in curves],
+                 "rate")
 
 
 def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RULES), **more):
@@ -131,7 +131,7 @@ def final(run, name="loss"):
     return float("inf") if diverged(run) or not run[name] else float(smoothed(run[name])[-1])
 
 
-def least(run):
+def lowest(run):
     """The least T; infinite where the run diverged."""
     return float("inf") if diverged(run) else float(smoothed(run["loss"]).min())
 

@@ -1,20 +1,24 @@
 """Figure 5: without the bottleneck, where the assumptions of the theorem do not hold."""
 
-from secondorder.studies import Run, diverged, exactly, legend_below, over_seeds, study, undecided
+from secondorder.studies import diverged, exactly, legend_below, over_seeds, study, undecided
 
 from .. import PAPER
-from . import compared, figure_1
+from . import compared
+from .figure_1 import boldest, faster, lowest
 from .figure_2 import saturation_of
 from .training import train
+from .two_rules import Chosen
 
 PLAIN = {"width": None, "looks": 0}
+ONE_BATCH = Chosen(train, compared.RATES, {"P": boldest, "B": lowest})  # the rates as in Figure 1
 
 
-def one_batch(settings, seed, method, rate):
+def of_one_batch(settings):
+    """The settings as `Chosen` asks for them: one batch of the same images, as many steps."""
     about = settings["cifar"]
-    return Run(train, {"seed": seed, "method": method, "rate": rate, "task": about["task"],
-                       "samples": about["batch"], "batch": about["batch"], "width": None,
-                       "epochs": settings["steps"]})
+    return {"batch": {"task": about["task"], "samples": about["batch"], "batch": about["batch"],
+                      "width": None, "epochs": settings["steps"]},
+            "choosing": settings["tried"], "rates": settings["rates"], "seeds": settings["seeds"]}
 
 
 @study(PAPER, "figure-5",
@@ -24,41 +28,25 @@ def one_batch(settings, seed, method, rate):
                "b": "mini-batches: Gauss-Newton saturates, Adam and SGD do not",
                "c": "the assumptions do not hold: the features of a half layer have a rank "
                     "below n"},
-       full=compared.FULL | {"steps": 61}, quick=compared.QUICK | {"steps": 10},
+       full=compared.FULL | {"steps": 61, "tried": 15},
+       quick=compared.QUICK | {"steps": 10, "tried": 4},
        seconds=(1300, 6), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; here half of the units, 96, are fewer than the n = 102 of "
        "a batch; in print 1536 are more than 1024. 'Removed' is read as W on sigma(x)")
 class Figure5:
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, **PLAIN)
-        for method in compared.METHODS:
-            choice = compared.rates(results, settings, "cifar", method, **PLAIN)
-            if choice:
-                wanted += [one_batch(settings, seed, method, rate)
-                           for rate in dict.fromkeys(choice.values())
-                           for seed in settings["seeds"]]
-        return wanted
-
-    def _one_batch(self, results, settings):
-        told = {}
-        for rule in compared.RULES:
-            told[rule] = {}
-            for method in compared.METHODS:
-                rate = compared.rates(results, settings, "cifar", method, **PLAIN)[rule]
-                told[rule][method] = [
-                    results.of(**one_batch(settings, seed, method, rate).arguments)[0]
-                    for seed in settings["seeds"]]
-        return told
+        return (compared.wanted(settings, results, **PLAIN)
+                + ONE_BATCH.wanted(of_one_batch(settings), results, ("batch",)))
 
     def judge(self, results, settings):
-        full = self._one_batch(results, settings)
+        full = ONE_BATCH.by_rule(results, of_one_batch(settings), "batch")
         runs = [run for run in full["P"]["gn"] if not diverged(run)]
         samples = settings["cifar"]["batch"]
         ranks = [max(run["rank"]) for run in runs]
         count = (exactly(max(ranks) < samples, max(ranks), "largest of the least ranks of a step",
                          f"n = {samples}", len(ranks)) if ranks
                  else undecided("every run diverged"))
-        return {"a": compared.agreed({rule: figure_1.faster(told) for rule, told in full.items()}),
+        return {"a": compared.agreed({rule: faster(told) for rule, told in full.items()}),
                 "b": compared.under_rules(results, settings, "cifar", lambda runs: saturation_of(
                     runs, ("gn",), ("adam", "sgd")), **PLAIN),
                 "c": count}
@@ -67,7 +55,8 @@ class Figure5:
         steps = max(one["epochs"] for one in results.arguments(samples=settings["cifar"]["batch"]))
         settings |= {"steps": steps}
         panels = figure.subplots(1, 3)
-        compared.draw_by_rule(panels[0], self._one_batch(results, settings), "loss")
+        full = ONE_BATCH.by_rule(results, of_one_batch(settings), "batch")
+        compared.draw_by_rule(panels[0], full, "loss")
         told = compared.by_rule(results, settings, **PLAIN)
         compared.draw_by_rule(panels[1], told, "loss")
         compared.draw_by_rule(panels[2], told, "test")

@@ -43,7 +43,7 @@ class Figure7:
     def judge(self, results, settings):
         told = self._told(results, settings)
         mixed, back = (told[pair] for pair in PAIRS)
-        least = [compared.least(run) for run in told["gn"]]
+        least = [compared.lowest(run) for run in told["gn"]]
         last = [compared.final(run) for run in back]
         return {"a": paired(compared.logs(mixed, told["adam"]), "log ratio"),
                 "b": paired(compared.logs(told["gn"], mixed), "log ratio"),

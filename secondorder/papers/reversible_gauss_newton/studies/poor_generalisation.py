@@ -60,7 +60,7 @@ def best_rate(results, settings, method, width=None):
         if diverged(result):
             return np.inf
         value = test_at(result) if width else smoothed(result["loss"])[-1]
-        return value if np.isfinite(value) else 1e9 + result["loss"][-1]  # did not come so far
+        return value if np.isfinite(value) else 1e6 + result["loss"][-1]  # did not come so far
 
     best = chosen(results, candidates, number, (CHOOSING,))
     return None if best is None else best["rate"]

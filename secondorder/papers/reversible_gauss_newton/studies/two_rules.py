@@ -1,4 +1,4 @@
-"""Trainings whose rate is chosen by two rules, on a seed of its own: Figures 1 and 15 share it."""
+"""Trainings whose rate is chosen by two rules, on a seed of its own: for Figures 1, 5 and 15."""
 
 from dataclasses import dataclass
 
@@ -56,12 +56,17 @@ class Chosen:
                              for seed in settings["seeds"]]
         return runs
 
+    def by_rule(self, results, settings, name):
+        """Rule -> method -> the runs of the judged seeds, in their order."""
+        rates = {method: self.rates(results, settings, name, method) for method in compared.METHODS}
+        return {rule: {
+            method: [results.of(**self.one(settings, name, seed, method, chosen[rule]).arguments)[0]
+                     for seed in settings["seeds"]] for method, chosen in rates.items()}
+            for rule in self.rules}
+
     def judged(self, results, settings, name, judge):
         """The verdict of `judge`, which takes method -> runs of the judged seeds, if it is the same
         by all rules.
         """
-        rates = {method: self.rates(results, settings, name, method) for method in compared.METHODS}
-        return compared.agreed({rule: judge({
-            method: [results.of(**self.one(settings, name, seed, method, chosen[rule]).arguments)[0]
-                     for seed in settings["seeds"]] for method, chosen in rates.items()})
-            for rule in self.rules})
+        return compared.agreed({rule: judge(runs) for rule, runs in
+                                self.by_rule(results, settings, name).items()})

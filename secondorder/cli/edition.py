@@ -1,0 +1,129 @@
+"""`secondorder edition`: an executable edition of a paper of one's own."""
+
+from pathlib import Path
+
+from .own import load, load_here, load_option
+from .parsing import CommandParser, natural
+
+EXAMPLES = """\
+  secondorder edition new my-paper --tex paper.tex    a folder my-paper: every display, no check yet
+  secondorder edition new my-paper --tex paper.md     the same of Markdown with displays in $$
+  secondorder edition test my-paper                   spoil every implementation: who notices?
+
+what then:
+  secondorder show my-paper 7                  the display as printed, and the sentence before it
+  (write equation_7 in my-paper/equations.py, what it says in my-paper/formulas.py, its verdict)
+  secondorder verify my-paper                  runs the checks; what has none counts as unchecked
+  secondorder verify my-paper --strict         fails as long as one display is unchecked
+  secondorder book my-paper --out book         the edition as pages
+All of them find the folder in the working directory, or where --load FOLDER says.
+"""
+NEW = """\
+  secondorder edition new my-paper --tex paper.tex
+  secondorder edition new my-paper --tex notes/paper.md --out editions
+
+Read are equation, align, gather, multline, eqnarray and their starred forms, subequations, \\[ \\]
+and $$; \\tag, \\label, \\nonumber; \\newcommand and its kin; \\input inside the paper's folder;
+theorem-like environments. In Markdown a number is \\tag{7} or (7) behind the display. What could
+not be read is listed with its line, in READING.md too; a text that does not close its braces or
+environments is refused with its line. Nothing is overwritten.
+"""
+TEST = """\
+  secondorder edition test my-paper
+  secondorder edition test my-paper 7 --all        one label; other outputs too
+
+Each function that a check names in `implements` is made wrong, one output at a time: by 0.1 %, in
+its largest entry, in its sign. The check has to fail. What goes unnoticed is named, and
+EQUATIONS.md is written anew. The exit status is 0 only if nothing goes unnoticed and every check
+passes; unchecked displays are counted and do not fail it.
+"""
+
+
+def add(commands):
+    """Add the parsers of this command."""
+    parser = commands.add_parser(
+        "edition", help="an executable edition of your own paper: begin one, test its checks",
+        description="Make a folder of a paper of yours with every numbered display as printed, a "
+        "place for a check beside each, and all verdicts 'unchecked'; later see whether the checks "
+        "notice what is wrong.", examples=EXAMPLES)
+    kinds = parser.add_subparsers(title="commands", dest="action", metavar="ACTION", required=True,
+                                  parser_class=CommandParser)
+    new = kinds.add_parser("new", help="read a paper and write its folder",
+                           description="Read a paper and write the folder KEY.", examples=NEW)
+    new.add_argument("key", metavar="KEY", help="short name of the paper and of the folder: "
+                     "letters, digits and hyphens")
+    new.add_argument("--tex", required=True, metavar="FILE", help="the paper, .tex or .md")
+    new.add_argument("--out", default=".", metavar="DIR",
+                     help="where the folder is made (default: the working directory)")
+    new.set_defaults(run=run_new)
+    test = kinds.add_parser("test", help="spoil every implementation and see who notices",
+                            description="See whether the checks of an edition notice what is "
+                            "wrong.", examples=TEST)
+    test.add_argument("paper", metavar="KEY", help="the edition")
+    test.add_argument("label", nargs="*", metavar="LABEL", help="one label (default: all)")
+    test.add_argument("--all", action="store_true",
+                      help="also outputs that a label does not state")
+    test.add_argument("--seed", type=natural, default=0, metavar="N", help="default: 0")
+    load_option(test)
+    test.set_defaults(run=run_test)
+
+
+def run_new(options):
+    """Write the folder and say what was read."""
+    from secondorder import edition
+
+    begun = edition.new(options.key, options.tex, options.out)
+    numbered = len(begun.labels)
+    rest = sum(display.label is None for display in begun.reading.displays)
+    print(f"written: {begun.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
+          f"number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
+    if begun.unread:
+        print("could not be read, or needs a look:")
+        for line in begun.unread[:20]:
+            print(f"  {line}")
+        if len(begun.unread) > 20:
+            print(f"  ... and {len(begun.unread) - 20} more, in {begun.folder / 'READING.md'}")
+    if begun.labels:
+        place = "" if Path(options.out) == Path(".") else f" --load {begun.folder}"
+        print(f"next: secondorder show {options.key} {begun.labels[0]}{place}")
+    return 0
+
+
+def run_test(options):
+    """Spoil implementations; status 1 if something goes unnoticed or a check fails."""
+    from secondorder import files, ledger
+    from secondorder.edition.loading import is_edition
+    from secondorder.ledger import document, sabotage, tally
+    from secondorder.ledger.registry import REGISTRY
+
+    load(options.load)
+    load_here(options.paper)
+    key, label = REGISTRY.key(options.paper), " ".join(options.label) or None
+    results = {result.labels: result for result in ledger.run(key, label, options.seed)}
+    entries = [entry for entry in REGISTRY.select(key, label) if entry.verdict != "unchecked"]
+    failed = [result for result in results.values() if result.failed]
+    for result in failed:
+        print(f"FAILED {key} {', '.join(result.labels)}: {result.message}")
+    gaps, spoiled = 0, 0
+    for entry in entries:
+        if results[entry.labels].failed:
+            continue
+        if not entry.implements:
+            print(f"{key} {entry.labels[0]}: names nothing in implements, so that nothing of it "
+                  "can be spoiled")
+        spoiled += len(entry.implements)
+        for one in sabotage.unnoticed(entry, options.seed, options.all):
+            gaps += 1
+            print(f"unnoticed: {one}")
+    print(f"{tally.verdicts(REGISTRY.select(key, label))}; {_count(spoiled, 'implementation')} "
+          f"spoiled, {_count(gaps, 'way')} of being wrong unnoticed, "
+          f"{_count(len(failed), 'check')} failed")
+    folder = document.folder_of(key)
+    if label is None and not failed and folder is not None and is_edition(folder):
+        files.write_text(folder / "EQUATIONS.md", ledger.markdown(key))
+        print(f"written: {folder / 'EQUATIONS.md'}")
+    return 1 if gaps or failed else 0
+
+
+def _count(count, noun):
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,66 @@
+"""Papers of one's own on the command line: from a file, a module, or the folder of an edition."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+
+def load_option(parser):
+    """Add ``--load``."""
+    parser.add_argument("--load", action="append", default=[], metavar="FILE",
+                        help="a Python file or module that registers a paper of your own "
+                             "(secondorder.ledger.paper), or the folder of an edition; may be "
+                             "given several times")
+
+
+def load(places):
+    """Run files, import modules or load editions; the papers that they brought."""
+    from secondorder.ledger.registry import REGISTRY
+
+    before = set(REGISTRY.papers)
+    for place in places:
+        path = Path(place)
+        if path.suffix == ".py":
+            if not path.is_file():
+                raise FileNotFoundError(f"--load: no such file: {place}")
+            spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+            module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        elif path.is_dir() and not _is_module(place):
+            from secondorder import edition
+
+            before.discard(edition.load(path))
+        elif "/" in place or "\\" in place:
+            raise FileNotFoundError(f"--load: no such folder: {place}")
+        else:
+            importlib.import_module(place)
+    brought = [paper for paper in REGISTRY.papers if paper not in before]
+    if places and not brought:
+        raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
+                         "secondorder.ledger.paper(key)")
+    return brought
+
+
+def _is_module(place):
+    """Whether a name is that of a folder without an edition, which may be a package."""
+    from secondorder.edition import loading
+
+    return not loading.is_edition(place) and place.isidentifier() and (
+        Path(place) / "__init__.py").is_file()
+
+
+def load_here(name):
+    """Load the edition of that name in the working directory, where there is one.
+
+    A paper that is known already, the package's own first of all, is left as it is.
+    """
+    from secondorder.ledger.registry import REGISTRY
+
+    if not name or name in REGISTRY.papers or "/" in name or "\\" in name or name in (".", ".."):
+        return
+    from secondorder.edition import loading
+
+    folder = Path(name)
+    if loading.is_edition(folder) and loading.key_of(folder) == name:
+        loading.load(folder)

@@ -1,0 +1,166 @@
+r"""What the commands of a text do while it is read: headings, counters, files, conditions."""
+
+from .macros import DEFINING
+from .prose import Prose
+from .stream import RAW_ARGUMENT, written
+
+_HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
+_CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}
+_REFERRING = {r"\ref", r"\eqref", r"\cref", r"\Cref", r"\autoref"}
+_INPUTS = {r"\input", r"\include", r"\subfile"}
+_NO_CONDITION = {r"\iff", r"\ifthenelse", r"\ifelse"}
+_ONE_ARGUMENT = {r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
+                 r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
+
+
+def common(reader, token):
+    """What means the same in text and in displays: macros, files, conditions, numbers."""
+    text, stream = token.text, reader.stream
+    if text[:1] != "\\" or len(text) < 3:
+        return reader.macros.commands.get(text) is not None and reader.macros.expand(token, stream)
+    if reader.macros.expand(token, stream):
+        return True
+    if text in DEFINING:
+        printed = reader.macros.define(token, stream)
+        if printed is not None:
+            reader.counters.print_as(printed[0][4:], printed[1])
+    elif text in _INPUTS:
+        _input(reader, token)
+    elif text.startswith(r"\if") and text not in _NO_CONDITION:
+        _condition(reader, token)
+    elif text in (r"\setcounter", r"\addtocounter"):
+        _set_counter(reader, token)
+    elif text in (r"\stepcounter", r"\refstepcounter"):
+        reader.counters.step(stream.name(text))
+    elif text == r"\csname":
+        reader.unread(token, r"\csname is not evaluated")
+    else:
+        return False
+    return True
+
+
+def text_command(reader, token):
+    """A command of the text; False for one that the sentence may keep."""
+    text, stream = token.text, reader.stream
+    if text in _HEADINGS:
+        _heading(reader, token)
+    elif text == r"\appendix":
+        reader.counters.appendix()
+    elif text == r"\title":
+        stream.option(text)
+        reader.reading.title = " ".join(_words(stream.argument(text)).split())
+    elif text == r"\label":
+        reader.names[stream.name(text)] = reader.last_number
+    elif text == r"\footnote":
+        _footnote(reader, token)
+    elif text in _CITING:
+        options = [stream.option(text), stream.option(text)]
+        reader.prose.keep(f"[{stream.name(text)}{', ...' if any(options) else ''}]")
+    elif text in _REFERRING:
+        reader.prose.keep(f"{text}{{{stream.name(text)}}}")
+    elif text in (r"\numberwithin", r"\counterwithin", r"\@addtoreset"):
+        stream.took("*")
+        first, second = stream.name(text), stream.name(text)
+        if text == r"\@addtoreset":
+            reader.counters.within[first] = second
+        else:
+            reader.counters.number_within(first, second)
+    elif text in (r"\newtheorem", r"\declaretheorem"):
+        reader.theorems.declare(token, stream)
+    elif text == r"\newcounter":
+        name = stream.name(text)
+        reader.counters.new(name, written(stream.option(text) or []) or None)
+    elif text in (r"\usepackage", r"\RequirePackage"):
+        _package(reader, token)
+    elif text in (r"\verb", r"\lstinline"):
+        reader.prose.keep(stream.raw_delimited(token))
+    elif text in RAW_ARGUMENT:
+        stream.raw_argument(token)
+    elif text in _ONE_ARGUMENT:
+        stream.took("*")
+        stream.option(text)
+        stream.argument(text)
+    else:
+        return False
+    return True
+
+
+def _footnote(reader, token):
+    """A footnote is no part of the sentence; one with a display is read in its place."""
+    reader.stream.option(token.text)
+    tokens = reader.stream.argument(token.text)
+    texts = [one.text for one in tokens]
+    if r"\[" in texts or r"\begin" in texts or ("$", "$") in zip(texts, texts[1:]):
+        reader.stream.push(tokens)
+
+
+def _heading(reader, token):
+    name, stream = token.text[1:], reader.stream
+    starred = stream.took("*")
+    stream.option(token.text)
+    title = " ".join(_words(stream.argument(token.text)).split())
+    if not starred:
+        reader.counters.step(name)
+        reader.last_number = reader.counters.the(name)
+    reader.heading = title if starred else f"{reader.last_number} {title}"
+    reader.prose.forget()
+
+
+def _set_counter(reader, token):
+    name, value = reader.stream.name(token.text), reader.stream.name(token.text)
+    if not value.lstrip("-").isdigit() or len(value) > 6:
+        reader.unread(token, f"{token.text} with {value!r:.40}, which is no number")
+        return
+    before = reader.counters.values.get(name, 0) if token.text == r"\addtocounter" else 0
+    reader.counters.values[name] = before + int(value)
+
+
+def _condition(reader, token):
+    if token.text != r"\iffalse":
+        reader.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
+        for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares is not carried out
+            reader.stream.next()
+        return
+    depth = 1
+    while depth:
+        one = reader.stream.next()
+        if one is None:
+            raise token.error(r"\iffalse is never closed by \fi")
+        if one.text.startswith(r"\if") and one.text not in _NO_CONDITION:
+            depth += 1
+        depth -= one.text == r"\fi" or (one.text == r"\else" and depth == 1)
+
+
+def _input(reader, token):
+    name = _file_name(reader.stream, token)
+    text_and_name = reader.files.input(token, name, reader.stream.names())
+    if text_and_name is None:
+        reader.unread(token, f"the file of {token.text} is not there")
+    else:
+        reader.stream.open(*text_and_name)
+
+
+def _package(reader, token):
+    reader.stream.option(token.text)
+    for name in reader.stream.name(token.text).split(","):
+        text_and_name = reader.files.package(token, name.strip(), reader.stream.names())
+        if text_and_name is not None:
+            reader.stream.open(*text_and_name)
+
+
+def _words(tokens):
+    prose = Prose()
+    for token in tokens:
+        prose.add(token.text)
+    return prose.sentence() or written(tokens)
+
+
+def _file_name(stream, token):
+    """`\\input{name}`, or `\\input name` as TeX has it."""
+    first = stream.skip_spaces()
+    if first is not None and first.text == "{":
+        return stream.name(token.text)
+    parts = []
+    while (one := stream.next()) is not None and not one.text.isspace():
+        parts.append(one.text)
+    return "".join(parts)

@@ -1,0 +1,96 @@
+r"""Counters of LaTeX: what steps them, what sets them back, how they are printed."""
+
+from .stream import written
+
+_SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+          (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+
+class Counters:
+    """The counters of a paper; `equation` and the sections are there from the beginning."""
+
+    def __init__(self):
+        self.values = dict.fromkeys((*_SECTIONS, "equation"), 0)
+        self.within = {"subsection": "section", "subsubsection": "subsection"}
+        self.printed = {}  # counter -> list of texts and (style, counter) pairs
+
+    def new(self, name, within=None):
+        """A new counter, set back when `within` steps."""
+        self.values.setdefault(name, 0)
+        if within:
+            self.number_within(name, within)
+
+    def number_within(self, name, within):
+        r"""`\numberwithin`: set back by `within` and printed behind it."""
+        self.values.setdefault(within, 0)
+        self.within[name] = within
+        self.printed[name] = [("the", within), ".", ("arabic", name)]
+
+    def step(self, name):
+        """One more, and everything that is counted within it back to zero."""
+        self.values[name] = self.values.get(name, 0) + 1
+        self._set_back(name, {name})
+
+    def _set_back(self, name, visited):
+        for inner, outer in self.within.items():
+            if outer == name and inner not in visited:
+                self.values[inner] = 0
+                self._set_back(inner, visited | {inner})
+
+    def appendix(self):
+        """Sections, or chapters where there are any, get letters."""
+        top = "chapter" if self.values["chapter"] else "section"
+        self.values[top] = 0
+        self._set_back(top, {top})
+        self.printed[top] = [("Alph", top)]
+
+    def print_as(self, name, body):
+        r"""`\renewcommand{\theequation}{...}`."""
+        parts, waiting = [], list(body)
+        while waiting:
+            text = waiting.pop(0).text
+            style = text[1:]
+            if text.startswith(r"\the"):
+                parts.append(("the", text[4:]))
+            elif style in _STYLES:
+                name_tokens = [token.text for token in waiting]
+                end = name_tokens.index("}") if "}" in name_tokens else len(waiting)
+                parts.append((style, written(waiting[1:end])))
+                waiting = waiting[end + 1:]
+            elif text not in ("{", "}", " ") and text[:1] != "\\":
+                parts.append(text)
+        self.printed[name] = parts
+
+    def the(self, name, depth=0):
+        """A counter as it is printed."""
+        if depth > 9:
+            return ""
+        default = [("arabic", name)]
+        if name in ("subsection", "subsubsection"):
+            default = [("the", self.within[name]), ".", *default]
+        texts = []
+        for part in self.printed.get(name, default):
+            if isinstance(part, str):
+                texts.append(part)
+            elif part[0] == "the":
+                texts.append(self.the(part[1], depth + 1))
+            else:
+                texts.append(_STYLES[part[0]](self.values.get(part[1], 0)))
+        return "".join(texts).lstrip(".")
+
+
+def _letter(value):
+    return chr(ord("a") + value - 1) if 0 < value < 27 else str(value)
+
+
+def _roman(value):
+    text = ""
+    for size, letters in _ROMAN:
+        while 0 < size <= value < 4000:
+            text, value = text + letters, value - size
+    return text
+
+
+_STYLES = {"arabic": str, "alph": _letter, "Alph": lambda value: _letter(value).upper(),
+           "roman": _roman, "Roman": lambda value: _roman(value).upper()}

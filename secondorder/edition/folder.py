@@ -1,0 +1,119 @@
+"""The folder of a new edition: whole or not at all, and never over something else."""
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import files, ledger
+from . import printed, templates
+from .loading import MARK, loaded
+from .names import checked_key, function_names, labels_of, refuse_module
+from .reader import Reading
+from .reading import read
+from .stream import ReadingError
+
+
+class Edition(NamedTuple):
+    """What `new` wrote: the folder, what was read, and what has to be looked at."""
+
+    folder: Path
+    reading: Reading
+    labels: tuple
+    unread: tuple
+
+
+def new(key, source, out="."):
+    """Write the folder of an edition: a check to be written beside every numbered display.
+
+    Parameters
+    ----------
+    key : str
+        Short name of the paper, as on the command line, and of the folder: letters, digits and
+        hyphens.
+    source : path
+        The paper, ``.tex`` or ``.md``; see :func:`read`.
+    out : path
+        Where the folder is made; default: the working directory.
+
+    Returns
+    -------
+    Edition
+        ``folder``, ``reading``, ``labels`` and ``unread``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A key that is none, or that is taken.
+    FileExistsError
+        There is something of that name already; nothing is overwritten.
+    ReadingError
+        The paper cannot be read, or has no display.
+    """
+    key = checked_key(key)
+    if not isinstance(out, (str, Path)) or not str(out):
+        raise TypeError(f"out must be the name of a folder, got {out!r}")
+    target = Path(out) / key
+    if os.path.lexists(target):
+        raise FileExistsError(f"{target} is there already: nothing is overwritten; take another "
+                              "name, or --out for another folder")
+    refuse_module(key)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent}")
+    reading = read(source)
+    if not reading.displays:
+        raise ReadingError(f"{Path(source).name} has no display: nothing was written"
+                           + (f" ({reading.unread[0]})" if reading.unread else ""))
+    unread = list(reading.unread)
+    pairs = labels_of(reading.numbered, unread.append)
+    with files.exclusive(target.parent), _whole(target) as place:
+        for name, text in _texts(key, Path(source).name, reading, pairs, unread).items():
+            (place / name).write_text(text, encoding="utf-8", newline="\n")
+        if pairs:
+            page = _page(place, key)
+            (place / "EQUATIONS.md").write_text(page, encoding="utf-8", newline="\n")
+    return Edition(target, reading, tuple(label for label, _ in pairs), tuple(unread))
+
+
+def _texts(key, source, reading, pairs, unread):
+    """File name -> text."""
+    title = reading.title or key
+    unnumbered = [(f"unnumbered-{k}", display) for k, display in enumerate(
+        (display for display in reading.displays if display.label is None), 1)]
+    names = function_names([label for label, _ in pairs])
+    safe = title.replace("\\", "").replace('"', "'").rstrip(".")
+    return {
+        MARK: templates.mark(key, title, source),
+        "__init__.py": templates.INIT.format(title=safe, key=templates.text(key),
+                                             title_text=templates.text(title)),
+        "formulas.py": templates.FORMULAS.format(key=key),
+        "equations.py": templates.EQUATIONS + "".join(
+            templates.stub(label, names[label], display) for label, display in pairs),
+        printed.NAME: printed.text_of(source, [*pairs, *unnumbered]),
+        "READING.md": templates.report(key, source, reading, pairs, unnumbered, unread)}
+
+
+def _page(place, key):
+    """`EQUATIONS.md` of the folder that is being written."""
+    with loaded(place):
+        return ledger.markdown(key)
+
+
+class _whole:
+    """A hidden folder that gets its name when the block ends well, and goes again if not."""
+
+    def __init__(self, target):
+        self.target = target
+        self.place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
+
+    def __enter__(self):
+        self.place.mkdir()
+        return self.place
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            shutil.rmtree(self.place / "__pycache__", ignore_errors=True)
+            os.rename(self.place, self.target)
+        else:
+            shutil.rmtree(self.place, ignore_errors=True)

@@ -1,0 +1,111 @@
+"""Making the edition in a folder known, as any paper of one's own."""
+
+import contextlib
+import importlib.util
+import sys
+import tomllib
+import traceback
+from pathlib import Path
+
+from ..ledger.registry import PAPERS, REGISTRY
+
+MARK = "edition.toml"
+
+
+def is_edition(folder):
+    """Whether a folder holds an edition."""
+    return (Path(folder) / MARK).is_file() and (Path(folder) / "__init__.py").is_file()
+
+
+def key_of(folder):
+    """The key that a folder's ``edition.toml`` names."""
+    try:
+        key = tomllib.loads((Path(folder) / MARK).read_text(encoding="utf-8")).get("key")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{Path(folder) / MARK} cannot be read: {error}") from None
+    if not isinstance(key, str) or not key:
+        raise ValueError(f"{Path(folder) / MARK} names no key")
+    if key in PAPERS:
+        raise ValueError(f"{Path(folder) / MARK}: key {key!r} is one of the package's own papers")
+    return key
+
+
+def load(folder):
+    """Make the edition in a folder known; its code runs.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    str
+        The key of the paper.
+
+    Raises
+    ------
+    FileNotFoundError
+        It holds no edition.
+    ValueError
+        Its code does not run, with file and line; it registers no paper of its key.
+    """
+    if not isinstance(folder, (str, Path)):
+        raise TypeError(f"folder must be a path, got {folder!r}")
+    folder = Path(folder)
+    if not is_edition(folder):
+        raise FileNotFoundError(f"{folder} holds no edition: {MARK} and __init__.py are expected "
+                                "(secondorder edition new)")
+    key = key_of(folder)
+    unload(key)
+    name = module_name(key)
+    place = folder.resolve()
+    spec = importlib.util.spec_from_file_location(name, place / "__init__.py",
+                                                  submodule_search_locations=[str(place)])
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    importlib.invalidate_caches()
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever an author's file raises is told with its place
+        unload(key)
+        raise ValueError(f"{_place(error, folder)}: {type(error).__name__}: {error}") from error
+    if key not in REGISTRY.papers:
+        unload(key)
+        raise ValueError(f"{folder / '__init__.py'} registers no paper {key!r}: it has to call "
+                         "secondorder.ledger.paper(key)")
+    return key
+
+
+def module_name(key):
+    """The name under which the code of an edition is imported."""
+    return f"edition_{key.replace('-', '_')}"
+
+
+def unload(key):
+    """Forget an edition and its modules."""
+    REGISTRY.forget(key)
+    name = module_name(key)
+    for module in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+        del sys.modules[module]
+
+
+@contextlib.contextmanager
+def loaded(folder):
+    """The edition in a folder, known for the time of the block."""
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    key = key_of(folder)
+    try:
+        load(folder)
+        yield key
+    finally:
+        sys.dont_write_bytecode = writes
+        unload(key)
+
+
+def _place(error, folder):
+    """The last line of the edition that an error came through."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}, line {error.lineno}"
+    inside = [one for one in traceback.extract_tb(error.__traceback__)
+              if Path(one.filename).parent == folder.resolve()]
+    return f"{Path(inside[-1].filename).name}, line {inside[-1].lineno}" if inside \
+        else str(folder)

@@ -1,0 +1,40 @@
+"""A paper's text to what was read of it, by the kind of the file."""
+
+from pathlib import Path
+
+from .files import text_of
+from .markdown import read_markdown
+from .reader import Reader
+from .stream import ReadingError
+
+
+def read(path):
+    r"""The displays, theorems and gaps of a paper.
+
+    Parameters
+    ----------
+    path : path
+        A ``.tex`` file, whose ``\input`` files are followed inside its folder; or a ``.md`` file
+        with displays in ``$$``.
+
+    Returns
+    -------
+    Reading
+        ``title``, ``displays``, ``theorems``, and ``unread``: what could not be read, with its
+        line.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+    ReadingError
+        Another kind of file; no UTF-8 text; braces or environments that do not close, macros
+        without end, an ``\input`` from outside the folder (all with their line).
+    """
+    if not isinstance(path, (str, Path)) or "\0" in str(path) or not str(path):
+        raise TypeError(f"path must be the name of a .tex or .md file, got {path!r}")
+    path = Path(path)
+    if path.suffix.lower() not in (".tex", ".ltx", ".md", ".markdown"):
+        raise ReadingError(f"path must be a .tex or .md file, got {str(path)!r}")
+    if path.suffix.lower() in (".tex", ".ltx"):
+        return Reader(path).read()
+    return read_markdown(text_of(path), path.name)

@@ -1,0 +1,118 @@
+"""What a new edition's files say."""
+
+import json
+import textwrap
+
+INIT = '''"""{title}.
+
+An edition of one's own, begun by `secondorder edition new` and yours from here on. Reading order:
+`displays.tex` (the displays as printed), `formulas` (what they say, as code), `equations` (a check
+for every label), `READING.md` (what else was read, and what could not be).
+"""
+
+from secondorder import edition, ledger
+
+PAPER = {key}
+#: Symbol of the paper -> its name in the code and what it means.
+SYMBOLS = {{}}
+#: Label -> the display as printed, in LaTeX.
+PRINTED = edition.printed(__file__)
+
+paper = ledger.paper(PAPER, {title_text}, SYMBOLS)
+
+from . import equations  # noqa: E402, F401  (it registers the checks of `paper`)
+'''
+
+FORMULAS = '''"""The paper's formulas as functions, written literally from its displays.
+
+Checks name these functions in `implements`; `secondorder edition test {key}` spoils each of them
+and sees the check fail. A printed form that is wrong stands here too, as `..._as_printed`.
+"""
+'''
+
+EQUATIONS = '''"""A check for every numbered display, in the paper's order.
+
+A check draws a small random case from `rng`, computes both sides in different ways, and returns
+what it claims, as in::
+
+    @paper.equation("1", statement="The gradient of the loss.", formula=PRINTED["1"],
+                    kind="identity", verdict="holds", implements=formulas.gradient)
+    def equation_1(rng):
+        w = rng.normal(size=4)
+        return [Derivative(of=formulas.loss, is_=formulas.gradient, at=w)]
+
+Verdicts are "holds", "conditional" (with `condition` and a `Counterexample`), "erratum" (with
+`corrected`, `weight` and a `Printed`), "definition"; help(secondorder.ledger.equation) has the
+rest.
+"""
+
+from secondorder.ledger import (  # noqa: F401
+    AtMost, Counterexample, Derivative, Equal, Printed, Property, Rate)
+
+from . import PRINTED, formulas, paper  # noqa: F401
+'''
+
+STUB = '''
+
+@paper.equation({label}, kind="claim", verdict="unchecked", formula=PRINTED[{label}],
+                where={where},
+                statement={statement})
+def {name}(rng):
+    return []
+'''
+
+
+def stub(label, name, display):
+    """The check of one display that nobody has written yet."""
+    section = f"; {display.section}" if display.section else ""
+    statement = display.sentence or f"No sentence stands before display ({label})."
+    return STUB.format(label=text(label), name=name, where=wrapped(
+        f"{display.file}, line {display.line}{section}", 22), statement=wrapped(statement, 26))
+
+
+def text(value):
+    """A text as Python has it, in double quotes."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def wrapped(value, indent):
+    """A text as Python has it, over several lines where it is long."""
+    lines = textwrap.wrap(" ".join(value.split()), 100 - indent - 4 - value.count("\\") // 2,
+                          break_long_words=False, break_on_hyphens=False) or [""]
+    pieces = [_literal(line + (" " if k < len(lines) - 1 else "")) for k, line in enumerate(lines)]
+    if len(pieces) == 1:
+        return pieces[0]
+    return "(" + ("\n" + " " * (indent + 1)).join(pieces) + ")"
+
+
+def _literal(line):
+    """One line as a raw text where it has backslashes and nothing forbids it."""
+    if "\\" in line and '"' not in line and not line.endswith("\\"):
+        return f'r"{line}"'
+    return text(line)
+
+
+def mark(key, title, source):
+    """`edition.toml`, by which the folder is known."""
+    return (f"# An edition of one's own: `secondorder show {key}` finds it here.\n"
+            f"key = {text(key)}\ntitle = {text(title)}\nsource = {text(source)}\n")
+
+
+def report(key, source, reading, pairs, unnumbered, unread):
+    """`READING.md`: what was read of a paper, and what could not be."""
+    lines = [f"# What was read of {source}", "",
+             f"{len(pairs)} numbered displays, {len(unnumbered)} without a number, "
+             f"{len(reading.theorems)} theorems and the like; {len(unread)} things could not be "
+             "read or need a look.", "", "## Could not be read, or needs a look", ""]
+    lines += [f"- {one}" for one in unread] or ["Nothing."]
+    lines += ["", "## Theorems", ""]
+    lines += [f"- {theorem}: {theorem.file}, line {theorem.line}"
+              for theorem in reading.theorems] or ["None."]
+    lines += ["", "## Displays without a number", "",
+              f"They stand in `displays.tex`; `paper.equation` may check them, for example as "
+              f"`PRINTED[{text(unnumbered[0][0])}]`." if unnumbered else "None.", ""]
+    lines += [f"- {label}: {display.file}, line {display.line}" for label, display in unnumbered]
+    lines += ["", "## Names", ""]
+    lines += [f"- {name}: ({label})" for label, display in pairs
+              for name in display.names] or ["None."]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,37 @@
+"""Cholesky factors of matrices that are positive definite, and what is said of all others."""
+
+import numpy as np
+from scipy.linalg import cholesky, eigvalsh
+
+NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
+         "fisher": "the Fisher matrix", "fisher-empirical": "the empirical Fisher matrix",
+         "fisher-sampled": "the sampled Fisher matrix"}
+
+
+def factor(A, what, remedy):
+    """L (n, n), in float64 and lower triangular, with A = L L^T.
+
+    What is singular to the rounding of A's own precision is not taken for positive definite.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A is not positive definite, or is singular to rounding. The message has its smallest
+        eigenvalue.
+    """
+    rounding = len(A) * np.finfo(A.dtype).eps * np.abs(A.diagonal()).max()
+    A = np.asarray(A, dtype=np.float64)
+    try:
+        L = cholesky(A, lower=True)
+    except np.linalg.LinAlgError:
+        L = None
+    # every L_ii^2 is at least the smallest eigenvalue
+    if L is None or (L.diagonal() ** 2).min() <= rounding:
+        raise not_positive(what, eigvalsh(A, subset_by_index=[0, 0])[0], remedy)
+    return L
+
+
+def not_positive(what, smallest, remedy):
+    """The error for a matrix with this eigenvalue."""
+    return np.linalg.LinAlgError(f"{what} is not positive definite: its smallest eigenvalue found "
+                                 f"is {smallest:.3g}; {remedy}")

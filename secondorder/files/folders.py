@@ -1,0 +1,82 @@
+"""Directories of outputs, and what in them may be replaced."""
+
+import os
+import sys
+import uuid
+from pathlib import Path
+
+from . import seals
+from .reading import read_bytes
+from .whole import remove_stale
+
+
+def written_by(path, command):
+    """Whether a file was written by this command, and is as it was written."""
+    try:
+        return seals.is_of(read_bytes(path), command)
+    except OSError:
+        return False
+
+
+def replaceable(directory, names, command):
+    """Those files of a directory that a command is about to replace, all of its own making and
+    unchanged.
+
+    Parameters
+    ----------
+    directory : Path
+    names : iterable of str
+        Of the files that the command writes.
+    command : str
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    FileExistsError
+        Names the files that are there already and that this command did not write, or that were
+        changed since.
+    """
+    there = [path for path in (Path(directory) / name for name in names) if os.path.lexists(path)]
+    foreign = [str(path) for path in there if not written_by(path, command)]
+    if foreign:
+        raise FileExistsError(f"{', '.join(foreign)}: there already, and not as `secondorder "
+                              f"{command}` wrote it, so not replaced; move it away or name another "
+                              "directory")
+    return there
+
+
+def output_directory(path):
+    """Make the directory `path` (its parent has to exist), see that it can be written to, and
+    remove temporary files that killed runs left in it.
+
+    Raises
+    ------
+    FileNotFoundError, NotADirectoryError, PermissionError
+        Naming the path, before any work is done.
+    """
+    path = Path(path)
+    if (path.exists() or path.is_symlink()) and not path.is_dir():
+        raise NotADirectoryError(f"not a directory: {path}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the parent of the output directory does not exist: {path.parent}")
+    path.mkdir(exist_ok=True)
+    probe = path / f".probe.secondorder-{uuid.uuid4().hex}.probe"
+    try:  # to write is the only way to know: some file systems take nothing, whatever they say
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        probe.unlink()
+    except OSError:
+        raise PermissionError(f"cannot write to the output directory: {path}") from None
+    remove_stale(path)
+    return path
+
+
+def user_cache_folder():
+    """The folder in which this platform keeps a user's caches."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,0 +1,199 @@
+"""Grading in a process of its own: whatever the code of an exercise does, there is a verdict."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..checks import positive_number
+
+#: What a verdict says.
+OUTCOMES = ("right", "wrong", "not graded")
+_STARTING = 60.0  # seconds for imports, on a busy machine
+_KEPT, _MOST = 4000, 50 * 2**20  # bytes of output: kept; printed until the process is ended
+# the same modules as here; the folder of the exercise is no place for NumPy to be imported from
+_START = ("import os, sys; sys.path[:] = sys.argv.pop(1).split(os.pathsep); "
+          "from secondorder.lessons.child import main; main()")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one file.
+
+    Attributes
+    ----------
+    path : Path
+    outcome : str
+        ``"right"``, ``"wrong"``, or ``"not graded"`` where no check came to an end.
+    text : str
+        The outcome, and what was checked, or what is wrong, or why nothing was graded.
+    exercise : str
+        Name of the edition's exercise that was solved, without ``.py``; "" for any other.
+    printed : str
+        Beginning of what the code printed.
+    """
+
+    path: Path
+    outcome: str
+    text: str
+    exercise: str = ""
+    printed: str = ""
+
+    @property
+    def ok(self):
+        """Whether the exercise is right."""
+        return self.outcome == "right"
+
+    def __str__(self):
+        return self.text
+
+
+def grade(path, seconds=60.0):
+    """Grade an exercise; its code runs in a process of its own.
+
+    The process, and what it leaves running in its group, is ended with the verdict. It keeps
+    mistakes apart, not malice: the code runs with all rights of who grades it.
+
+    Parameters
+    ----------
+    path : path
+        A script or a notebook; its code is run, in the folder of the file.
+    seconds : float > 0
+        How long its code and the check may take.
+
+    Returns
+    -------
+    Verdict
+        With `ok`, and a text that says what is wrong. Whatever the code does (an endless loop, an
+        exit, a crash, a mistake of syntax), there is one.
+
+    Raises
+    ------
+    FileNotFoundError
+    TypeError, ValueError
+        If `path` is no file, or `seconds` no positive number.
+    """
+    path, seconds = require_file(path), positive_number(seconds, "seconds")
+    with tempfile.TemporaryDirectory(prefix="secondorder-grade-") as place:
+        answer, trace = Path(place) / "answer.json", Path(place) / "trace.txt"
+        status, printed = _run(path.resolve(), seconds, answer, trace)
+        told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
+            status, _read(trace), path.resolve(), seconds)}
+    return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
+
+
+def require_file(path):
+    """`path` as a Path.
+
+    Raises
+    ------
+    FileNotFoundError
+    ValueError
+        If it is a folder, a device or a pipe.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
+    if not path.is_file():
+        raise ValueError(f"path must be a file, got {path}")
+    return path
+
+
+def _run(path, seconds, answer, trace):
+    """Start the process and wait: its exit status, None where it had to be ended, and the beginning
+    of its output.
+    """
+    places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        environment.setdefault(name, "1")
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _START, places, str(path), str(seconds), answer, trace],
+        cwd=path.parent, env=environment, start_new_session=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output = bytearray()
+    reader = threading.Thread(target=_drain, args=(process, output), daemon=True)
+    try:
+        reader.start()
+        status = process.wait(seconds + _STARTING)
+    except subprocess.TimeoutExpired:
+        status = None
+    finally:  # also at Ctrl-C: nothing of it goes on
+        _end(process)
+    reader.join(1.0)
+    return status, _printable(bytes(output[:_KEPT]).decode(errors="replace"))
+
+
+def _drain(process, output):
+    """Read what a process prints, keep the beginning, and end it where it prints without end."""
+    total = 0
+    while part := process.stdout.read1(2**16):
+        output.extend(part[:max(_KEPT - total, 0)])
+        total += len(part)
+        if total > _MOST:
+            output[:] = output[:200] + b"\n[...]"
+            _end(process)
+            return
+
+
+def _end(process):
+    """End a process and all processes of its group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (AttributeError, ProcessLookupError, PermissionError):  # none left, or no such groups
+        pass
+    process.kill()
+    process.wait()
+
+
+def _answer(path):
+    """What the process wrote, where it came to a verdict."""
+    try:
+        told = json.loads(_read(path))
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and told.get("outcome") in OUTCOMES else None
+
+
+def _read(path):
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _why(status, trace, path, seconds):
+    """Why a process ended without a verdict."""
+    if "Timeout" in trace or status is None:
+        return (f"still running after {seconds:g} seconds{_where(trace, path)}: an endless loop? "
+                "(more time: --seconds)")
+    if status >= 0:
+        return (f"the code ended its process with status {status} before there was a verdict "
+                "(os._exit?)")
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = str(-status)
+    what = {"SIGSEGV": "a segmentation fault", "SIGKILL": "too little memory, or output without "
+            "end?", "SIGABRT": "an abort in compiled code"}.get(name)
+    return f"the code ended its process by signal {name}" + (f" ({what})" if what else "")
+
+
+def _where(trace, path):
+    """The line of the exercise that was running, as `faulthandler` wrote it."""
+    own = str(path).encode("ascii", "backslashreplace").decode()
+    for name, line in re.findall(r'File "(.*)", line (\d+)', trace):
+        if name.startswith(own):
+            return f", in {name[len(own):].lstrip(', ') + ', ' if name != own else ''}line {line}"
+    return ""
+
+
+def _printable(text):
+    """A text without control characters: it may go to a terminal."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)

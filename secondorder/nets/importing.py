@@ -1,0 +1,323 @@
+"""Networks from elsewhere: of PyTorch's modules, or of arrays and a list of kinds.
+
+PyTorch is not imported: a module is known by its class's name and is asked for its attributes.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import checks
+from .activations import ACTIVATIONS, LeakyReLU
+from .base import Layer
+from .convolution import Conv2d
+from .flatten import Flatten
+from .layers import Activation, Linear
+from .network import Network
+from .normalisation import LayerNorm
+from .pooling import AvgPool2d, MaxPool2d
+
+# -- PyTorch ---------------------------------------------------------------------------------------
+
+
+def from_torch(module, input_shape=None):
+    """A network with the layers and the numbers of a ``torch.nn.Sequential``.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A `Sequential`, also inside another, or a single layer: `Linear`, `Conv2d`, `LayerNorm`,
+        `AvgPool2d`, `MaxPool2d`, `Flatten`, `Tanh`, `ReLU`, `LeakyReLU`, `Sigmoid`, `Softplus`,
+        `Identity`. What it holds is copied. (PyTorch's `Softplus` is a straight line above 20, the
+        one here is not: they differ by 2e-9.)
+    input_shape : tuple of int, optional
+        Of one sample; needed where the first layer does not state it, as a convolution.
+
+    Returns
+    -------
+    Network
+        Of the module's dtype, float32 or float64. A layer whose parameters need no gradient is made
+        with ``trainable=False``.
+
+    Raises
+    ------
+    TypeError
+        A module, or an option of one, that has no layer here; the message names both.
+    ValueError
+        Parameters that two modules share, of several dtypes, or frozen in one half of a layer.
+
+    Examples
+    --------
+    ``net = so.from_torch(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(),
+    torch.nn.Linear(4, 2)))`` is a network of the same outputs, whose Hessian is ``so.exact.hessian(
+    net, loss, x, y)``.
+    """
+    modules = list(_unfolded(module, ""))
+    _refuse_sharing(modules)
+    layers = [layer for name, inner in modules for layer in _layer_of(inner, name)]
+    if not layers:
+        raise ValueError(f"module: {type(module).__name__} holds no layers")
+    dtypes = sorted({_array(value).dtype.name for _, inner in modules
+                     for _, value in inner.named_parameters(recurse=False)})
+    if len(dtypes) > 1:
+        raise ValueError(f"module: its parameters are of several dtypes: {', '.join(dtypes)}")
+    return Network(layers, dtype=dtypes[0] if dtypes else "float64", input_shape=input_shape)
+
+
+def _unfolded(module, name):
+    """(name, module) of all modules in a row; a Sequential stands for what is in it."""
+    if not hasattr(module, "named_parameters") or not hasattr(module, "named_children"):
+        raise TypeError(f"module must be a torch.nn.Module such as Sequential, got {module!r}")
+    if _kind(module) != "Sequential":
+        yield name or "module", module
+        return
+    if _hooks(module):
+        raise TypeError(f"{name or 'module'}: a Sequential with hooks is no plain row of layers")
+    # not named_children, which leaves out what stands there twice
+    for inner_name, inner in module._modules.items():
+        yield from _unfolded(inner, f"{name}.{inner_name}".lstrip("."))
+
+
+def _kind(module):
+    """Name of the class of a module of PyTorch itself, or None for one of somebody else's."""
+    cls = type(module)
+    return cls.__name__ if cls.__module__.startswith("torch.nn.modules.") else None
+
+
+def _hooks(module):
+    """Whether something is run beside the module's own forward pass."""
+    return any(getattr(module, name, None) for name in ("_forward_hooks", "_forward_pre_hooks")) \
+        or "forward" in vars(module)
+
+
+def _refuse_sharing(modules):
+    owners = {}
+    for name, module in modules:
+        for parameter, value in module.named_parameters(recurse=False):
+            if owners.setdefault(id(value), name) != name:
+                raise ValueError(f"module: {name}.{parameter} is shared with another place; "
+                                 "parameters are not shared here")
+
+
+def _layer_of(module, name):
+    """The layer, in a list; none for `Identity`."""
+    make = MODULES.get(_kind(module))
+    if make is None or _hooks(module):
+        why = "has hooks, which are not known" if make else "has no layer here"
+        raise TypeError(f"module: {name}, {type(module).__name__}, {why}; known are "
+                        f"{', '.join(['Sequential', *MODULES])}")
+    layer = make(module, _Options(module, name))
+    if layer is None:
+        return []
+    parameters = dict(module.named_parameters(recurse=False))
+    for parameter, value in parameters.items():
+        layer.parameters[parameter] = _array(value)
+    trained = {bool(value.requires_grad) for value in parameters.values()}
+    if len(trained) > 1:
+        raise ValueError(f"module: {name}, {type(module).__name__}, has some parameters that are "
+                         "trained and some that are not; a layer is trained as a whole")
+    if trained == {False}:
+        layer.trainable = False
+    return [layer]
+
+
+def _array(value):
+    """A parameter's numbers, a copy."""
+    value = value.detach().cpu()
+    if str(value.dtype) not in ("torch.float32", "torch.float64"):
+        raise TypeError(f"module: parameters must be float32 or float64, got {value.dtype}")
+    return np.array(value.numpy(), order="C")
+
+
+class _Options:
+    """Options of a module, each of which must be what the layer here does."""
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+
+    def require(self, **usual):
+        """TypeError unless every option has one of the values that it may have."""
+        for option, values in usual.items():
+            given = getattr(self.module, option)
+            if given not in values:
+                raise TypeError(f"module: {self.name}, {type(self.module).__name__}, has "
+                                f"{option}={given!r}; the layer here is that of "
+                                f"{option}={values[0]!r}")
+
+
+ZERO, ONE = (0, (0, 0)), (1, (1, 1))
+
+
+def _linear(module, options):
+    return Linear(module.in_features, module.out_features, bias=module.bias is not None, init=0.0)
+
+
+def _conv2d(module, options):
+    options.require(groups=(1,), dilation=ONE, padding_mode=("zeros",))
+    if isinstance(module.padding, str):
+        raise TypeError(f"module: {options.name}, Conv2d, has padding={module.padding!r}; give it "
+                        "in numbers")
+    return Conv2d(module.in_channels, module.out_channels, module.kernel_size, module.stride,
+                  module.padding, bias=module.bias is not None, init=0.0)
+
+
+def _avg_pool(module, options):
+    options.require(padding=ZERO, ceil_mode=(False,), divisor_override=(None,))
+    return AvgPool2d(module.kernel_size, module.stride)
+
+
+def _max_pool(module, options):
+    options.require(padding=ZERO, dilation=ONE, ceil_mode=(False,), return_indices=(False,))
+    return MaxPool2d(module.kernel_size, module.stride)
+
+
+def _layer_norm(module, options):
+    options.require(elementwise_affine=(True,))
+    if module.bias is None:
+        raise TypeError(f"module: {options.name}, LayerNorm, has bias=False; the layer here has "
+                        "a bias")
+    return LayerNorm(tuple(module.normalized_shape), epsilon=module.eps)
+
+
+def _flatten(module, options):
+    options.require(start_dim=(1,), end_dim=(-1,))
+    return Flatten()
+
+
+def _softplus(module, options):
+    options.require(beta=(1, 1.0), threshold=(20, 20.0))
+    return Activation("softplus")
+
+
+MODULES = {"Linear": _linear, "Conv2d": _conv2d, "LayerNorm": _layer_norm, "AvgPool2d": _avg_pool,
+           "MaxPool2d": _max_pool, "Flatten": _flatten, "Softplus": _softplus,
+           "Tanh": lambda module, options: Activation("tanh"),
+           "ReLU": lambda module, options: Activation("relu"),
+           "Sigmoid": lambda module, options: Activation("sigmoid"),
+           "LeakyReLU": lambda module, options: Activation(LeakyReLU(module.negative_slope)),
+           "Identity": lambda module, options: None}
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def from_arrays(arrays, kinds, input_shape=None, dtype=None):
+    """A network of named arrays, such as a ``state_dict``, and a list of what its layers are.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        Names end in ``.weight``, ``.bias``, ...; what stands before tells one layer from another,
+        such as ``"0.weight"``, ``"0.bias"``, ``"2.weight"``. Layers are taken in the order in which
+        they stand. What it holds is copied.
+    kinds : sequence of str or Layer
+        Every layer in order: ``"linear"``, ``"conv2d"`` (of stride 1, without padding),
+        ``"layer_norm"``, ``"flatten"``, the name of an activation; or a layer of this package, for
+        all others and for options: it is copied, and the numbers of its parameters are replaced.
+    input_shape : tuple of int, optional
+        As for `Network`.
+    dtype : "float64" or "float32", optional
+        By default that of the arrays, float32 if all of them are.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    ValueError, TypeError
+        Arrays that are missing, left over, or of another shape than the layer's; unknown kinds.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> arrays = {"0.weight": np.ones((4, 3)), "0.bias": np.zeros(4), "2.weight": np.ones((1, 4))}
+    >>> so.from_arrays(arrays, ["linear", "tanh", "linear"])(np.zeros((1, 3))).tolist()
+    [[0.0]]
+    """
+    groups = _grouped(arrays)
+    if isinstance(kinds, str) or not hasattr(kinds, "__iter__"):
+        raise TypeError(f"kinds must be a sequence of names and layers, got {kinds!r}")
+    layers = []
+    for number, kind in enumerate(kinds):
+        layer = kind.copy() if isinstance(kind, Layer) else None
+        if layer is None and not isinstance(kind, str):
+            raise TypeError(f"kinds: entry {number} must be a name or a Layer, got {kind!r}")
+        if layer is None and kind in ACTIVATIONS:
+            layer = Activation(kind)
+        elif layer is None and kind == "flatten":
+            layer = Flatten()
+        layers.append(_filled(layer, kind, number, groups))
+    if groups:
+        left = [f"{place}.{name}".lstrip(".") for place, own in groups for name in own]
+        raise ValueError(f"arrays: no kind takes {', '.join(left)}")
+    if dtype is None:
+        single = [array.dtype == np.float32 for layer in layers
+                  for array in layer.parameters.values()]
+        dtype = "float32" if single and all(single) else "float64"
+    return Network(layers, dtype=dtype, input_shape=input_shape)
+
+
+def _grouped(arrays):
+    """[(what stands before the last dot, {parameter: array})], in order."""
+    if not isinstance(arrays, Mapping):
+        raise TypeError("arrays must be a mapping of names to arrays, got "
+                        f"{type(arrays).__name__}")
+    groups = {}
+    for name, value in arrays.items():
+        if not isinstance(name, str):
+            raise TypeError(f"arrays: names must be texts, got {name!r}")
+        place, _, parameter = name.rpartition(".")
+        value = value.detach().cpu() if hasattr(value, "detach") else value
+        array = np.array(checks.real_array(value, f"arrays: {name}"))
+        groups.setdefault(place, {})[parameter] = array
+    return list(groups.items())
+
+
+def _filled(layer, kind, number, groups):
+    """The layer with the next group of arrays; one of a known kind is made to fit it."""
+    if layer is not None and any(inner.parameters for inner in layer.sublayers()
+                                 if inner is not layer):
+        raise TypeError(f"kinds: entry {number}, {layer!r}, has layers inside; list these instead")
+    if layer is not None and not layer.parameters:
+        return layer
+    if layer is None:
+        make = checks.lookup(KINDS, kind, f"kind (entry {number} of kinds)")
+    if not groups:
+        raise ValueError(f"arrays: there are none left for entry {number} of kinds, {kind!r}")
+    place, own = groups.pop(0)
+    where = f"arrays: {place} for entry {number} of kinds, {kind!r},"
+    if layer is None:
+        if "weight" not in own:
+            raise ValueError(f"{where} has no weight, only {', '.join(own)}")
+        layer = make(own, where)
+    if set(own) != set(layer.parameters):
+        raise ValueError(f"{where} has {', '.join(own)}, expected {', '.join(layer.parameters)}")
+    for name, value in layer.parameters.items():
+        if own[name].shape != value.shape:
+            raise ValueError(f"{where} has a {name} of shape {own[name].shape}, expected "
+                             f"{value.shape}")
+        layer.parameters[name] = own[name]
+    return layer
+
+
+def _axes(own, where, count):
+    """Shape of the weight; ValueError unless it has so many axes."""
+    shape = own["weight"].shape
+    if len(shape) != count:
+        raise ValueError(f"{where} has a weight of shape {shape}, expected {count} axes")
+    return shape
+
+
+def _linear_of(own, where):
+    n_out, n_in = _axes(own, where, 2)
+    return Linear(n_in, n_out, bias="bias" in own, init=0.0)
+
+
+def _conv2d_of(own, where):
+    n_out, n_in, *kernel = _axes(own, where, 4)
+    return Conv2d(n_in, n_out, tuple(kernel), bias="bias" in own, init=0.0)
+
+
+KINDS = {"linear": _linear_of, "conv2d": _conv2d_of,
+         "layer_norm": lambda own, where: LayerNorm(own["weight"].shape),
+         **{name: None for name in (*ACTIVATIONS, "flatten")}}  # the last for the list of choices

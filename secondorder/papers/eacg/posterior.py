@@ -1,0 +1,157 @@
+"""Laplace's approximation with the curvature of a layer as a Kronecker product, Eq. (8c).
+
+With A (x) B in the paper's order, N samples and a prior N(0, I / tau), a layer's precision is
+
+    Lambda = N / s^2 A (x) B + tau I
+
+and with A = U diag(a) U^T, B = V diag(b) V^T it is exact, without the damping of Eq. (12), that
+
+    Lambda^-1 vec(G) = vec(V [(V^T G U) / (N / s^2 b a^T + tau)] U^T),
+
+division entry by entry, G (n, m) of the shape of the weights.
+"""
+
+import numpy as np
+
+from ...checks import boolean, lookup
+from ...checks.randomness import generator
+from ...exact.posterior import Posterior, checked_precisions
+from .curvatures import CURVATURES, check_real_network, curvatures_at, finite, positive_curvature
+from .products import mean_outer, symmetric
+from .rules import linear, units
+
+
+def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", noise_variance=1.0,
+              joint=True, rng=None):
+    """As :func:`secondorder.exact.posterior`, with Kronecker factors for the block of every layer.
+
+    Parameters
+    ----------
+    network : Network
+        Of `Linear`, `Activation` and `Chain` layers.
+    loss, x, y
+        All data: N samples, not a batch of them.
+    prior_precision : float
+        tau, positive.
+    curvature : str
+        One of those of :func:`~secondorder.papers.eacg.bias_curvatures` that are positive
+        semidefinite. KFRA's ``"gauss-newton"``; KFAC's ``"fisher-exact"``; ``"pch-1"``.
+    noise_variance : float
+        s^2 of normal outputs, for `SquaredError`; else 1.
+    joint : bool
+        Whether a layer's weights and bias are one matrix, with inputs [h; 1]; else they are
+        independent, as KFAC is often programmed.
+    rng : None, int or numpy.random.Generator
+        For ``"fisher-sampled"``.
+
+    Returns
+    -------
+    Kronecker
+        With the methods of :class:`~secondorder.exact.Posterior`.
+
+    Raises
+    ------
+    ValueError, TypeError, FloatingPointError
+        As :func:`~secondorder.papers.eacg.matrix`; a curvature that may be indefinite.
+
+    Examples
+    --------
+    With one linear layer and squared error nothing is approximated.
+
+    >>> import numpy as np, secondorder as so
+    >>> net, rng = so.mlp([3, 2], rng=0), np.random.default_rng(0)
+    >>> case = net, so.SquaredError(), rng.normal(size=(9, 3)), rng.normal(size=(9, 2)), 0.5
+    >>> kronecker, full = so.eacg.posterior(*case), so.exact.posterior(*case)
+    >>> bool(np.isclose(kronecker.log_evidence(), full.log_evidence()))
+    True
+    """
+    lookup(CURVATURES, curvature, "curvature")
+    positive_curvature(curvature)
+    tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
+    joint, rng = boolean(joint, "joint"), generator(rng)
+    check_real_network(network)
+    evaluation = network.evaluate(loss, x, y)
+    all_units = units(evaluation)
+    matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
+    weight = evaluation.samples / s2
+    blocks = [block for unit, B in zip(linear(all_units), matrices) if unit.layer.size
+              for block in _blocks(unit, B, weight, tau, joint)]
+    return Kronecker(network, loss, x, y, tau, s2, blocks)
+
+
+class Kronecker(Posterior):
+    """Lambda of blocks, a layer each; made by :func:`posterior`."""
+
+    def __init__(self, network, loss, x, y, tau, s2, blocks):
+        super().__init__(network, loss, x, y, slice(0, network.size), tau, s2)
+        self._blocks = blocks
+        self.log_determinant = float(sum(np.sum(np.log(block.values)) for block in blocks))
+
+    def _inverse(self, V):
+        return self._each(V, lambda block, G: block.scaled(G, 1 / block.values))
+
+    def _root(self, Z):
+        return self._each(Z, lambda block, G: block.scaled_back(G, block.values**-0.5))
+
+    def _each(self, V, function):
+        """A function of the [W b] (K, n, m) of every block, for the columns of V (P, K)."""
+        result = np.empty_like(V)
+        for block in self._blocks:
+            result[block.where] = block.flat(function(block, block.matrices(V[block.where])))
+        return result
+
+
+def _blocks(unit, B, weight, tau, joint):
+    """One block over [W b], or one over W and one over b: an input that is always 1."""
+    X, where, layer = unit.saved.input, unit.where, unit.layer
+    ones = np.ones_like(X[:, :1])
+    if layer.bias is None:
+        return [Block(where, X, B, weight, tau, False)]
+    if joint:
+        return [Block(where, np.concatenate([X, ones], axis=1), B, weight, tau, True)]
+    middle = where.start + layer.weight.size
+    return [Block(slice(where.start, middle), X, B, weight, tau, False),
+            Block(slice(middle, where.stop), ones, B, weight, tau, False)]
+
+
+class Block:
+    """Lambda over the weights (n, m) of inputs X (S, m), by eigenvectors; with `has_bias` the last
+    of these inputs is 1, and its weights stand behind all others in theta.
+
+    Attributes
+    ----------
+    where : slice
+    values : (n, m) array
+        Eigenvalues of Lambda, N / s^2 b_i a_j + tau.
+    """
+
+    def __init__(self, where, X, B, weight, tau, has_bias):
+        self.where, self.has_bias = where, has_bias
+        a, self.U = np.linalg.eigh(mean_outer(X.astype(np.float64)))
+        b, self.V = np.linalg.eigh(symmetric(B.astype(np.float64)))
+        a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
+        self.values = weight * b[:, None] * a + tau
+
+    def scaled(self, G, factors):
+        """V [(V^T G U) * factors] U^T, for G (K, n, m)."""
+        return self.scaled_back(self.V.T @ G @ self.U, factors)
+
+    def scaled_back(self, G, factors):
+        """V [G * factors] U^T."""
+        return self.V @ (G * factors) @ self.U.T
+
+    def matrices(self, columns):
+        """[W b] (K, n, m) from columns (size, K): W row by row, then b."""
+        rows, (n, m) = columns.T, self.values.shape
+        if not self.has_bias:
+            return rows.reshape(-1, n, m)
+        weights = n * (m - 1)
+        W, b = rows[:, :weights].reshape(-1, n, m - 1), rows[:, weights:]
+        return np.concatenate([W, b[:, :, None]], axis=2)
+
+    def flat(self, matrices):
+        """Columns (size, K) from [W b] (K, n, m)."""
+        if not self.has_bias:
+            return matrices.reshape(len(matrices), -1).T
+        W, b = matrices[:, :, :-1], matrices[:, :, -1]
+        return np.concatenate([W.reshape(len(W), -1), b], axis=1).T

@@ -1,0 +1,245 @@
+"""The checker for a derivative of your own: a function, what should be its derivative, a point.
+
+The reference is made from values of the function alone: central differences with a predicted error,
+and the complex step, exact to rounding, where the function takes complex numbers and is analytic.
+"""
+
+import warnings
+
+import numpy as np
+
+from ..checks import function_of, one_of, positive_number, real_array
+from ..exact.finite_differences import Difference, central, complex_step
+from ..ledger.mismatch import describe_mismatch
+from .recorder import SAFETY, Recorder
+from .slips import lost_term
+
+KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
+WIDTH = 5e-4  # of second differences: rounding and what extrapolation leaves are both near 1e-8
+STEPS = np.logspace(-1, -9, 33)  # of the picture
+
+
+def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
+    """Compare a derivative with differences of the function that it is said to be of.
+
+    Parameters
+    ----------
+    f : callable
+        Takes an array of the shape of `at`, or a number, and returns a number or an array.
+    df : callable or array
+        Its derivative: at `at`, or as a function that takes the same. A ``"directional"`` one takes
+        the direction as well, ``df(at, direction)``.
+    at : number or array
+        The point. Not near a kink: differences then cannot judge.
+    kind : {"auto", "gradient", "jacobian", "hessian", "directional", "value"}
+        ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
+        then that of `at`. ``"hessian"``, of a number: the shape of `at` twice. ``"directional"``:
+        f's shape. ``"value"``: no derivative but another form of f. ``"auto"``: directional with a
+        direction, else whichever of the three has the shape of df.
+    direction : array, optional
+        Of the shape of `at`.
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong. Its text has the worst entries with index, both values and their
+        ratio, and the likely slip: a sign, a factor, a transpose, a term that is lost.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of another kind; a direction of another shape, or one that is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> A = np.array([[2.0, 1.0], [0.0, 3.0]])
+    >>> f = lambda x: x @ A @ x / 2
+    >>> bool(so.verify.derivative(f, lambda x: (A + A.T) @ x / 2, at=np.array([0.3, -1.0])))
+    True
+    >>> print(so.verify.derivative(f, A, at=np.array([0.3, -1.0])))
+    df: wrong in hessian; 1 comparisons (hessian 1)
+    <BLANKLINE>
+    hessian: df against differences of the complex step of f
+        2 of 4 entries differ (shape (2, 2))
+          entry (0, 1): df 1, differences 0.5, ratio 2
+          entry (1, 0): df 0, differences 0.5, ratio 0
+        hint: a term is lost: df + df^T is twice the reference, so that df lacks its symmetric half
+    """
+    function_of(f, "f", 1, "a function of a point")
+    at = real_array(at, "at").astype(float)
+    one_of(KINDS, kind, "kind")
+    tolerance = positive_number(tolerance, "tolerance")
+    direction = _direction(direction, at, kind)
+    kind = "directional" if kind == "auto" and direction is not None else kind
+    point = _Point(f, at)
+    computed = _computed(df, at, direction if kind == "directional" else None)
+    recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
+    kind = point.kind_of(computed) if kind == "auto" else kind
+    shape = point.shape_of(kind)
+    if computed.shape != shape:
+        return _wrong_shape(recorder, kind, computed, point)
+    reference, how = point.reference(kind, direction)
+    names = "df", "differences" if how.startswith("diff") else "reference"
+    agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
+                              reference.error, names=names)
+    if not agrees and recorder.report.findings[-1].kind == "mismatch":
+        allowed = SAFETY * reference.error + tolerance * np.abs(reference.value).max(initial=0)
+        finding = recorder.report.findings[-1]
+        if "hint:" not in finding.entries:
+            finding.hint = lost_term(computed, reference.value, allowed, at)
+    if kind in ("gradient", "jacobian", "directional"):
+        recorder.report.curves = {kind: point.curve(computed, kind, direction)}
+    return recorder.report
+
+
+class _Point:
+    """A function at a point of any shape, as one of vectors."""
+
+    def __init__(self, f, at):
+        self.f, self.at, self.size = f, at, max(at.size, 1)
+        self.theta = at.reshape(-1)
+        self.value = np.asarray(self(self.theta))
+        if self.value.dtype.kind not in "biuf" or not np.isfinite(self.value).all():
+            raise ValueError(f"f must return finite real numbers, got {self.value!r} at the point")
+
+    def __call__(self, theta):
+        """f at a vector (n,), on a copy of its own; numbers are handed over as numbers."""
+        point = np.array(theta).reshape(self.at.shape)
+        return np.asarray(self.f(point if self.at.shape else point[()]))
+
+    def shape_of(self, kind):
+        """What a derivative of this kind has to have."""
+        own, at = self.value.shape, self.at.shape
+        return {"value": own, "gradient": own + at, "jacobian": own + at, "hessian": own + at + at,
+                "directional": own}[kind]
+
+    def kind_of(self, computed):
+        """The kind that a shape tells; a gradient or a Jacobian if none does."""
+        if computed.shape == self.shape_of("hessian") != self.shape_of("jacobian"):
+            return "hessian"
+        return "gradient" if self.value.ndim == 0 else "jacobian"
+
+    def reference(self, kind, direction):
+        """A `Difference`, and how it was made."""
+        if kind == "value":
+            eps = np.finfo(float).eps
+            return Difference(self.value, np.full(self.value.shape, eps)), "the value"
+        if kind == "hessian":
+            return self._second()
+        function, start = self, self.theta
+        if kind == "directional":
+            v = direction.reshape(-1)
+            function, start = lambda t: self(self.theta + t[0] * v), np.zeros(1)
+        difference, how = first(function, start)
+        shape = self.shape_of(kind)
+        return Difference(*(part.reshape(shape) for part in difference)), how
+
+    def _second(self):
+        """Differences of the complex step where it can be taken, else differences twice."""
+        shape = self.shape_of("hessian")
+        _, how = first(self, self.theta)
+        if how.startswith("the complex"):
+            derivatives = central(lambda theta: complex_step(self, theta), self.theta)
+            return (Difference(*(part.reshape(shape) for part in derivatives)),
+                    "differences of the complex step")
+        return Difference(*(part.reshape(shape) for part in second(self, self.theta))), \
+            "differences"
+
+    def curve(self, computed, kind, direction):
+        """Error of the central difference along a line, by step size: (steps, errors)."""
+        v = np.ones(self.size) if direction is None else direction.reshape(-1)
+        along = computed if kind == "directional" else \
+            computed.reshape(*self.value.shape, -1) @ v
+        size = float(np.linalg.norm(along)) or 1.0
+        errors = [np.linalg.norm((self(self.theta + h * v) - self(self.theta - h * v)) / (2 * h)
+                                 - along) / size for h in STEPS]
+        return STEPS, np.array(errors)
+
+
+def first(function, theta):
+    """First derivatives (..., n) as a `Difference`, and how they were made.
+
+    The complex step is believed only where central differences agree with it: a function that drops
+    the imaginary part, as `abs` and comparisons do, is not analytic.
+    """
+    differences = central(function, theta)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            exact = complex_step(function, theta)
+    except Exception:  # whatever a function does that is not made for complex numbers
+        return differences, "differences"
+    if exact.shape == differences.value.shape and np.isfinite(exact).all() and (
+            np.abs(exact - differences.value) <= SAFETY * differences.error).all():
+        eps = np.finfo(float).eps
+        return Difference(exact, 100 * eps * (np.abs(exact) + eps)), "the complex step"
+    return differences, "differences"
+
+
+def second(function, theta):
+    """Second derivatives (..., n, n) as a `Difference`.
+
+    D_ij(h) = (f(+ +) - f(+ -) - f(- +) + f(- -)) / (4 h_i h_j), with signs of h_i e_i and h_j e_j,
+    is extrapolated from h and 2 h; its rounding is that of four values.
+    """
+    n, eps = theta.size, np.finfo(float).eps
+    steps = WIDTH * np.maximum(1, np.abs(theta))
+    columns = np.diag(steps)
+
+    def difference(i, j, k):
+        a, b = k * columns[i], k * columns[j]
+        at = [function(theta + a + b), function(theta + a - b), function(theta - a + b),
+              function(theta - a - b)]
+        size = max(np.abs(value).max() for value in at)
+        return ((at[0] - at[1] - at[2] + at[3]) / (4 * k**2 * steps[i] * steps[j]),
+                8 * eps * size / (steps[i] * steps[j]))
+
+    values = np.empty((*np.shape(function(theta)), n, n))
+    errors = np.empty_like(values)
+    for i in range(n):
+        for j in range(i + 1):
+            (near, rounding), (far, _) = difference(i, j, 1), difference(i, j, 2)
+            values[..., i, j] = values[..., j, i] = near + (near - far) / 3
+            errors[..., i, j] = errors[..., j, i] = np.abs(far - near) / 10 + rounding
+    return Difference(values, errors)
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+
+def _direction(direction, at, kind):
+    if direction is None:
+        if kind == "directional":
+            raise ValueError("direction is needed for kind='directional'")
+        return None
+    if kind not in ("auto", "directional"):
+        raise ValueError(f"direction is for kind='directional', not for {kind!r}")
+    return real_array(direction, "direction", at.shape).astype(float)
+
+
+def _computed(df, at, direction):
+    """The derivative at the point, as an array of real numbers."""
+    if callable(df):
+        point = at.copy() if at.shape else at[()]
+        given = (point,) if direction is None else (point, direction.copy())
+        function_of(df, "df", len(given), "a function of the point" + " and the direction"
+                    * (len(given) - 1))
+        df = df(*given)
+    computed = np.asarray(df)
+    if computed.dtype.kind not in "biuf":
+        raise TypeError(f"df must give real numbers, got {computed.dtype}")
+    return computed.astype(float)
+
+
+def _wrong_shape(recorder, kind, computed, point):
+    """The report on a derivative of another shape, which may be the transpose."""
+    shape, entries = point.shape_of(kind), ""
+    if kind in ("jacobian", "gradient") and computed.shape == shape[::-1]:
+        reference = first(point, point.theta)[0].value.reshape(shape)
+        entries = describe_mismatch(computed, reference, names=("df", "differences"))
+    recorder.fact(kind, "shape", False, f"df has shape {computed.shape}, expected {shape}: that of "
+                  "f, then that of the point", entries)
+    return recorder.report

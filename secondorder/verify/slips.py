@@ -1,0 +1,65 @@
+"""What the difference of two arrays looks like where it is no common factor: which term is lost."""
+
+import numpy as np
+
+
+def lost_term(left, right, allowed, at):
+    """What the difference of two arrays of one shape looks like, in words; empty if like nothing.
+
+    Parameters
+    ----------
+    left, right : arrays
+        What was computed and its reference.
+    allowed : array or float
+        Absolute difference that means nothing, entry by entry.
+    at : array
+        The point.
+    """
+    missing = right - left
+    allowed = np.broadcast_to(allowed, missing.shape)
+    wrong = np.abs(missing) > allowed
+
+    def like(other):
+        """c with missing = c other everywhere; None if there is no such number."""
+        if other.shape != missing.shape or not np.abs(other).max() > 0:
+            return None
+        c = np.vdot(other, missing) / np.vdot(other, other)
+        return c if (np.abs(missing - c * other) <= 10 * allowed).all() else None
+
+    if not wrong.any():
+        return ""
+    square = left.ndim == 2 and left.shape[0] == left.shape[1] > 1
+    if square and (np.abs(left + left.T - right) <= 10 * allowed).all():
+        return "a term is lost: df + df^T is the reference, so that only one of two halves is there"
+    if square and (np.abs(left + left.T - 2 * right) <= 10 * allowed).all():
+        return ("a term is lost: df + df^T is twice the reference, so that df lacks its symmetric "
+                "half")
+    patterns = [("1", np.ones(missing.shape)), ("at", at)]
+    if square:
+        patterns.append(("diag(at)", np.diag(at.ravel()) if at.size == len(left) else np.eye(1)))
+    for name, pattern in patterns if missing.size > 1 else ():
+        c = like(pattern)
+        if c is not None:
+            return f"a term is lost: {c:.6g} times {name}"
+    if square and not wrong.diagonal().any():
+        return "the diagonal is right, and what stands beside it is not: mixed terms are lost"
+    axes = _only(wrong)
+    if axes:
+        return f"only entries with {axes} differ: the term that belongs to it is lost, or wrong"
+    if missing.ndim == 2 and min(missing.shape) > 2:
+        sizes = np.linalg.svd(missing, compute_uv=False)
+        if sizes[1] <= 10 * np.linalg.norm(allowed):
+            return "a term is lost: the difference is one outer product, u v^T"
+    return ""
+
+
+def _only(wrong):
+    """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
+    words = ("index",) if wrong.ndim == 1 else ("first index", "second index", "third index",
+                                                "fourth index")
+    for axis, word in zip(range(wrong.ndim), words):
+        others = tuple(other for other in range(wrong.ndim) if other != axis)
+        places = np.flatnonzero(wrong.any(axis=others))
+        if len(places) == 1 < wrong.shape[axis]:
+            return f"{word} {places[0]}"
+    return ""

@@ -1,0 +1,178 @@
+"""What the table and the page of `so.compare` tell, and its edges: numbers that are no numbers,
+angles beyond a right one, rows of one's own that are not symmetric."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+import secondorder as so
+from secondorder.comparison import page
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
+
+
+def problem():
+    return so.mlp([4, 3, 2, 3], rng=0), so.SoftmaxCrossEntropy(), X, Y
+
+
+@pytest.fixture(scope="module")
+def found():
+    return so.compare(*problem())
+
+
+def row(found, name):
+    return next(one for one in found.rows if one["name"] == name)
+
+
+# -- the table and the page ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number, text", [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"),
+                                          (8192, "8 KiB"), (2**20 - 1, "1024 KiB"),
+                                          (2**20, "1 MiB"), (3 * 2**20, "3 MiB")])
+def test_sizes_as_a_person_reads_them(number, text):
+    assert page.size(number) == text
+
+
+def test_every_number_of_the_table_stands_under_its_name(found):
+    head, *lines = found.table().splitlines()
+    starts = [head.index(name) + len(name) for name in page.COLUMNS[1:]]
+    assert len(lines) == len(found.rows) and len({len(line) for line in lines}) == 1
+    for line, one in zip(lines, found.rows):
+        cells = [line[:end].rsplit("  ", 1)[-1].strip() for end in starts]
+        told = dict(zip(page.COLUMNS[1:], cells))
+        values = np.linalg.eigvalsh(found.matrices[one["name"]])
+        assert line.startswith(one["name"]) and told["bytes"] == page.size(one["bytes"])
+        assert float(told["smallest"]) == pytest.approx(values[0], rel=0.06, abs=1e-12)
+        assert float(told["largest"]) == pytest.approx(values[-1], rel=0.06)
+        assert told["M - H >= 0"] == ("yes" if one["above"] else "no")
+        for name, key in (("error", "error"), ("blocks", "block_error"), ("best", "best_decrease"),
+                          ("diagonal", "diagonal_error"), ("at rate 1", "decrease"),
+                          ("its rate", "best_rate"), ("negative", "negative")):
+            assert float(told[name]) == pytest.approx(one[key], rel=0.06, abs=1e-3), (name, line)
+        assert float(told["angle"]) == pytest.approx(one["angle"], abs=0.51)
+
+
+def test_bars_show_the_best_decrease_and_none_below_zero(found):
+    rises = [{**one, "decrease": -5.0} if one["name"] == "identity" else one for one in found.rows]
+    shown = page.draw(SimpleNamespace(rows=rises, matrices=found.matrices, network=found.network,
+                                      damping=found.damping, caption=""))
+    axes = next(axes for axes in shown.findobj(lambda one: hasattr(one, "get_xlabel"))
+                if axes.get_xlabel() == "decrease of the loss")
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches],
+                               [one["best_decrease"] for one in rises])
+    np.testing.assert_allclose(axes.lines[0].get_xdata(),
+                               [max(one["decrease"], 0) for one in rises])
+    assert [text.get_text() for text in axes.get_yticklabels()] == [one["name"] for one in rises]
+
+
+# -- edges -----------------------------------------------------------------------------------------
+
+
+def test_an_error_on_nothing_is_no_number():
+    """w2 w1 x at zero: the Hessian is c beside its diagonal, and 0 on it and within the layers."""
+    net = so.mlp([1, 1, 1], activation="identity", bias=False, rng=0)
+    net.theta = np.zeros(2)
+    with np.errstate(invalid="ignore"):  # the gradient is zero, and with it every direction
+        found = so.compare(net, so.SquaredError(), np.ones((2, 1)), np.full((2, 1), 3.0))
+    np.testing.assert_allclose(found.matrices["Hessian"], [[0, -3], [-3, 0]], atol=1e-15)
+    for one in found.rows:
+        assert np.isnan(one["diagonal_error"]) and np.isnan(one["block_error"]), one["name"]
+    assert row(found, "diagonal bound")["error"] == pytest.approx(1)
+
+
+def test_a_rate_at_which_the_loss_overflows_is_never_the_best():
+    """Eleven linear layers in float32: at a thousand times a step outputs are beyond its range."""
+    net = so.mlp([2] * 12, activation="identity", init=1.0, rng=0).astype("float32")
+    found = so.compare(net, so.SquaredError(), X[:, :2], X[:, 2:])
+    infinite = [np.isinf(one["along"]) for one in found.rows]
+    assert any(many[-1] for many in infinite) and not any(many[0] for many in infinite)
+    for one in found.rows:
+        assert not np.isnan(one["along"]).any() and (one["along"] > -np.inf).all()
+        assert np.isfinite(one["best_decrease"])
+        assert one["best_decrease"] == -one["along"].min()
+
+
+def test_an_angle_may_be_obtuse(found):
+    """A row whose step leads away from the Hessian's own, and downhill all the same."""
+    net, loss, x, y = problem()
+    g, newton = so.exact.gradient(net, loss, x, y), row(found, "Hessian")["direction"]
+    across = newton - (newton @ g) / (g @ g) * g
+    v = 0.05 * g / np.linalg.norm(g) + across / np.linalg.norm(across)  # v g > 0: -v is downhill
+    P = np.eye(net.size) - np.outer(g, g) / (g @ g)
+    inverse = np.outer(v, v) / (v @ g) + P @ np.diag(RNG.uniform(1, 2, net.size)) @ P
+    own = 1e6 * np.linalg.inv(inverse)  # so large that the damping does not matter
+    one = row(so.compare(net, loss, x, y, extra={"away": own}), "away")
+    cosine = newton @ one["direction"] / np.linalg.norm(newton) / np.linalg.norm(one["direction"])
+    assert cosine < -0.5 and g @ one["direction"] < 0
+    assert one["angle"] == pytest.approx(np.degrees(np.arccos(cosine)), abs=1e-6)
+
+
+def test_only_the_symmetric_part_of_a_row_counts():
+    net, loss, x, y = problem()
+    H = so.exact.hessian(net, loss, x, y)
+    turn = np.random.default_rng(1).normal(size=H.shape)
+    found = so.compare(net, loss, x, y, extra={"turned": H + turn - turn.T})
+    np.testing.assert_allclose(found.matrices["turned"], H, atol=1e-13)
+    assert row(found, "turned")["error"] < 1e-12 and row(found, "turned")["above"]
+
+
+def test_an_operator_that_tells_its_size_is_believed():
+    net, loss, x, y = problem()
+    operator = aslinearoperator(so.exact.hessian(net, loss, x, y))
+    plain = row(so.compare(net, loss, x, y, extra={"mine": operator}), "mine")["bytes"]
+    operator.nbytes = 123
+    told = row(so.compare(net, loss, x, y, extra={"mine": operator}), "mine")["bytes"]
+    assert (plain, told) == (8 * net.size**2, 123)
+
+
+def test_a_network_of_just_the_limit_is_taken():
+    net = problem()[0]
+    assert so.compare(*problem(), limit=net.size).ok
+    with pytest.raises(MemoryError, match=f"{net.size} parameters"):
+        so.compare(*problem(), limit=net.size - 1)
+
+
+# -- promises that are broken ----------------------------------------------------------------------
+
+
+def broken(found):
+    return [(one["name"], one["promise"]) for one in found.promises if not one["ok"]]
+
+
+def test_a_fisher_matrix_that_is_off_by_a_millionth_breaks_its_promise(monkeypatch):
+    right = so.exact.fisher
+    monkeypatch.setattr(so.exact, "fisher", lambda *model, kind, **options: (
+        right(*model, kind=kind, **options) * (1 + 1e-6 * (kind == "exact"))))
+    assert broken(so.compare(*problem())) == [("Fisher, exact", "equals Gauss-Newton")]
+
+
+def test_a_diagonal_that_is_no_bound_breaks_its_own_promise(monkeypatch):
+    """The other diagonal, with cross terms, is one still."""
+    right = so.residual_partitioning.bound
+
+    def halved(*model, cross=False, **options):
+        found = right(*model, cross=cross, **options)
+        if not cross:
+            found.curvature[:] *= 0.1
+        return found
+
+    monkeypatch.setattr(so.residual_partitioning, "bound", halved)
+    found = broken(so.compare(*problem()))
+    assert len(found) == 1 and found[0][0] == "diagonal bound" and "bounds" in found[0][1]
+
+
+def test_nothing_is_promised_of_gauss_newton_where_the_loss_is_not_convex():
+    class Doubtful(so.SquaredError):
+        """A loss whose author does not say that it is convex."""
+
+        convex = False
+
+    net, _, x, _ = problem()
+    promised = {loss.convex: {(one["name"], one["promise"])
+                              for one in so.compare(net, loss, x, x[:, :3]).promises}
+                for loss in (so.SquaredError(), Doubtful())}
+    assert promised[True] - promised[False] == {("Gauss-Newton", "positive semidefinite")}

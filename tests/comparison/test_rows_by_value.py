@@ -1,0 +1,155 @@
+"""The rows of `so.compare` against what stands in their names, entry by entry and byte by byte."""
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+import secondorder as so
+
+RNG = np.random.default_rng(5)
+X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
+SIZES = [4, 3, 2, 3]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return so.compare(so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy(), X, Y)
+
+
+def row(found, name):
+    return next(one for one in found.rows if one["name"] == name)
+
+
+def test_the_absolute_hessian_is_the_root_of_its_square(found):
+    """|H| = (H H)^(1/2): of a negative eigenvalue the size, not 0."""
+    H, M = found.matrices["Hessian"], found.matrices["|H|"]
+    assert np.linalg.eigvalsh(H)[0] < -1e-3  # a case that tells
+    np.testing.assert_allclose(M @ M, H @ H, atol=1e-13)
+    assert np.linalg.eigvalsh(M)[0] >= -1e-12
+    np.testing.assert_allclose(M, linalg.polar(H)[1], atol=1e-12)
+
+
+def test_other_rows_are_what_their_names_say(found):
+    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
+    J = so.exact.jacobian(net, X)  # (S, C, P)
+    np.testing.assert_allclose(found.matrices["J'J / S"], np.einsum("scp,scq->pq", J, J) / len(X),
+                               atol=1e-13)
+    rows = so.exact.sample_gradients(net, loss, X, Y)
+    np.testing.assert_allclose(found.matrices["Fisher, empirical"], rows.T @ rows / len(X),
+                               atol=1e-13)
+    p = np.exp(net(X)) / np.exp(net(X)).sum(axis=1, keepdims=True)
+    of_loss = np.einsum("sc,cd->scd", p, np.eye(3)) - p[:, :, None] * p[:, None]
+    for name in ("Gauss-Newton", "Fisher, exact"):
+        np.testing.assert_allclose(
+            found.matrices[name], np.einsum("scp,scd,sdq->pq", J, of_loss, J) / len(X), atol=1e-13)
+    for name, cross in (("diagonal bound", False), ("diagonal bound, cross terms", True)):
+        bound = so.residual_partitioning.bound(net, loss, X, Y, cross=cross).curvature
+        np.testing.assert_array_equal(found.matrices[name], np.diag(bound))
+    for name, curvature in (("PCH-1", "pch-1"), ("PCH-2", "pch-2"), ("KFRA", "gauss-newton"),
+                            ("KFAC", "fisher-exact")):
+        matrix = so.eacg.matrix(net, loss, X, Y, curvature=curvature)
+        np.testing.assert_allclose(found.matrices[name], matrix, atol=1e-15)
+    np.testing.assert_array_equal(found.matrices["identity"], np.eye(net.size))
+
+
+def test_what_every_row_takes_to_store(found):
+    """A dense matrix 8 P^2 bytes, a diagonal 8 P, Kronecker factors 8 (n^2 + (m + 1)^2) a layer;
+    the low-rank factors are those of every sample.
+    """
+    P = so.mlp(SIZES, rng=0).size
+    for name in ("Hessian", "Gauss-Newton", "J'J / S", "Fisher, exact", "Fisher, empirical", "|H|"):
+        assert row(found, name)["bytes"] == 8 * P * P
+    for name in ("diagonal bound", "diagonal bound, cross terms"):
+        assert row(found, name)["bytes"] == 8 * P
+    factors = sum(8 * (n * n + (m + 1)**2) for m, n in zip(SIZES, SIZES[1:]))
+    for name in ("PCH-1", "PCH-2", "KFRA", "KFAC"):
+        assert row(found, name)["bytes"] == factors
+    assert row(found, "identity")["bytes"] == 0
+    few = so.compare(so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy(), X[:10], Y[:10])
+    one = so.compare(so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy(), X[:1], Y[:1])
+    stored = row(one, "low-rank factors")["bytes"]
+    assert stored > 0 and row(few, "low-rank factors")["bytes"] == 10 * stored
+    assert row(found, "low-rank factors")["bytes"] == 30 * stored
+
+
+def test_no_bias_and_a_fixed_layer_take_less():
+    loss = so.SoftmaxCrossEntropy()
+    plain = so.compare(so.mlp(SIZES, bias=False, rng=0), loss, X, Y)
+    assert row(plain, "KFAC")["bytes"] == sum(8 * (n * n + m * m)
+                                              for m, n in zip(SIZES, SIZES[1:]))
+    fixed = so.Network([so.Linear(4, 3, trainable=False, rng=0), so.Activation("tanh"),
+                        so.Linear(3, 3, rng=1)])
+    assert row(so.compare(fixed, loss, X, Y), "KFAC")["bytes"] == 8 * (9 + 16)
+
+
+def test_the_step_of_a_diagonal_matrix_is_shifted_as_that_of_any_other():
+    """d = -(M + (shift + damping) I)^-1 g with shift = -min(M): one rule for all rows."""
+    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
+    entries = np.random.default_rng(2).normal(size=net.size)
+    nearly = np.diag(entries)
+    nearly[0, 1] = nearly[1, 0] = 1e-12  # the same matrix, and not diagonal
+    own = {"diagonal": np.diag(entries), "nearly": nearly, "positive": np.diag(abs(entries))}
+    found, g = so.compare(net, loss, X, Y, extra=own), so.exact.gradient(net, loss, X, Y)
+    assert entries.min() < -0.1
+    np.testing.assert_allclose(row(found, "diagonal")["direction"],
+                               -g / (entries - entries.min() + found.damping), rtol=1e-12)
+    np.testing.assert_allclose(row(found, "nearly")["direction"],
+                               row(found, "diagonal")["direction"], rtol=1e-8)
+    np.testing.assert_allclose(row(found, "positive")["direction"],
+                               -g / (abs(entries) + found.damping), rtol=1e-12)
+    assert row(found, "diagonal")["negative"] == (entries < 0).sum()
+    assert row(found, "positive")["negative"] == 0
+    assert not row(found, "diagonal")["above"]
+
+
+def test_damping_is_a_share_of_the_mean_size_of_the_eigenvalues(found):
+    values = np.linalg.eigvalsh(found.matrices["Hessian"])
+    assert found.damping == pytest.approx(0.2 * np.abs(values).mean(), rel=1e-12)
+
+
+def test_best_of_many_rates_and_the_change_at_rate_one(found):
+    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
+    start, theta = net.evaluate(loss, X, Y).loss, net.theta.copy()
+    for name in ("Gauss-Newton", "KFAC", "identity"):
+        one, drops = row(found, name), {}
+        for rate in np.logspace(-3, 3, 61):
+            net.theta = theta + rate * one["direction"]
+            drops[rate] = start - net.evaluate(loss, X, Y).loss
+        best = max(drops, key=drops.get)
+        assert one["best_rate"] == pytest.approx(best) and one["best_decrease"] == pytest.approx(
+            drops[best], rel=1e-9)
+        np.testing.assert_allclose(one["along"], [-drop for drop in drops.values()], atol=1e-12)
+        assert one["decrease"] == pytest.approx(-one["along"][30], rel=1e-12)
+
+
+def test_blocks_and_diagonal_of_an_error_are_their_own():
+    """A row that is right within the layers, and one that is right on the diagonal alone."""
+    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
+    H = so.exact.hessian(net, loss, X, Y)
+    within = np.zeros_like(H)
+    for a, b in ((0, 15), (15, 23), (23, 32)):
+        within[a:b, a:b] = H[a:b, a:b]
+    found = so.compare(net, loss, X, Y, extra={"blocks": within, "diagonal": np.diag(np.diag(H))})
+    blocks, diagonal = row(found, "blocks"), row(found, "diagonal")
+    assert blocks["block_error"] == diagonal["diagonal_error"] == blocks["diagonal_error"] == 0
+    assert blocks["error"] == pytest.approx(np.linalg.norm(H - within) / np.linalg.norm(H))
+    assert diagonal["error"] == pytest.approx(
+        np.sqrt(1 - (np.diag(H)**2).sum() / (H**2).sum()))
+    assert diagonal["block_error"] == pytest.approx(
+        np.sqrt(1 - (np.diag(H)**2).sum() / (within**2).sum()))
+    np.testing.assert_allclose(blocks["eigenvalues"], np.linalg.eigvalsh(within), atol=1e-13)
+
+
+def test_the_bound_is_above_and_gauss_newton_is_not(found):
+    """`above`: whether M - H is positive semidefinite, against the least eigenvalue of it."""
+    H = found.matrices["Hessian"]
+    seen = set()
+    for one in found.rows:
+        least = np.linalg.eigvalsh(found.matrices[one["name"]] - H)[0]
+        if abs(least) > 1e-10:
+            assert one["above"] == (least > 0), one["name"]
+            seen.add(one["above"])
+        values = np.linalg.eigvalsh(found.matrices[one["name"]])
+        assert one["negative"] == (values < -1e-12).sum(), one["name"]
+    assert False in seen
+    assert row(found, "Hessian")["above"] and row(found, "|H|")["above"]

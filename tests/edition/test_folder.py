@@ -1,0 +1,257 @@
+"""The folder of an edition: written whole, never over something, found by the commands."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from secondorder import cli, edition, ledger
+from secondorder.edition import loading
+from secondorder.ledger import registry
+
+NOTES = Path(__file__).with_name("notes")
+SOURCE = r"""\title{On "halves"}
+\section{One} The half of a number is
+\begin{equation} h(x) = \frac{x}{2}. \label{half} \end{equation}
+Its derivative is \[ h' = \tfrac12 \] and twice \eqref{half} is
+\begin{equation} 2 h(x) = x. \end{equation}
+"""
+FORMULAS = '''
+
+def half(x):
+    """h(x) = x / 2, (1)."""
+    return x / 2
+'''
+CHECKED = '''
+from secondorder.ledger import Derivative, Equal
+
+from . import PRINTED, formulas, paper
+
+
+@paper.equation("1", statement="The half.", formula=PRINTED["1"], kind="identity", verdict="holds",
+                implements=formulas.half)
+def equation_1(rng):
+    x = rng.normal(size=3)
+    return [Equal("half", formulas.half(x), OTHER, 1e-12)]
+
+
+@paper.equation("2", statement="Twice the half.", formula=PRINTED["2"], kind="claim",
+                verdict="unchecked")
+def equation_2(rng):
+    return []
+'''
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A working directory with a paper; what it loads is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "paper.tex").write_text(SOURCE)
+    yield tmp_path
+    for key in set(registry.REGISTRY.papers) - set(ledger.PAPERS):
+        loading.unload(key)
+
+
+def command(*arguments, capsys):
+    status = cli.main([str(one) for one in arguments])
+    return status, capsys.readouterr()
+
+
+def test_a_new_edition_is_shown_verified_and_counted(desk, capsys):
+    status, told = command("edition", "new", "my-halves", "--tex", "paper.tex", capsys=capsys)
+    assert status == 0 and "2 numbered displays, 1 without a number" in told.out
+    assert sorted(path.name for path in (desk / "my-halves").iterdir()) == [
+        "EQUATIONS.md", "READING.md", "__init__.py", "displays.tex", "edition.toml",
+        "equations.py", "formulas.py"]
+    status, told = command("show", "my-halves", "1", capsys=capsys)
+    assert status == 0 and "unchecked: nobody has written its check yet" in told.out
+    assert "h(x) = x/2" in told.out and "The half of a number is" in told.out
+    assert "[my-halves] Equation (1)" in told.out
+    status, told = command("verify", "my-halves", capsys=capsys)
+    assert status == 0 and "2 checks of 2 labels: 2 unchecked; 0 failed" in told.out
+    status, told = command("verify", "my-halves", "--strict", capsys=capsys)
+    assert status == 1 and "--strict: 2 of 2 displays unchecked" in told.out
+    status, told = command("verify", "my-halves", "2", "--json", capsys=capsys)
+    (one,) = json.loads(told.out)
+    assert status == 0 and one["ok"] is None and one["verdict"] == "unchecked"
+    assert one["statement"] == "Its derivative is $h' = \\tfrac12$ and twice (1) is" or \
+        one["statement"] == "and twice (1) is"
+    page = (desk / "my-halves" / "EQUATIONS.md").read_text()
+    assert "2 checks of 2 labels: 2 unchecked." in page and "Not checked yet" in page
+    assert edition.printed("my-halves")["unnumbered-1"] == r"h' = \tfrac12"
+    assert "unnumbered-1: paper.tex, line 4" in (desk / "my-halves/READING.md").read_text()
+
+
+def test_an_edition_is_found_where_load_says(desk, capsys, monkeypatch):
+    edition.new("my-halves", desk / "paper.tex", desk)
+    (desk / "else").mkdir()
+    monkeypatch.chdir(desk / "else")
+    assert command("show", "my-halves", "1", capsys=capsys)[0] == 2
+    status, told = command("show", "my-halves", "1", "--load", "../my-halves", capsys=capsys)
+    assert status == 0 and "h(x) = x/2" in told.out
+    status, told = command("show", "my-halves", "1", "--load", "../none", capsys=capsys)
+    assert status == 2 and "--load: no such folder: ../none" in told.err
+    status, told = command("show", "my-halves", "1", "--load", desk / "else", capsys=capsys)
+    assert status == 2 and "holds no edition" in told.err
+
+
+def write_checks(folder, other):
+    with (folder / "formulas.py").open("a") as file:
+        file.write(FORMULAS)
+    (folder / "equations.py").write_text(CHECKED.replace("OTHER", other))
+
+
+def test_a_check_that_notices_everything(desk, capsys):
+    write_checks(edition.new("my-halves", "paper.tex").folder, "0.5 * x")
+    status, told = command("edition", "test", "my-halves", capsys=capsys)
+    assert status == 0, told.out
+    assert "1 holds, 1 unchecked; 1 implementation spoiled, 0 ways of being wrong unnoticed, " \
+        "0 checks failed" in told.out
+    assert "Implemented by [`formulas.half`](formulas.py#L8)" in (
+        desk / "my-halves" / "EQUATIONS.md").read_text()
+    status, told = command("verify", "my-halves", "--strict", capsys=capsys)
+    assert status == 1 and "1 of 2 displays unchecked" in told.out
+    assert command("verify", "my-halves", "1", "--strict", capsys=capsys)[0] == 0
+
+
+def test_a_check_that_notices_nothing_is_named(desk, capsys):
+    write_checks(edition.new("my-halves", "paper.tex").folder, "formulas.half(x)")
+    assert command("verify", "my-halves", capsys=capsys)[0] == 0
+    status, told = command("edition", "test", "my-halves", capsys=capsys)
+    assert status == 1 and "unnoticed: my-halves 1: formulas.half: sign" in told.out
+    assert "3 ways of being wrong unnoticed" in told.out
+
+
+def test_a_check_that_fails_is_told(desk, capsys):
+    write_checks(edition.new("my-halves", "paper.tex").folder, "0.25 * x")
+    status, told = command("edition", "test", "my-halves", capsys=capsys)
+    assert status == 1 and "FAILED my-halves 1: half: error" in told.out
+    assert "the ratio is 2 everywhere" in told.out
+
+
+def test_what_claims_something_needs_a_verdict(desk, capsys):
+    folder = edition.new("my-halves", "paper.tex").folder
+    write_checks(folder, "0.5 * x")
+    text = (folder / "equations.py").read_text()
+    (folder / "equations.py").write_text(text.replace('verdict="holds"', 'verdict="unchecked"'))
+    status, told = command("verify", "my-halves", capsys=capsys)
+    assert status == 1 and "say which verdict it has instead of 'unchecked'" in told.out
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("x = (", "equations.py, line 1: SyntaxError"), ("\nx = y", "equations.py, line 2: NameError"),
+    ("import none_such", "equations.py, line 1: ModuleNotFoundError")])
+def test_an_error_in_a_file_of_the_author_has_its_place(desk, capsys, text, expected):
+    folder = edition.new("my-halves", "paper.tex").folder
+    (folder / "equations.py").write_text(text)
+    status, told = command("verify", "my-halves", capsys=capsys)
+    assert status == 2 and expected in told.err and len(told.err.splitlines()) == 1
+    assert "my-halves" not in registry.REGISTRY.papers
+
+
+def test_a_folder_that_registers_nothing_or_another_key(desk):
+    folder = edition.new("my-halves", "paper.tex").folder
+    (folder / "__init__.py").write_text("")
+    with pytest.raises(ValueError, match="registers no paper 'my-halves'"):
+        edition.load(folder)
+    for mark, words in (("key = 3", "names no key"), ("key = ", "cannot be read"),
+                        ('key = "low-rank"', "package's own papers")):
+        (folder / "edition.toml").write_text(mark)
+        with pytest.raises(ValueError, match=words):
+            edition.load(folder)
+
+
+@pytest.mark.parametrize("key, expected", [
+    ("a/b", "a name, no path"), ("../b", "a name, no path"), ("..", "a name, no path"),
+    ("a\\b", "a name, no path"), ("", "letters, digits and hyphens"), ("a b", "letters"),
+    ("-x", "letters"), ("a" * 61, "letters"), ("low-rank", "package's own"),
+    ("Low-Rank", "package's own"), ("json", "is a Python module"), ("numpy", "'numpy-paper'"),
+    ("secondorder", "is a Python module")])
+def test_bad_keys(desk, key, expected):
+    with pytest.raises(ValueError, match=expected):
+        edition.new(key, "paper.tex")
+    assert [path.name for path in desk.iterdir()] == ["paper.tex"]
+
+
+@pytest.mark.parametrize("make", [
+    lambda place: place.mkdir(), lambda place: place.write_text("mine"),
+    lambda place: place.symlink_to("nowhere")])
+def test_nothing_is_overwritten(desk, capsys, make):
+    make(desk / "my-halves")
+    before = os.lstat(desk / "my-halves")
+    status, told = command("edition", "new", "my-halves", "--tex", "paper.tex", capsys=capsys)
+    assert status == 2 and "is there already: nothing is overwritten" in told.err
+    assert os.lstat(desk / "my-halves").st_ino == before.st_ino
+
+
+def test_what_cannot_be_read_leaves_nothing(desk, capsys):
+    (desk / "broken.tex").write_text("a\n\\begin{align} b")
+    status, told = command("edition", "new", "my-halves", "--tex", "broken.tex", capsys=capsys)
+    assert status == 2 and told.err.splitlines() == [
+        "secondorder edition: error: broken.tex, line 2: \\begin{align} is never closed"]
+    (desk / "empty.tex").write_text("nothing")
+    status, told = command("edition", "new", "my-halves", "--tex", "empty.tex", capsys=capsys)
+    assert status == 2 and "has no display: nothing was written" in told.err
+    assert not (desk / "my-halves").exists() and not list(desk.glob(".*"))
+
+
+def test_numbers_that_are_borne_twice(desk):
+    (desk / "twice.tex").write_text("$$a \\tag{1}$$ $$a \\tag{1}$$ $$b \\tag{1}$$ $$c \\tag{$x$}$$")
+    made = edition.new("twice-note", "twice.tex")
+    assert made.labels == ("1", "1-again", "x")
+    assert [line.partition(": ")[2] for line in made.unread] == [
+        "(1) is printed again, unchanged",
+        "the number (1) is borne twice; the later display stands as 1-again"]
+    edition.load(made.folder)
+    assert [result.labels[0] for result in ledger.run("twice-note")] == ["1", "1-again", "x"]
+
+
+@pytest.mark.parametrize("words", [
+    'A "quoted" word is', "It ends in \\", 'a """', "{0} {x} %s", "\\N{x} \\u12 \\alpha is",
+    "a\x07b\u2028c", '\\"{o} and "\\x"'])
+def test_sentences_that_python_would_read_otherwise(desk, words):
+    """They stand in the files as texts, and come back as they were."""
+    (desk / "odd.md").write_text(f"# {words}\n\n{words}\n\n$$a \\tag{{1}}$$")
+    made = edition.new("odd-note", "odd.md")
+    edition.load(made.folder)
+    (result,) = ledger.run("odd-note")
+    assert result.statement.split() == made.reading.displays[0].sentence.split() == words.split()
+
+
+def test_formulas_that_no_page_can_draw_are_shown_in_latex(desk, capsys):
+    (desk / "odd.tex").write_text("$$a = b^ \\tag{1}$$ $$\\foo\\tag{2}$$")
+    edition.new("odd-note", "odd.tex")
+    status, told = command("show", "odd-note", "1", capsys=capsys)
+    assert status == 0 and "formula (in LaTeX):" in told.out and "a = b^" in told.out
+    if importlib.util.find_spec("math_core"):
+        status, told = command("book", "odd-note", "--out", "book", "--jobs", "1", capsys=capsys)
+        page = (desk / "book" / "odd-note.html").read_text()
+        assert status == 0 and r"<pre>\foo</pre>" in page and "unchecked" in page
+
+
+def test_the_book_of_an_edition(desk, capsys):
+    pytest.importorskip("math_core")
+    edition.new("everything-note", NOTES / "torture.tex")
+    status, told = command("book", "everything-note", "--out", "book", "--jobs", "1",
+                           "--seeds", "1", capsys=capsys)
+    assert status == 0 and "everything-note: 14 articles" in told.out
+    page = (desk / "book" / "everything-note.html").read_text()
+    assert "A note that uses everything" in page and page.count("unchecked") > 14
+    assert page.count("<math") >= 14 and "not as it should be" not in page
+
+
+def test_as_a_process_in_the_folder_of_the_paper(desk):
+    """`python -m secondorder` has the working directory among its modules."""
+    for arguments, status in ((("edition", "new", "halves", "--tex", "paper.tex"), 0),
+                              (("edition", "new", "halves", "--tex", "paper.tex"), 2),
+                              (("verify", "halves"), 0), (("show", "halves", "2"), 0)):
+        done = subprocess.run([sys.executable, "-m", "secondorder", *arguments],
+                              capture_output=True, text=True, cwd=desk)
+        assert done.returncode == status, done.stderr
+    assert "nothing is overwritten" in subprocess.run(
+        [sys.executable, "-m", "secondorder", "edition", "new", "halves", "--tex", "paper.tex"],
+        capture_output=True, text=True, cwd=desk).stderr

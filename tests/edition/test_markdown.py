@@ -1,0 +1,95 @@
+"""Displays of Markdown papers: numbers behind them, several in one, broken ones listed."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import displays
+from secondorder.edition import ReadingError, read
+
+PAPERS = {"residual-partitioning": "residual_partitioning.md", "ea-cg": "eacg_pch.md",
+          "low-rank": "low_rank_cubic.md"}
+
+
+def of(text, folder):
+    (folder / "paper.md").write_text(text, encoding="utf-8")
+    return read(folder / "paper.md")
+
+
+def test_numbers_and_sentences(tmp_path):
+    found = of("""# A *paper*
+
+Some words. The model is
+
+$$f(x) = x \\quad (1)$$
+
+## Two
+
+**Theorem 2.1 (Taylor).** As (1) says, also
+
+$$\\begin{aligned} a &= b \\\\ &= c \\end{aligned} \\tag{2}$$
+and
+
+$$\\begin{aligned} d &= e \\quad (3a) \\\\ g &= h & (3b) \\end{aligned}$$
+
+```tex
+$$ code \\tag{9} $$
+```
+Not `$$ this $$` either, but
+\\[
+  \\R = \\mathbb{R}
+\\]
+and $$ i = j (4) $$ too.
+""", tmp_path)
+    assert found.title == "A *paper*" and found.unread == []
+    assert [display.label for display in found.displays] == ["1", "2", "3a", "3b", None, None]
+    assert [display.line for display in found.displays] == [5, 11, 14, 14, 21, 23]
+    assert found.displays[0].sentence == "The model is" and found.displays[1].section == "Two"
+    assert found.displays[1].formula.startswith(r"\begin{aligned}") \
+        and "tag" not in found.displays[1].formula
+    assert [display.formula for display in found.displays[2:4]] == ["d = e", "g = h"]
+    assert [str(theorem) for theorem in found.theorems] == ["Theorem 2.1 (Taylor)"]
+
+
+def test_a_broken_display_is_listed_and_the_others_are_read(tmp_path):
+    found = of("$$a \\tag{1}$$\n\n$$\n\\frac{b \\tag{2}\n$$\n\n$$c$$\n", tmp_path)
+    assert [display.label for display in found.displays] == ["1", None]
+    assert found.unread == ["paper.md, line 4: { is never closed"]
+    with pytest.raises(ReadingError, match=r"paper.md, line 3: \$\$ is never closed"):
+        of("a\n\n$$ b", tmp_path)
+
+
+def text_of(paper):
+    """The paper's text: in $SECONDORDER_PAPERS, or in `papers` beside $SECONDORDER_DATA."""
+    folder = os.environ.get("SECONDORDER_PAPERS")
+    if folder is None and "SECONDORDER_DATA" in os.environ:
+        folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
+    path = None if folder is None else Path(folder) / PAPERS[paper]
+    if path is None or not path.is_file():
+        pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
+    return path
+
+
+@pytest.mark.parametrize("paper, broken", [("residual-partitioning", []), ("ea-cg", []),
+                                           ("low-rank", ["56"])])
+def test_displays_of_the_papers_come_out_right(paper, broken):
+    """Every number, each with the formula that the text has; (56) does not close its braces."""
+    path = text_of(paper)
+    listed = path.parents[1] / "equations" / "labels.json"
+    found = read(path)
+    got = {display.label: display.formula for display in reversed(found.numbered)}
+    if listed.is_file():
+        wanted = [one["label"] for one in json.loads(listed.read_text())[paper]]
+        numbers = {label for label in wanted if label[0].isdigit()}
+        assert set(got) == numbers - set(broken)
+    assert len(found.unread) == len(broken)
+    of_text = {}
+    for display in displays.displays(path.read_text(encoding="utf-8")):
+        for number, latex in displays.lines_of(display).items():
+            of_text.setdefault(number, latex)
+    assert len(got) >= 23
+    wrong = [label for label, formula in got.items()
+             if displays.digest(formula) != displays.digest(of_text[label])]
+    assert wrong == []

@@ -1,0 +1,109 @@
+"""Eigenpairs at the ends of the spectrum: those of the dense matrix, with true residuals."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import secondorder as so
+
+KINDS = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
+         "fisher": so.exact.fisher,
+         "fisher-empirical": lambda *a, **o: so.exact.fisher(*a, kind="empirical", **o)}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(2)
+    net = so.mlp([4, 7, 5, 3], rng=1)  # 35 + 40 + 18 = 93 parameters
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(30, 4)), rng.integers(0, 3, 30)
+
+
+def chosen(values, k, which):
+    """Of all eigenvalues, falling: those that are asked for."""
+    falling = np.sort(values)[::-1]
+    order = {"LA": -falling, "SA": falling, "LM": -np.abs(falling)}[which]
+    return np.sort(falling[np.argsort(order)[:k]])[::-1]
+
+
+@pytest.fixture
+def by_products(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("secondorder.exact.eigenpairs"), "SMALL", 1)
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "LM"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1, 5, 60])
+def test_from_the_matrix(problem, kind, which, k):
+    compare(problem, kind, which, k)
+
+
+@pytest.mark.parametrize("kind, which", [("hessian", "SA"), *((kind, which) for kind in KINDS
+                                                              for which in ("LA", "LM"))])
+@pytest.mark.parametrize("k", [1, 5])
+def test_by_products(problem, by_products, kind, which, k):
+    compare(problem, kind, which, k)
+
+
+def compare(problem, kind, which, k):
+    """With the pairs of the dense matrix."""
+    C = KINDS[kind](*problem, l2=0.1)
+    found = so.exact.eigenpairs(*problem, k, which, kind, l2=0.1)
+    assert np.allclose(found.values, chosen(np.linalg.eigvalsh(C), k, which), rtol=0, atol=1e-10)
+    off = np.linalg.norm(C @ found.vectors - found.vectors * found.values, axis=0)
+    assert np.allclose(found.residuals, off, atol=1e-13) and off.max() < 1e-9
+    assert np.allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-12)
+    assert found.products >= k
+
+
+def test_a_block_in_chunks(problem, by_products):
+    C = so.exact.hessian(*problem)[35:75, 35:75]
+    for options in ({}, {"batch_size": 7}):
+        found = so.exact.eigenpairs(*problem, 3, layer=2, **options)
+        assert np.allclose(found.values, np.linalg.eigvalsh(C)[:-4:-1], atol=1e-11)
+        found = so.exact.eigenpairs(*problem, 2, "SA", layer=slice(2, None), **options)
+        whole = np.linalg.eigvalsh(so.exact.hessian(*problem)[35:, 35:])
+        assert np.allclose(found.values, whole[1::-1], atol=1e-11)
+
+
+def test_a_linear_model_in_closed_form(by_products):
+    """Each eigenvalue of the moments of [x 1] stands once for every output."""
+    rng = np.random.default_rng(0)
+    net, x = so.mlp([20, 3], rng=0), rng.normal(size=(50, 20))
+    features = np.hstack([x, np.ones((50, 1))])
+    values = np.linalg.eigvalsh(features.T @ features / 50)[::-1]
+    found = so.exact.eigenpairs(net, so.SquaredError(), x, np.zeros((50, 3)), 4)
+    assert np.allclose(found.values, values[[0, 0, 0, 1]], rtol=1e-10)
+
+
+def test_a_matrix_of_zeros(by_products):
+    net = so.Network([so.Linear(8, 8, rng=0), so.Activation("relu"), so.Linear(8, 2, bias=False)])
+    net.theta = -np.ones(net.size)  # all units dead, but for the output's weights of dead inputs
+    problem = net, so.SquaredError(), np.ones((3, 8)), np.zeros((3, 2))
+    found = so.exact.eigenpairs(*problem, 2)
+    assert not found.values.any() and not found.residuals.any()
+
+
+def test_pairs_that_do_not_converge(problem, by_products):
+    with pytest.raises(RuntimeError, match="of 5 converged in .* products"):
+        so.exact.eigenpairs(*problem, 5, "SA", max_iterations=1)
+
+
+def test_more_pairs_than_parameters(problem):
+    with pytest.raises(ValueError, match="k must be at most 93, the number of parameters, got 94"):
+        so.exact.eigenpairs(*problem, 94)
+
+
+def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkeypatch):
+    monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
+    so.exact.eigenpairs(*problem, 3)
+    assert capfd.readouterr().err == ""
+    so.exact.eigenpairs(*problem, 3, progress=True)
+    assert "eigenpairs, 3 of 93: " in capfd.readouterr().err
+    monkeypatch.setattr("sys.stderr", None)
+    so.exact.eigenpairs(*problem, 3, progress=True)
+
+
+def test_the_same_pairs_every_time(problem, by_products):
+    one, other = (so.exact.eigenpairs(*problem, 3) for _ in range(2))
+    assert (one.vectors == other.vectors).all()

@@ -1,0 +1,196 @@
+"""Laplace's approximation: exact for linear models, where Bayes' rule has closed forms."""
+
+import copy
+import importlib
+
+import numpy as np
+import pytest
+from scipy.special import expit, gammaln
+from scipy.stats import multivariate_normal, norm, poisson
+
+import secondorder as so
+from harness.cases import relative
+
+TAU, S2 = 0.7, 0.3
+
+
+def linear(outputs=2, samples=11, tau=TAU, s2=S2, seed=0):
+    """A linear model at the maximum of its posterior; the features [x 1], one row a sample."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(samples, 3)), rng.normal(size=(samples, outputs))
+    features = np.hstack([x, np.ones((samples, 1))])
+    W = np.linalg.solve(features.T @ features / s2 + tau * np.eye(4), features.T @ y / s2).T
+    net = so.mlp([3, outputs], rng=0)
+    net.theta = np.concatenate([W[:, :-1].ravel(), W[:, -1]])
+    return net, x, y, features
+
+
+def of(net, x, y, **options):
+    return so.exact.posterior(net, so.SquaredError(), x, y, TAU, noise_variance=S2, **options)
+
+
+# -- closed forms ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["gauss-newton", "hessian", "fisher"])
+@pytest.mark.parametrize("batch_size", [None, 4])
+def test_the_evidence_of_linear_regression(kind, batch_size):
+    """y ~ N(0, s^2 I + features features^T / tau), each output alone: the integral in closed
+    form."""
+    net, x, y, features = linear()
+    covariance = S2 * np.eye(len(x)) + features @ features.T / TAU
+    exact = sum(multivariate_normal.logpdf(column, cov=covariance) for column in y.T)
+    found = of(net, x, y, kind=kind, batch_size=batch_size).log_evidence()
+    assert found == pytest.approx(exact, rel=1e-11)
+
+
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_the_variance_of_linear_regression(structure):
+    net, x, y, features = linear()
+    x_new = np.random.default_rng(5).normal(size=(6, 3))
+    new = np.hstack([x_new, np.ones((6, 1))])
+    precision = features.T @ features / S2 + TAU * np.eye(4)
+    if structure == "diagonal":
+        precision = np.diag(np.diag(precision))
+    variance = np.einsum("si,ij,sj->s", new, np.linalg.inv(precision), new)
+    found = of(net, x, y, structure=structure)
+    assert relative(found.variance(x_new), np.stack([variance] * 2, axis=1)) < 1e-12
+    covariance = found.covariance(x_new)
+    assert np.allclose(covariance, variance[:, None, None] * np.eye(2), atol=1e-13)
+
+
+def test_one_parameter_by_an_integral():
+    """The evidence of a Poisson rate and of a coin, close to the integral over the only weight."""
+    x, counts = np.ones((400, 1)), np.random.default_rng(0).poisson(3.0, size=(400, 1)) * 1.0
+    coins = (np.random.default_rng(1).random((400, 1)) < 0.3) * 1.0
+    grid = np.linspace(-4, 4, 40001)
+    for loss, y, log_p in ((so.PoissonNLL(), counts, lambda w: poisson.logpmf(counts, np.exp(w))),
+                           (so.PoissonNLL(full=True), counts,
+                            lambda w: poisson.logpmf(counts, np.exp(w))),
+                           (so.BinaryCrossEntropy(), coins,
+                            lambda w: np.log(np.where(coins == 1, expit(w), expit(-w))))):
+        joint = np.array([log_p(w).sum() + norm.logpdf(w, scale=TAU**-0.5) for w in grid[::20]])
+        top = joint.max()
+        exact = top + np.log(np.trapezoid(np.exp(joint - top), grid[::20]))
+        net = so.Network([so.Linear(1, 1, bias=False, init=0.0)])
+        net.theta = grid[::20][[joint.argmax()]]
+        found = so.exact.posterior(net, loss, x, y, TAU).log_evidence()
+        assert found == pytest.approx(exact, abs=5e-3)
+
+
+def test_classes_by_dense_linear_algebra():
+    rng = np.random.default_rng(3)
+    net, loss = so.mlp([3, 4, 3], rng=0), so.SoftmaxCrossEntropy()
+    x, y = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    precision = 20 * so.exact.gauss_newton(net, loss, x, y) + TAU * np.eye(net.size)
+    p = so.exact.posterior(net, loss, x, y, TAU)
+    sign, log_det = np.linalg.slogdet(precision)
+    probability = np.exp(net(x)) / np.exp(net(x)).sum(axis=1, keepdims=True)
+    expected = (np.log(probability[np.arange(20), y]).sum() + net.size / 2 * np.log(TAU)
+                - TAU / 2 * net.theta @ net.theta - log_det / 2)
+    assert sign == 1 and p.log_evidence() == pytest.approx(expected, rel=1e-12)
+    J = so.exact.jacobian(net, x[:4])
+    assert relative(p.covariance(x[:4]), J @ np.linalg.inv(precision) @ J.swapaxes(1, 2)) < 1e-11
+
+
+def test_single_precision():
+    """A prior that is small beside the curvature's rounding in float32 is no trouble."""
+    net, x, y, _ = linear(samples=3)
+    single = net.astype("float32")
+    exact, found = (of(n, 30 * x, y) for n in (net, single))
+    assert found.log_evidence() == pytest.approx(exact.log_evidence(), rel=1e-4)
+    assert relative(found.variance(x), exact.variance(x)) < 1e-3
+    assert found.sample(rng=0).dtype == np.float32
+
+
+# -- draws -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_draws_have_the_covariance(structure):
+    net, x, y, features = linear(outputs=1)
+    p = of(net, x, y, structure=structure)
+    draws = p.sample(rng=0, count=40000)
+    precision = features.T @ features / S2 + TAU * np.eye(4)
+    if structure == "diagonal":
+        precision = np.diag(np.diag(precision))
+    covariance = np.linalg.inv(precision)
+    scale = np.sqrt(np.diag(covariance))
+    assert np.abs((draws.mean(axis=0) - net.theta) / scale).max() < 5 / 200
+    off = (np.cov(draws.T) - covariance) / np.outer(scale, scale)
+    assert np.abs(off).max() < 5 * np.sqrt(2 / 40000)
+    assert p.sample(rng=1).shape == (net.size,)
+    assert (p.sample(rng=1) == p.sample(rng=1, count=1)[0]).all()
+
+
+def test_only_a_layer_is_uncertain():
+    rng = np.random.default_rng(3)
+    net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
+    x, y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    p = so.exact.posterior(net, loss, x, y, TAU, layer=-1)
+    precision = 20 * so.exact.gauss_newton(net, loss, x, y)[16:, 16:] + TAU * np.eye(10)
+    J = so.exact.jacobian(net, x[:4])[:, :, 16:]
+    assert relative(p.covariance(x[:4]), J @ np.linalg.inv(precision) @ J.swapaxes(1, 2)) < 1e-11
+    drawn = p.sample(rng=0, count=3)
+    assert (drawn[:, :16] == net.theta[:16]).all() and (drawn[:, 16:] != net.theta[16:]).all()
+    log_det, theta = np.linalg.slogdet(precision)[1], net.theta[16:]
+    likelihood = -np.sum((net(x) - y) ** 2) / 2 - 20 * np.log(2 * np.pi)
+    expected = likelihood + (10 * np.log(TAU) - TAU * theta @ theta - log_det) / 2
+    assert p.log_evidence() == pytest.approx(expected, rel=1e-12)
+
+
+def test_it_stays_what_it_is_when_the_network_moves():
+    net, x, y, _ = linear()
+    p = of(net, x, y)
+    before = p.variance(x), p.sample(rng=0), p.log_evidence()
+    net.theta = p.sample(rng=7)
+    after = copy.deepcopy(p)
+    assert all((np.asarray(a) == b).all() for a, b in
+               zip(before, (after.variance(x), after.sample(rng=0), after.log_evidence())))
+
+
+# -- what is refused -------------------------------------------------------
+
+
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_an_indefinite_hessian_is_refused(structure):
+    rng = np.random.default_rng(0)
+    net, x = so.mlp([3, 6, 2], rng=0), rng.normal(size=(30, 3))
+    y = -5 * net(x) + rng.normal(size=(30, 2))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite: its smallest") as error:
+        so.exact.posterior(net, so.SquaredError(), x, y, 1e-3, "hessian", structure)
+    H = 30 * so.exact.hessian(net, so.SquaredError(), x, y) + 1e-3 * np.eye(net.size)
+    lowest = np.linalg.eigvalsh(H)[0] if structure == "full" else H.diagonal().min()
+    assert lowest < 0 and f"{lowest:.3g}" in str(error.value)
+
+
+def test_kronecker_factors_belong_to_a_paper():
+    net, x, y, _ = linear()
+    with pytest.raises(ValueError, match="use so.eacg.posterior"):
+        of(net, x, y, structure="kronecker")
+
+
+@pytest.mark.parametrize("loss", [so.Huber(), so.BinaryCrossEntropy(pos_weight=2.0)])
+def test_no_evidence_without_a_model(loss):
+    net, x, y, _ = linear()
+    p = so.exact.posterior(net, loss, x, (y > 0) * 1.0, TAU)
+    assert p.variance(x).shape == (11, 2)
+    with pytest.raises(TypeError, match="log_evidence: .* is not known as the negative logarithm"):
+        p.log_evidence()
+
+
+def test_a_variance_of_noise_is_for_normal_outputs():
+    net, x, y, _ = linear()
+    with pytest.raises(ValueError, match="noise_variance is that of normal outputs"):
+        so.exact.posterior(net, so.Huber(), x, y, TAU, noise_variance=2.0)
+
+
+def test_log_factorials():
+    t = np.array([[0.0], [1.0], [2.0], [9.0]])
+    module = importlib.import_module("secondorder.exact.posterior")
+    found = [module.log_normaliser(so.PoissonNLL(full), t, t.shape, 1.0)
+             for full in (False, True)]
+    assert found[0] == pytest.approx(-np.log([1, 1, 2, 362880]).sum(), rel=1e-12)
+    value = [so.PoissonNLL(full).value(np.zeros((4, 1)), t).sum() for full in (False, True)]
+    assert found[0] - value[0] == pytest.approx(found[1] - value[1], rel=1e-12)
+    assert gammaln(10.0) == pytest.approx(np.log(362880))

@@ -1,0 +1,202 @@
+"""What estimates state of their own error, measured: networks of several kinds, many seeds."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.exact import densities
+from secondorder.exact.operators import operator_of
+
+# widths, activation, classes or numbers, samples: full rank, low rank, few parameters
+NETWORKS = [([3, 6, 5, 3], "tanh", True, 10), ([2, 3, 2], "tanh", False, 12),
+            ([5, 8, 6, 3], "relu", True, 30), ([4, 10, 1], "softplus", False, 40),
+            ([8, 4], "tanh", True, 20), ([2, 2, 2], "sigmoid", False, 3)]
+KINDS = ["hessian", "gauss-newton", "fisher-empirical"]
+EXTENTS = [pytest.param((1, 4), 20, id="few"),
+           pytest.param(range(len(NETWORKS)), 60, id="all", marks=pytest.mark.slow)]
+
+
+def problem(place, dtype="float64"):
+    sizes, activation, classes, samples = NETWORKS[place]
+    rng = np.random.default_rng(place)
+    net = so.mlp(sizes, activation=activation, rng=place + 1, dtype=dtype)
+    x = rng.normal(size=(samples, sizes[0]))
+    if classes:
+        return net, so.SoftmaxCrossEntropy(), x, rng.integers(0, sizes[-1], samples)
+    return net, so.SquaredError(), x, rng.normal(size=(samples, sizes[-1]))
+
+
+def matrix(case, kind):
+    return operator_of(kind, *case).dense().astype(float)
+
+
+# -- densities -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places, seeds", EXTENTS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("steps, probes", [(2, 2), (2, 10), (3, 3), (3, 8), (8, 4)])
+def test_an_area_is_within_what_is_stated(steps, probes, kind, places, seeds):
+    """In nine of ten seeds at least for each matrix, with two and three steps too."""
+    for place in places:
+        case = problem(place)
+        eigenvalues, inside = np.linalg.eigvalsh(matrix(case, kind)), 0
+        for seed in range(seeds):
+            density = so.exact.spectral_density(*case, kind=kind, steps=steps, probes=probes,
+                                                rng=seed)
+            assert 0 < density.total_error <= 2
+            inside += density.distance(eigenvalues) <= density.total_error
+        assert inside >= 0.9 * seeds
+
+
+def test_no_error_is_larger_than_possible():
+    """Two probes: Student's factor is 64, and no density is higher than the kernel."""
+    for place in range(len(NETWORKS)):
+        density = so.exact.spectral_density(*problem(place), steps=4, probes=2, rng=0)
+        height = 1 / (density.width * np.sqrt(2 * np.pi))
+        assert (density.error <= np.maximum(density.density, height - density.density)).all()
+        assert density.total_error <= 2
+
+
+def test_the_last_quarter_is_one_step_at_least():
+    """Steps 2 to 4 are compared with one less; a space that was exhausted is settled."""
+    fewer = [densities._fewer(np.zeros(k), k, 100) for k in range(2, 13)]
+    assert fewer == [1, 2, 3, 4, 5, 6, 6, 7, 8, 9, 9]
+    assert densities._fewer(np.zeros(3), 5, 100) == 3 == densities._fewer(np.zeros(3), 3, 3)
+
+
+@pytest.mark.parametrize("place", range(len(NETWORKS)))
+def test_rounding_of_single_precision_is_in_the_error(place):
+    """The same starts in both precisions: they differ by less than rounding is said to make."""
+    case, steps = problem(place, "float32"), 300  # the space is exhausted
+    wide = so.exact.spectral_density(case[0].astype("float64"), case[1],
+                                     *(a.astype(np.float32) if a.dtype.kind == "f" else a
+                                       for a in case[2:]), probes=3, steps=steps, rng=0)
+    single = so.exact.spectral_density(*case, probes=3, steps=steps, rng=0, width=wide.width,
+                                       points=wide.points)
+    nodes = wide.nodes, wide.weights
+    size, eps = case[0].size, float(np.finfo(np.float32).eps)
+    known = np.sqrt(size) * eps * np.abs(wide.nodes).max()
+    moved = known * np.mean([densities._moved(wide.points, *rule, wide.width)
+                             for rule in zip(*nodes)], axis=0)
+    off = np.trapezoid(np.abs(single.density - wide.density), wide.points)
+    assert off <= np.trapezoid(moved, wide.points) and (single.error >= moved * 0.99).mean() > 0.95
+
+
+@pytest.mark.parametrize("width", [1e-300, 1e-17])
+def test_widths_that_rounding_hides_are_refused(width):
+    for options in ({}, {"points": [0.0, 1.0]}):
+        with pytest.raises(ValueError, match="width must be at least .* rounding"):
+            so.exact.spectral_density(*problem(0), steps=20, width=width, rng=0, **options)
+
+
+def test_widths_that_fall_between_the_points_are_refused():
+    with pytest.raises(ValueError, match="width must be at least .* for 400 points") as refused:
+        so.exact.spectral_density(*problem(0), steps=20, width=1e-5, rng=0)
+    least = float(str(refused.value).split()[5])
+    density = so.exact.spectral_density(*problem(0), steps=20, width=least * 1.01, rng=0)
+    assert np.trapezoid(density.density, density.points) == pytest.approx(1, abs=0.02)
+    few = so.exact.spectral_density(*problem(0), steps=20, width=1e-5, rng=0, points=[0.0, 1e-3, 1])
+    assert few.density.shape == (3,)
+    for area in (lambda: few.total_error, lambda: few.distance([0.0])):
+        with pytest.raises(ValueError, match="areas need points at most 2 widths apart"):
+            area()
+
+
+def test_equal_eigenvalues_are_no_range_of_rounding():
+    """All eigenvalues are 3, but for rounding: their range is no measure of a width."""
+    net = so.mlp([2, 3], bias=False, rng=0)
+    density = so.exact.spectral_density(net, so.SquaredError(), np.zeros((4, 2)), np.zeros((4, 3)),
+                                        l2=3.0, rng=0, steps=6)
+    assert density.width == pytest.approx(3 / densities.RESOLUTION, rel=1e-12)
+    assert density.distance([3.0]) < 1e-10
+
+
+@pytest.mark.parametrize("options, name", [({"probes": 10**9}, "probes=1000000000"),
+                                           ({"probes": 2 * 10**6}, "probes=2000000")])
+def test_huge_counts_are_refused_with_their_name(options, name):
+    with pytest.raises(MemoryError, match=f"{name}: .* take fewer probes"):
+        so.exact.spectral_density(*problem(0), **options)
+
+
+# -- traces ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places, seeds", EXTENTS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method, products", [("hutch++", 99), ("hutch++", "all"), ("hutch++", 15),
+                                              ("hutchinson", 99), ("hutchinson", 15)])
+def test_a_trace_is_within_its_margin(method, products, kind, dtype, places, seeds):
+    """Also where nothing but rounding is left: few parameters, low rank, products enough."""
+    for place in places:
+        case = problem(place, dtype)
+        count = 3 * case[0].size + 3 if products == "all" else products
+        exact, rounding_alone = so.exact.trace(*case, kind=kind), count >= 3 * case[0].size
+        found = [so.exact.trace(*case, kind=kind, method=method, products=count, rng=seed)
+                 for seed in range(seeds)]
+        inside = sum(abs(estimate - exact) <= estimate.margin for estimate in found)
+        if method == "hutch++" and rounding_alone:
+            size = np.abs(np.linalg.eigvalsh(matrix(case, kind))).sum()
+            eps = float(np.finfo(dtype).eps)
+            assert inside == seeds
+            assert all(0 < estimate.margin < 1e3 * eps * size for estimate in found)
+        assert inside >= 0.85 * seeds
+
+
+@pytest.mark.parametrize("method", ["hutchinson", "hutch++"])
+def test_a_billion_products_are_refused_at_the_door(method):
+    with pytest.raises(MemoryError, match="products=1000000000: .* take fewer, or method='exact'"):
+        so.exact.trace(*problem(0), method=method, products=10**9)
+    assert so.exact.trace(*problem(0), products=10**9) == so.exact.trace(*problem(0))
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", [10**9, 10**30])
+def test_huge_numbers_of_draws_are_refused_with_their_name(draws):
+    for call in (lambda: so.exact.fisher(*problem(0), kind="sampled", draws=draws, rng=0),
+                 lambda: so.exact.trace(*problem(0), kind="fisher-sampled", draws=draws, rng=0),
+                 lambda: so.exact.FisherOperator(*problem(0), "sampled", draws=draws, rng=0)):
+        with pytest.raises(MemoryError, match=f"draws={draws}: .* take fewer draws"):
+            call()
+
+
+@pytest.mark.parametrize("method", ["exact", "hutchinson", "hutch++"])
+def test_a_trace_that_overflows_is_refused(method):
+    with pytest.raises(FloatingPointError, match="overflow|not finite"):
+        so.exact.trace(*problem(0), method=method, products=12, l2=1e307, rng=0)
+
+
+@pytest.mark.parametrize("method", ["hutchinson", "hutch++"])
+def test_large_matrices_have_margins_like_small_ones(method):
+    """Squares of their entries overflow, the entries do not."""
+    net, loss, x, y = problem(4)
+    net, y = so.mlp([8, 4], bias=False, rng=0), np.zeros((20, 4))
+    small, large = (so.exact.trace(net, so.SquaredError(), x * size, y, method=method, products=9,
+                                   rng=0) for size in (1.0, 2.0**330))
+    assert 0 < small.margin
+    for name in ("standard_error", "margin"):
+        assert getattr(large, name) / 2.0**660 == pytest.approx(getattr(small, name), rel=0.05)
+
+
+def test_a_width_beyond_all_numbers_is_refused():
+    with pytest.raises(ValueError, match="width must be at most 1e"):
+        so.exact.spectral_density(*problem(0), width=1e308, rng=0)
+
+
+class Locked(so.SquaredError):
+    """A loss that cannot be copied."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize("make", [so.exact.HessianOperator, so.exact.objective])
+def test_a_loss_that_cannot_be_copied_is_named(make):
+    net, _, x, y = problem(1)
+    with pytest.raises(TypeError, match="the loss must be something .* this Locked it raises"):
+        make(net, Locked(), x, y)

@@ -1,0 +1,206 @@
+"""Whatever the code of an exercise does, there is a verdict: each file in a process of its own."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from secondorder import cli, lessons
+from secondorder.lessons import apart, sources
+
+HOME = lessons.folder() / "exercises"
+SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
+RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
+BODY = "    return ..."
+LOSS = (HOME / "solutions" / "13_bug_hunt_loss.py").read_text(encoding="utf-8")
+
+
+def inside(code):
+    """The right answer, after a line that runs whenever it is called."""
+    return RIGHT.replace("    return alpha", f"    {code}\n    return alpha")
+
+
+#: file's text -> words of the verdict
+HOSTILE = {
+    "sys.exit inside": (inside("import sys; sys.exit(0)"),
+                        "not graded: .*ends its process in line"),
+    "sys.exit above": ("import sys\nsys.exit(0)\n" + RIGHT, "not graded: .*in line 2"),
+    "quit": (inside("quit()"), "not graded: .*ends its process"),
+    "os._exit": (inside("import os; os._exit(0)"), "not graded: .*ended its process with status 0"),
+    "abort": (inside("import os; os.abort()"), "not graded: .*SIGABRT"),
+    "segfault": (inside("import ctypes; ctypes.string_at(0)"), "not graded: .*segmentation fault"),
+    "kills itself": (inside("import os; os.kill(os.getpid(), 9)"), "not graded: .*SIGKILL"),
+    "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 20"),
+    "indent": ("    x = 1\n  y = 2\n" + RIGHT, "not graded: IndentationError in line"),
+    "NUL": (RIGHT + "\0", "not graded: the file holds NUL bytes"),
+    "UTF-16": (RIGHT.encode("utf-16"), "not graded: the file holds NUL bytes"),
+    "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8: byte 0xe4"),
+    "unknown coding": ("# coding: nothing\n" + RIGHT, "not graded: .*encoding cannot be read"),
+    "input": ("name = input()\n" + RIGHT, "not graded: the code asks for input in line 1"),
+    "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eta")', "(1, 2)"),
+                         "not graded: GRADE must be"),
+    "GRADE of a paper": (RIGHT.replace('"low-rank", "23"', '"no-paper", "23"'),
+                         "not graded: .*unknown paper 'no-paper'"),
+    "GRADE a list": (RIGHT.replace('("low-rank", "23", "eta")', "[1]"), "not graded: GRADE must"),
+    "GRADE with no label": (RIGHT.replace('"23"', "()"), "not graded: GRADE must be"),
+    "no exercise": ("x = 1", "not graded: the file is no exercise"),
+    "empty": ("", "not graded: the file is no exercise"),
+    "no function": (RIGHT.replace("def eta", "def other"), "not graded: .*does not define eta"),
+    "a number": (RIGHT + "\neta = 3\n", "not graded: eta must be a function"),
+    "recursion": (inside("return eta(sample, k, l)"), "wrong: .*\n.*RecursionError"),
+    "recursion above": ("def f(): f()\nf()\n" + RIGHT, "not graded: RecursionError in line 1"),
+    "raises": (inside("1 / 0"), "wrong: .*\n.*ZeroDivisionError"),
+    "raises above": ("1 / 0\n" + RIGHT, "not graded: ZeroDivisionError in line 1: division"),
+    "KeyboardInterrupt": ("raise KeyboardInterrupt\n" + RIGHT, "not graded: KeyboardInterrupt in"),
+    "text that raises": ("class E(BaseException):\n    def __str__(self): return 1 / 0\nraise E\n"
+                         + RIGHT, "not graded: E in line 3: .its text cannot be read"),
+    "takes nothing": (RIGHT.replace("def eta(sample, k, l)", "def eta()"),
+                      "wrong: .*\n.*TypeError"),
+    "no return": (RIGHT.replace("    return alpha", "    alpha"),
+                  "wrong: .*\n  your function returns None"),
+    "yield": (RIGHT.replace("return alpha", "yield alpha"),
+              "wrong: .*\n.*no numbers: it has a yield"),
+    "breakpoint": ("breakpoint()\n" + RIGHT, "not graded: the code stops in a debugger"),
+    "memory": (inside("bytearray(10**11)"), "wrong: .*\n.*MemoryError"),
+    "magics": (f"%matplotlib inline\n!pip list\nx = !ls\nif True:\n    %pylab\nalpha?\n{RIGHT}",
+               "right: "),
+    "exported": ("get_ipython().run_line_magic('matplotlib', 'inline')\n"
+                 "get_ipython().system('ls')\n"
+                 "get_ipython().run_cell_magic('time', '', 'w = 1')\nassert w == 1\n" + RIGHT,
+                 "right: "),
+    "byte order mark": ("\ufeff" + RIGHT, "right: "),
+    "closed output": ("import os, sys\nsys.stdout.close(); os.close(1); os.close(2)\n" + RIGHT,
+                      "right: "),
+    "warnings as errors": ("import warnings, numpy\nwarnings.simplefilter('error')\n"
+                           "numpy.seterr(all='raise')\n" + RIGHT, "right: "),
+    "a thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()\n"
+                 + RIGHT, "right: "),
+    "an exit function": ("import atexit, time\natexit.register(time.sleep, 99)\n" + RIGHT,
+                         "right: "),
+    "a fork": ("import os\nos.fork()\n" + RIGHT, "right: "),
+    "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
+                            "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
+    "a flood": ("while True: print('x' * 10**6)\n", "not graded: .*output without end"),
+    "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds, in "
+                        "line 20: an endless loop"),
+    "an endless product": ("x = 7\nx = (7**10**7)**100 > 1\n", "not graded: still running after"),
+    "stops itself": ("import os, signal\nfor _ in range(9): os.kill(os.getpid(), signal.SIGSTOP)\n",
+                     "not graded: still running"),
+}
+OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
+         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals and forks")
+@pytest.mark.parametrize("name", [name if name in OFTEN else pytest.param(
+    name, marks=pytest.mark.slow) for name in HOSTILE])
+def test_there_is_a_verdict(name, tmp_path, monkeypatch):
+    text, words = HOSTILE[name]
+    path = tmp_path / "anna ü (1).py"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+    monkeypatch.setattr(apart, "_STARTING", 2.0 if name == "stops itself" else 30.0)
+    found = lessons.grade(path, 2.0 if "running" in words else 30.0)
+    assert re.match(words, str(found)), str(found)
+    assert found.ok == (found.outcome == "right") == words.startswith("right")
+    assert "Traceback" not in str(found)
+
+
+def notebook(*cells):
+    return json.dumps({"nbformat": 4, "cells": [
+        {"cell_type": "code", "source": cell} for cell in cells]})
+
+
+@pytest.mark.parametrize("text, words", [
+    (notebook(["%matplotlib inline\n", "import numpy"], "%%bash\nls |", "%%time\n" + RIGHT,
+              "display(3)"), "right: "),
+    (notebook("x = 1", "%%bash\nls |", "y = 1\nz ="), "not graded: SyntaxError in cell 3, line 2"),
+    (notebook("x = 1", "def f():\n    return undefined", "f()"),
+     "not graded: NameError in cell 2, line 2"),
+    ("{", "not graded: the file is no notebook"), ("[1]", "not graded: the file is no notebook"),
+    ("[" * 10**5, "not graded: the file is no notebook"),
+    ('{"cells": [{"source": 3, "cell_type": "code"}]}', "not graded: the file is no notebook"),
+])
+def test_notebooks_get_a_verdict(text, words, tmp_path):
+    path = tmp_path / "10 (1).ipynb"
+    path.write_text(text, encoding="utf-8")
+    assert str(lessons.grade(path)).startswith(words)
+
+
+def test_an_operator_at_the_beginning_of_a_line_stays():
+    names = {}
+    source = "a = (7\n     % 4)\nb = '''\n%x\n!y'''\n%magic it's\n!echo ("
+    exec(sources.compiled(source, "it"), names)
+    assert names["a"] == 3 and names["b"] == "\n%x\n!y"
+    with pytest.raises(SyntaxError):
+        sources.compiled("a = 1\nb = = 2", "it")
+    exec(sources.compiled("%magic\na = 'one\u2028line\x1c'\r\nb = 1", "it"), names)
+    assert names["a"] == "one\u2028line\x1c"
+
+
+def test_what_the_code_starts_ends_with_it(tmp_path):
+    path, told = tmp_path / "a.py", tmp_path / "pid"
+    path.write_text("import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', "
+                    "'import time; time.sleep(99)'])\n"
+                    f"open({str(told)!r}, 'w').write(str(child.pid))\n" + RIGHT)
+    assert lessons.grade(path).ok
+    pid = int(told.read_text())
+    state = Path(f"/proc/{pid}/stat")
+    for _ in range(50):  # a zombie, until somebody asks for it, or gone
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX":
+            return
+        time.sleep(0.1)
+    pytest.fail("it is running still")
+
+
+def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, monkeypatch):
+    for name, text in (("anna.py", inside("import sys; sys.exit(0)")), ("ben.py", RIGHT),
+                       ("numpy.py", "print('hello\x1b[2J')\nx = (")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "cleo.py").write_text("import numpy\nprint('hello\x1b[2J')\n" + SLOPES)
+    monkeypatch.chdir(tmp_path)
+    names = ["anna.py", "ben.py", "numpy.py", "cleo.py"]
+    assert cli.main(["grade", *names, "--seconds", "30"]) == 1
+    told = capsys.readouterr().out
+    assert [line for line in told.splitlines() if line.startswith("ben.py")][0].startswith(
+        "ben.py: right")
+    assert all(f"{name}: " in told for name in names)
+    assert "it printed:\n    hello?[2J" in told and "\x1b" not in told
+    assert cli.main(["grade", "ben.py"]) == 0
+    capsys.readouterr()
+    assert cli.main(["grade", "ben.py", "none.py"]) == 2  # before any file is graded
+    told = capsys.readouterr()
+    assert "no such file: none.py" in told.err and "right" not in told.out
+    assert cli.main(["grade", str(tmp_path)]) == 2
+    assert cli.main(["grade", "ben.py", "--seconds", "0"]) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_ends_grading_and_the_code(tmp_path):
+    path, told = tmp_path / "a.py", tmp_path / "pid"
+    path.write_text(f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\n"
+                    "while True: pass\n")
+    process = subprocess.Popen([sys.executable, "-m", "secondorder", "grade", str(path)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if told.exists() and told.read_text():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+
+
+def test_it_works_from_any_folder_and_where_another_numpy_lies(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ImportError('the wrong one')")
+    (tmp_path / "json.py").write_text("raise ImportError('the wrong one')")
+    (tmp_path / "helper.py").write_text("one = 1")
+    (tmp_path / "a.py").write_text("from helper import one\nassert one == 1\n" + RIGHT)
+    assert lessons.grade(tmp_path / "a.py").ok

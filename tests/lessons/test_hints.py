@@ -1,0 +1,102 @@
+"""Hints look at all cases: what one case suggests and another denies is not said."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.lessons import grading
+from secondorder.verify import patterns
+
+
+def judged(number, edit):
+    """The Grade of an exercise's solution after `edit(solution)`."""
+    (name,) = [name for name in grading.grades() if name.startswith(number)]
+    told, known = grading.grades()[name], grading.solution(name)
+    return grading.judged(told, edit(known[told[2].rpartition(".")[2]]), known["WRONG"])
+
+
+def test_a_factor_1_minus_alpha_is_not_2():
+    """At the first seed alpha is 1/2."""
+    found = judged("10", lambda f: lambda A, B, alpha: (1 - alpha) * f(A, B, alpha))
+    assert "hint: yours is 1 - alpha times what is right" in str(found)
+    assert "factor 2" not in str(found)
+    found = judged("10", lambda f: lambda A, B, alpha: f(A, B, alpha) / 2)
+    assert "a factor 2 is missing" in str(found)
+
+
+@pytest.mark.parametrize("number, edit, hint", [
+    ("08", lambda f: lambda W, H, g, s, c: f(W, H, g, s, c) * np.eye(W.shape[1]),
+     "only the diagonal is right"),
+    ("08", lambda f: lambda W, *rest: np.diagonal(f(W, *rest), axis1=1, axis2=2),
+     "this is only the diagonal"),
+    ("08", lambda f: lambda *given: np.triu(f(*given)), "not symmetric"),
+    ("08", lambda f: lambda *given: f(*given) / len(given[0]), "a mean where a sum is meant"),
+    ("08", lambda f: lambda *given: f(*given)[:, ::-1, ::-1], "right after a permutation"),
+    ("08", lambda f: lambda *given: -f(*given), "the sign is flipped"),
+    ("08", lambda f: lambda *given: 0 * f(*given), "yours is zero"),
+    ("02", lambda f: lambda x, p: f(x, p) / len(x), "a mean where a sum is meant"),
+    ("07", lambda f: lambda at, v: f(at, v) * at.samples, "a sum where a mean is meant"),
+    ("11", lambda f: lambda *given: f(*given).T, "transposed")])
+def test_usual_mistakes_are_named(number, edit, hint):
+    assert hint in judged(number, edit).message
+
+
+def test_the_failing_call_is_shown_where_its_arguments_are_few():
+    told = str(judged("06", lambda f: lambda a, h, g, sigma, *rest, **named:
+                      f(a, h, g, sigma) if h > 0 else 0.0))
+    assert "called with g_dot_grad=-" in told and "g_H_g=-" in told and "sigma=" in told
+    assert "calls are right" in told and "hint: " not in told
+    assert "called with x=[" in str(judged("02", lambda f: lambda x, p: -f(x, p)))
+    assert "called with" not in str(judged("08", lambda f: lambda *given: -f(*given)))
+
+
+def test_where_a_function_raises_by_itself_its_line_is_told():
+    found = so.verify.equation("ea-cg", "4b", lambda *given: np.zeros(3)[given[0].size])
+    line = test_where_a_function_raises_by_itself_its_line_is_told.__code__.co_firstlineno + 1
+    assert f"your function raises IndexError in line {line}: index" in found.message
+
+
+def calls(*pairs, arguments=None):
+    return [(arguments or (), {}, [tuple(np.asarray(side, dtype=float) for side in pair)])
+            for pair in pairs]
+
+
+SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
+
+
+@pytest.mark.parametrize("pairs, words", [
+    ([(1, 2), (1, 2)], "a factor 2 is missing"), ([(1, 2), (1, 3)], "not the same in all cases"),
+    ([(1, 2), (3, 3)], ""), ([(1, 2), (0, 0)], "a factor 2 is missing"), ([(1, 2), (1, 0)], ""),
+    ([(-1, 1), (2, -2)], "sign is flipped"), ([(0, 1), (0, 2)], "a term is missing"),
+    ([(3, 1), (6, 2)], "a factor 3 too much"), ([(0.7, 1), (1.4, 2)], "a constant factor"),
+    ([([1, 2], [1, -2]), ([1, 3], [-1, 3])], "absolute value"),
+    ([([1, 2], [1, -2]), ([1, -3], [-1, 3])], ""),
+    ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is right"),
+    ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
+    ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "the diagonal is wrong"),
+    ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
+    ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])],
+     "after a permutation"),
+    ([([4, 3, 2, 1], [1, 2, 3, 4])], "after a permutation"),
+    ([([4, 3, 2, 1], [1, 2, 3, 4]), ([4, 3, 2, 2], [1, 2, 3, 4])], ""),
+    ([([1, np.nan], [1, 2])], ""), ([], "")])
+def test_a_pattern_holds_in_all_cases_or_is_not_said(pairs, words):
+    told = patterns.pattern(lambda: 0, calls(*pairs))
+    assert words in told if words else told == ""
+
+
+def test_a_factor_is_explained_by_an_argument():
+    def target(x, rho):
+        return x
+
+    def told(of):
+        made = [((np.ones(n), rho), {}, [(of(n, rho) * np.ones(2), np.ones(2))])
+                for n, rho in ((2, 0.5), (3, 0.25), (5, 0.1))]
+        return patterns.pattern(target, made)
+    assert told(lambda n, rho: 1 / n) == ("a mean where a sum is meant: the factor is 1 over the "
+                                          "length of x")
+    assert "a sum where a mean" in told(lambda n, rho: n)
+    assert "yours is rho times" in told(lambda n, rho: rho)
+    assert "yours is -(1 - rho) times" in told(lambda n, rho: rho - 1)
+    assert "yours is 1 / rho times" in told(lambda n, rho: 1 / rho)
+    assert "not the same in all cases: from 0.5" in told(lambda n, rho: n / 4)

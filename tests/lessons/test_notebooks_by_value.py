@@ -1,0 +1,102 @@
+"""Cells, names and grades of lessons at the places where a slip would not be seen."""
+
+import json
+import types
+
+import numpy as np
+import pytest
+
+from secondorder import lessons
+from secondorder.lessons import grading, sources
+
+HOME = lessons.folder() / "exercises"
+
+
+def test_prose_keeps_its_indents_and_code_its_lines():
+    """A list in a list, an indented block and a blank line are part of the text."""
+    script = ('# %% [markdown]\n# Title\n#\n# - one\n#   - inner\n#\n#     indented\n#tight\n'
+              '# %%\n\n\n# %%\ndef f(x):\n    return x\n\n\nf(1)\n\n'
+              '# %% [markdown]\n#\n# %%\nb = 2\n')
+    assert lessons.cells(script) == [
+        ("markdown", "Title\n\n- one\n  - inner\n\n    indented\ntight"),
+        ("code", "def f(x):\n    return x\n\n\nf(1)"), ("code", "b = 2")]
+
+
+def test_what_stands_before_the_first_mark_is_a_cell_and_a_docstring_there_is_prose():
+    assert lessons.cells('"""A title."""\n') == [("markdown", "A title.")]
+    assert lessons.cells('"""A title."""\nx = 1\n# %%\ny = 2\n') == [
+        ("markdown", "A title."), ("code", "x = 1"), ("code", "y = 2")]
+    assert lessons.cells('x = 1\n"""No title."""\n') == [("code", 'x = 1\n"""No title."""')]
+    assert lessons.cells('# %%\n\n# %% [markdown]\n#\n') == []
+
+
+def test_a_notebook_holds_the_lines_of_its_script_and_every_cell_a_name_of_its_own(tmp_path):
+    written = lessons.write_notebooks(tmp_path / "out", ["01"])
+    for path, place in zip(written, lessons.scripts(["01"])):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        told = lessons.cells((lessons.folder() / place).read_text(encoding="utf-8"))
+        assert [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"]] == told
+        assert all(line.endswith("\n") for cell in found["cells"] for line in cell["source"][:-1])
+        assert max(len(cell["source"]) for cell in found["cells"]) > 3
+        names = [cell["id"] for cell in found["cells"]]
+        assert len(set(names)) == len(names)
+        for cell in found["cells"]:
+            assert ("outputs" in cell) == (cell["cell_type"] == "code")
+    again = lessons.write_notebooks(tmp_path / "again", ["01"])
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
+
+
+def test_a_name_is_taken_from_its_beginning():
+    """`1` is no part of 01 or 21, and `exact` of none, though it stands in some."""
+    assert [place.name[:2] for place in lessons.scripts(["03"])] == ["03"] * 2
+    assert {place.name[0] for place in lessons.scripts(["1"])} == {"1"}
+    for word in ("exact", "curvature", "solutions"):
+        with pytest.raises(ValueError, match="begins with"):
+            lessons.scripts([word])
+    assert all(place.parts[0] == "exercises" for place in lessons.scripts(["exercises"]))
+    assert len(lessons.scripts(["exercises"])) == len(list(HOME.glob("[0-9]*.py")))
+
+
+@pytest.mark.parametrize("off, right", [(0.0, True), (1e-11, True), (1e-6, False), (1e-3, False)])
+def test_a_function_that_is_nearly_the_formula_is_another(off, right):
+    name = "15_bug_hunt_activation.py"
+    _, cls = sources.run(HOME / name)["GRADE"]
+    known = sources.run(HOME / "solutions" / name)
+    correct = known[cls]
+    nearly = type(cls, (correct,), {
+        "value": lambda self, *args: (1 + off) * correct.value(self, *args)})
+    assert (grading.by_hand(nearly, known) == "") == right
+
+
+@pytest.mark.parametrize("report, by_hand, ok", [(True, "", True), (False, "", False),
+                                                 (True, "value differs", False),
+                                                 (False, "value differs", False)])
+def test_a_hunt_is_over_when_report_and_formula_both_say_so(report, by_hand, ok):
+    hunt = grading.Hunt(report, by_hand)
+    assert hunt.ok == ok and str(hunt).startswith("right" if ok else "wrong")
+    assert not by_hand or by_hand in str(hunt)
+
+
+def test_the_first_label_that_fails_decides(monkeypatch):
+    """Not the last one: an answer has to pass at all of them."""
+    asked = []
+
+    def judge(paper, label, function, **options):
+        asked.append(label)
+        return types.SimpleNamespace(ok=label != "2", label=label)
+
+    monkeypatch.setattr(grading.verify, "equation", judge, raising=False)
+    told = "a paper", ("1", "2", "3"), "f"
+    found = grading.judged(told, np.sin)
+    assert not found.ok and found.label == "2" and asked == ["1", "2"]
+    asked.clear()
+    assert grading.judged(("a paper", ("1", "3"), "f"), np.sin).label == "3" and asked == ["1", "3"]
+    assert grading.judged(("a paper", "1", "f"), np.sin).ok
+
+
+def test_a_figure_of_a_script_goes_where_it_says_and_a_kernel_has_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["kernel", "-f", "connection.json"])
+    assert str(lessons.Figures().folder) == "-f"  # a script's first argument is its folder
+    monkeypatch.setattr("secondorder.lessons.figures.in_notebook", lambda: True)
+    assert lessons.Figures().folder is None
+    assert lessons.Figures(tmp_path).folder == tmp_path

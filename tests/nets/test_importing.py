@@ -1,0 +1,209 @@
+"""Networks of PyTorch's modules and of named arrays: the same numbers, outputs and gradients."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import relative
+
+X = np.random.default_rng(0).normal(size=(5, 3))
+
+
+# -- arrays ----------------------------------------------------------------
+
+
+def test_arrays_of_a_network_make_it_again():
+    """Of every kind that has a name, in an order that only the numbers tell."""
+    rng = np.random.default_rng(1)
+    net = so.Network([so.Conv2d(1, 2, 3, rng=0), so.Activation("softplus"), so.Flatten(),
+                      so.LayerNorm(8), so.Linear(8, 3, bias=False, rng=1), so.Activation("sin"),
+                      so.Linear(3, 2, rng=2)], input_shape=(1, 4, 4))
+    net.theta = rng.normal(size=net.size)
+    arrays = {f"body.{i}.{name}": value for i, layer in enumerate(net.layers)
+              for name, value in layer.parameters.items()}
+    again = so.from_arrays(arrays, ["conv2d", "softplus", "flatten", "layer_norm", "linear", "sin",
+                                    "linear"], input_shape=(1, 4, 4))
+    x = rng.normal(size=(3, 1, 4, 4))
+    assert (again.theta == net.theta).all() and (again(x) == net(x)).all()
+    arrays["body.6.bias"][...] = 7  # what it holds is its own
+    assert (again.layers[6].bias != 7).all()
+
+
+def test_a_layer_stands_for_its_options():
+    weight = np.arange(18.0).reshape(2, 1, 3, 3)
+    template = so.Conv2d(1, 2, 3, stride=2, padding=1, bias=False, rng=0, trainable=False)
+    net = so.from_arrays({"weight": weight}, [template, "flatten"], input_shape=(1, 4, 4))
+    assert net.size == 0 and (net.layers[0].weight == weight).all()
+    assert net.layers[0].stride == 2 and (template.weight != weight).any()
+
+
+def test_single_precision_if_all_arrays_are():
+    arrays = {"0.weight": np.ones((2, 3), np.float32), "0.bias": np.ones(2, np.float32)}
+    assert so.from_arrays(arrays, ["linear"]).dtype == np.float32
+    assert so.from_arrays(arrays | {"0.bias": np.ones(2)}, ["linear"]).dtype == np.float64
+    assert so.from_arrays(arrays, ["linear"], dtype="float64").dtype == np.float64
+
+
+@pytest.mark.parametrize("arrays, kinds, words", [
+    ({"0.weight": np.ones((2, 3))}, ["linear", "tanh", "linear"], "none left for entry 2 of kinds"),
+    ({"a.bias": np.ones(2)}, ["linear"], "a for entry 0 of kinds, 'linear', has no weight"),
+    ({"0.weight": np.ones((2, 3))}, [so.Linear(3, 2)], "has weight, expected weight, bias"),
+    ({"0.weight": np.ones((2, 4))}, [so.Linear(3, 2, bias=False)], r"\(2, 4\), expected \(2, 3\)"),
+    ({"0.weight": np.ones((2, 3)), "1.weight": np.ones((2, 3))}, ["linear", "linear"], "shape"),
+    ({"0.weight": np.ones((2, 3)), "2.running_mean": np.ones(2)}, ["linear"],
+     "no kind takes 2.running_mean")])
+def test_arrays_that_do_not_fit(arrays, kinds, words):
+    with pytest.raises(ValueError, match=words):
+        so.from_arrays(arrays, kinds)
+
+
+def test_no_pytorch_is_loaded():
+    code = ("import sys, numpy as np, secondorder as so\n"
+            "so.from_arrays({'weight': np.ones((2, 3))}, ['linear']); so.from_torch\n"
+            "print('torch' in sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=True).stdout.strip() == "False"
+
+
+def test_what_is_no_module():
+    for module in (3, None, np.ones(3), so.Linear(2, 2), "Sequential"):
+        with pytest.raises(TypeError, match="module must be a torch.nn.Module"):
+            so.from_torch(module)
+
+
+# -- PyTorch ---------------------------------------------------------------
+
+
+def modules():
+    """Name -> (module, shape of one sample)."""
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    torch.manual_seed(0)
+    act = nn.Tanh()  # one instance in two places: it has no numbers
+    return {
+        "deep": (nn.Sequential(nn.Linear(3, 5), act, nn.Sequential(nn.Linear(5, 4), act),
+                               nn.Identity(), nn.Linear(4, 2, bias=False)), (3,)),
+        "single": (nn.Linear(3, 2), (3,)),
+        "activations": (nn.Sequential(nn.Linear(3, 4), nn.Sigmoid(), nn.Linear(4, 4),
+                                      nn.LeakyReLU(0.2), nn.Linear(4, 4), nn.Softplus(),
+                                      nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Linear(4, 2)),
+                        (3,)),
+        "images": (nn.Sequential(nn.Conv2d(2, 3, (3, 2), stride=(2, 1), padding=(1, 0)), nn.Tanh(),
+                                 nn.MaxPool2d(2, stride=1), nn.Conv2d(3, 2, 2, bias=False),
+                                 nn.AvgPool2d((1, 2)), nn.Flatten(), nn.LayerNorm(4),
+                                 nn.Linear(4, 3)), (2, 6, 8)),
+    }
+
+
+NAMES = ("deep", "single", "activations", "images")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_same_outputs_and_gradients(name, dtype):
+    torch = pytest.importorskip("torch")
+    module, shape = modules()[name]
+    module = module.to(getattr(torch, dtype))
+    if name == "images":
+        with torch.no_grad():
+            module[6].weight += torch.tensor([0.3, -0.2, 0.1, 0.7])
+    net = so.from_torch(module, input_shape=shape)
+    rng, eps = np.random.default_rng(2), np.finfo(dtype).eps
+    x, y = rng.normal(size=(6, *shape)).astype(dtype), rng.normal(size=(6, *net.output_shape))
+    theirs = module(torch.tensor(x))
+    assert net.dtype == dtype and relative(net(x), theirs.detach().numpy()) < 100 * eps
+    loss = 0.5 * ((theirs - torch.tensor(y.astype(dtype))) ** 2).sum(dim=1).mean()
+    gradients = torch.autograd.grad(loss, list(module.parameters()))
+    expected = np.concatenate([g.numpy().ravel() for g in gradients])
+    assert relative(so.exact.gradient(net, so.SquaredError(), x, y), expected) < 300 * eps
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_hessian(name):
+    """By `autograd.functional`, a row at a time."""
+    torch = pytest.importorskip("torch")
+    module, shape = modules()[name]
+    module = module.double()
+    net = so.from_torch(module, input_shape=shape)
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(4, *shape)), rng.integers(0, net.output_shape[0], 4)
+    sizes = [p.shape for p in module.parameters()]
+    names = [key for key, _ in module.named_parameters()]
+
+    def loss(theta):
+        pieces = torch.split(theta, [s.numel() for s in sizes])
+        values = {key: piece.reshape(s) for key, piece, s in zip(names, pieces, sizes)}
+        outputs = torch.func.functional_call(module, values, torch.tensor(x))
+        return torch.nn.functional.cross_entropy(outputs, torch.tensor(y))
+
+    H = torch.autograd.functional.hessian(loss, torch.tensor(net.theta)).numpy()
+    assert relative(so.exact.hessian(net, so.SoftmaxCrossEntropy(), x, y), H) < 1e-12
+
+
+def test_a_state_dict_and_its_kinds():
+    torch = pytest.importorskip("torch")
+    module, _ = modules()["deep"]
+    module = module.double()
+    net = so.from_arrays(module.state_dict(), ["linear", "tanh", "linear", "tanh", "linear"])
+    assert (net.theta == so.from_torch(module).theta).all()
+    assert relative(net(X), module(torch.tensor(X)).detach().numpy()) < 1e-14
+
+
+def test_numbers_are_copied_and_frozen_layers_stay_so():
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    module[0].requires_grad_(False)
+    net = so.from_torch(module)
+    assert not net.layers[0].trainable and net.size == 10
+    before = module[2].weight.detach().clone()
+    net.theta = net.theta + 1
+    assert (module[2].weight == before).all()
+
+
+def refused():
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+
+    class Mine(nn.Linear):
+        def forward(self, x):
+            return 2 * super().forward(x)
+
+    shared, half, hooked, patched = (nn.Linear(3, 3) for _ in range(4))
+    half.bias.requires_grad_(False)
+    hooked.register_forward_hook(lambda module, x, y: 2 * y)
+    patched.forward = lambda x: x
+    tied = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    tied[1].weight = tied[0].weight
+    row = nn.Sequential
+    return [
+        (row(nn.Linear(3, 3), nn.GELU()), TypeError, "1, GELU, has no layer here; known are"),
+        (row(row(nn.Linear(3, 3), nn.Dropout())), TypeError, "0.1, Dropout, has no layer here"),
+        (Mine(3, 2), TypeError, "Mine, has no layer here"),
+        (nn.BatchNorm1d(3), TypeError, "BatchNorm1d"),
+        (torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), TypeError, "Parametrized"),
+        (hooked, TypeError, "Linear, has hooks"), (patched, TypeError, "Linear, has hooks"),
+        (row(shared, nn.Tanh(), shared), ValueError, "2.weight is shared"),
+        (tied, ValueError, "1.weight is shared"),
+        (half, ValueError, "some that are not"),
+        (row(nn.Linear(3, 3), nn.Linear(3, 2).double()), ValueError, "float32, float64"),
+        (nn.Linear(3, 2).half(), TypeError, "float16"),
+        (nn.Conv2d(2, 4, 3, groups=2), TypeError, "groups=2; the layer here is that of groups=1"),
+        (nn.Conv2d(2, 4, 3, dilation=2), TypeError, "dilation"),
+        (nn.Conv2d(2, 4, 3, padding="same"), TypeError, "padding='same'"),
+        (nn.Conv2d(2, 4, 3, padding=1, padding_mode="circular"), TypeError, "padding_mode"),
+        (nn.MaxPool2d(2, padding=1), TypeError, "padding=1"),
+        (nn.AvgPool2d(2, ceil_mode=True), TypeError, "ceil_mode"),
+        (nn.LayerNorm(3, elementwise_affine=False), TypeError, "elementwise_affine"),
+        (nn.LayerNorm(3, bias=False), TypeError, "bias=False"),
+        (nn.Flatten(0), TypeError, "start_dim=0"), (nn.Softplus(beta=2), TypeError, "beta=2"),
+        (row(), ValueError, "holds no layers"), (row(nn.Identity()), ValueError, "no layers")]
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_modules_that_are_refused(number):
+    module, error, words = refused()[number]
+    with pytest.raises(error, match=words):
+        so.from_torch(module)

@@ -1,0 +1,91 @@
+"""Every claim has its criterion in its paper's criteria.md, and no claim that does not exist."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from secondorder.studies.records import page
+from secondorder.studies.registry import STUDIES
+
+PAPERS = [paper for paper in STUDIES.papers if STUDIES.of(paper)]
+
+
+def text_of(paper):
+    room = STUDIES.papers[paper].rpartition(".")[0]
+    return (files(f"{room}.studies") / "criteria.md").read_text(encoding="utf-8")
+
+
+def part(text, title):
+    """The text of a section of the second level."""
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"no section {title!r}"
+    return found.group(1)
+
+
+def criteria(text):
+    """Key -> letters that stand bold and in brackets below its heading."""
+    _, *studies = re.split(r"^### ", part(text, "Criteria"), flags=re.MULTILINE)
+    told = {}
+    for one in studies:
+        key, _, body = one.partition("\n")
+        assert key not in told, f"{key} twice"
+        told[key] = [letter for bold in re.findall(r"\*\*(\(.+?\))\*\*", body)
+                     for letter in re.findall(r"\(([^()]+)\)", bold)]
+    return told
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_has_one_criterion(paper):
+    told = criteria(text_of(paper))
+    claims = {key: sorted(study.claims) for key, study in STUDIES.of(paper).items()}
+    assert {key: sorted(letters) for key, letters in told.items()} == claims
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_criteria_stand_in_the_order_of_the_claims(paper):
+    assert list(criteria(text_of(paper))) == list(STUDIES.of(paper))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_study_says_how_it_differs_from_the_plan(paper):
+    _, *studies = re.split(r"^### ", part(text_of(paper), "Criteria"), flags=re.MULTILINE)
+    assert [one.partition("\n")[0] for one in studies
+            if one.count("iffers from the plan:") != 1] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_dates_are_there_for_every_study(paper):
+    rows = re.findall(r"^\| ([\w-]+) \| \d", part(text_of(paper), "Order of things"), re.MULTILINE)
+    assert rows == list(STUDIES.of(paper))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_judges_that_were_changed_are_judges_that_exist(paper):
+    changed = part(text_of(paper), "Judges changed after a run")
+    keys = set(re.findall(r"\b((?:claim|figure|table)-[\w-]+)", changed))
+    assert keys and keys <= set(STUDIES.of(paper))
+    for key, letters in re.findall(r"^- ([\w-]+) \(([^)]+)\)", changed, re.MULTILINE):
+        assert set(letters.split(", ")) <= set(STUDIES.of(paper)[key].claims), key
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_sentences_are_short(paper):
+    lines = [line.lstrip("- ") for line in text_of(paper).splitlines()
+             if line and not line.startswith(("|", "#"))]
+    sentences = [one for line in lines for one in re.split(r"(?<=\.)\s|\*\*", line)]
+    assert [one for one in sentences if len(one.split()) > 25] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_page_names_the_file(paper):
+    assert "](studies/criteria.md)" in page(paper)
+
+
+def test_readme_links_to_the_four():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\((secondorder/papers/\w+/studies/criteria\.md)\)", readme)
+    top = Path(__file__).parents[2]
+    assert len(set(links)) == len(PAPERS) and all((top / link).is_file() for link in links)
+    assert "set before any run" not in readme

@@ -1,0 +1,39 @@
+"""How a study chooses among its candidates: the smallest number, and no tie."""
+
+import pytest
+
+from secondorder.studies import Results, chosen, least
+
+INF = float("inf")
+
+
+def test_the_smallest_number_chooses():
+    assert least([3.0, 1.0, 2.0]) == 1
+    assert least([INF, 5.0, INF]) == 1
+
+
+def test_where_all_diverged_the_first_is_as_good_as_any():
+    assert least([INF, INF]) == 0
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 1.0], [2.0, 1.0, 3.0, 1.0], [0, 0, INF]])
+def test_a_tie_chooses_nothing(numbers):
+    with pytest.raises(ValueError, match="2 of . rates have the same number.*chooses nothing"):
+        least(numbers, "rate")
+
+
+def test_a_number_that_is_none_chooses_nothing():
+    with pytest.raises(ValueError, match="rate 1: its number is NaN"):
+        least([1.0, float("nan")], "rate")
+
+
+def test_a_tie_of_means_over_seeds_is_one():
+    results = Results()
+    for rate, losses in ((0.1, (1.0, 3.0)), (0.2, (2.0, 2.0))):
+        for seed, loss in enumerate(losses):
+            results.add(f"{rate}-{seed}", {"arguments": {"rate": rate, "seed": seed},
+                                           "result": {"loss": loss}, "seconds": 1})
+    candidates = [{"rate": 0.1}, {"rate": 0.2}]
+    assert chosen(results, candidates, lambda run: run["loss"], (0,)) == {"rate": 0.1}
+    with pytest.raises(ValueError, match="same number, 2"):
+        chosen(results, candidates, lambda run: run["loss"], (0, 1))

@@ -1,0 +1,163 @@
+"""What a run reports, by hand: means over steps, accuracies, seconds, the line on a terminal."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.training import History, Record, evaluate, loop
+from secondorder.training.clock import StepClock
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(23, 4)), RNG.integers(0, 3, 23)
+
+
+def make(kind=so.SGD, **settings):
+    return kind(so.mlp([4, 5, 3], rng=0), so.SoftmaxCrossEntropy(), **settings)
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("samples, size, last, sizes", [
+    (15, 10, "merge", [10, 5]), (14, 10, "merge", [14]), (16, 10, "merge", [10, 6]),
+    (3, 2, "merge", [2, 1]), (14, 9, "merge", [9, 5]), (13, 9, "merge", [13]),
+    (30, 10, "drop", [10, 10, 10]), (39, 10, "drop", [10, 10, 10]), (10, 10, "drop", [10])])
+def test_just_half_a_batch_stands_alone_and_a_full_one_is_never_dropped(samples, size, last, sizes):
+    assert [part.stop - part.start for part in loop.batches(samples, size, last)] == sizes
+
+
+# -- accuracies and means --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "int8", "int64"])
+def test_labels_of_any_whole_dtype_have_an_accuracy(dtype):
+    net, loss = so.mlp([4, 5, 3], rng=0), so.SoftmaxCrossEntropy()
+    value, accuracy = evaluate(net, loss, X, Y.astype(dtype))
+    assert accuracy == np.mean(net(X).argmax(axis=1) == Y)
+    assert value == pytest.approx(net.evaluate(loss, X, Y).loss, rel=1e-14)
+
+
+@pytest.mark.parametrize("samples", [1023, 1025, 2500])
+def test_a_large_set_is_weighted_by_its_samples(samples):
+    """The loss of 1024 and of the one after it count as 1024 to 1."""
+    net, loss = so.mlp([4, 3], rng=0), so.SquaredError()
+    x = np.concatenate([RNG.normal(size=(samples - 1, 4)), np.full((1, 4), 50.0)])
+    y = np.zeros((samples, 3))
+    value, accuracy = evaluate(net, loss, x, y)
+    assert accuracy is None
+    assert value == pytest.approx((0.5 * net(x)**2).sum(axis=1).mean(), rel=1e-12)
+
+
+class Reporting(so.SGD):
+    """It reports its step, at every second step something else, and what lies deeper."""
+
+    def _direction(self, evaluation):
+        self.details["number"] = float(self.steps)
+        if self.steps % 2:
+            self.details["odd"] = float(self.steps)
+        self.details["outer"] = {"inner": {"number": 2.0 * self.steps}, "flag": True}
+        return super()._direction(evaluation)
+
+
+def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
+    """Steps 0 to 2, then 3 to 5; of the odd ones 1, then 3 and 5."""
+    history = so.train(make(Reporting), X, Y, epochs=2, batch_size=10, last_batch="keep", rng=0)
+    assert history.column("number")[1:].tolist() == [1.0, 4.0]
+    assert history.column("odd")[1:].tolist() == [1.0, 4.0]
+    assert history.column("outer.inner.number")[1:].tolist() == [2.0, 8.0]
+    assert history.column("outer.flag")[1:].tolist() == [1.0, 1.0]
+    assert np.isnan(history.column("number")[0])
+
+
+def test_a_record_without_a_number_has_none():
+    history = History("SGD", [Record(epoch=0), Record(epoch=1, number=3.0)])
+    np.testing.assert_array_equal(history.column("number"), [np.nan, 3.0])
+    assert history.names == ["epoch", "number"]
+
+
+def test_the_last_epoch_has_a_record_and_seconds_add_up():
+    class Slow(so.SGD):
+        def _direction(self, evaluation):
+            time.sleep(0.004)
+            return super()._direction(evaluation)
+
+    history = so.train(make(Slow), X, Y, epochs=5, batch_size=10, evaluate_every=3, rng=0,
+                       last_batch="keep")
+    assert history.column("epoch").tolist() == [0, 3, 5]
+    seconds = history.column("seconds")
+    assert seconds[0] == 0 and seconds[1] >= 9 * 0.004 and seconds[2] >= 15 * 0.004
+
+
+def test_a_callback_gets_a_copy_of_each_record():
+    def spoil(record):
+        record["train_loss"] = -1.0
+        record["mine"] = 1
+
+    history = so.train(make(), X, Y, epochs=2, rng=0, callback=spoil)
+    assert min(history.column("train_loss")) > 0 and "mine" not in history.names
+
+
+# -- seconds ---------------------------------------------------------------------------------------
+
+
+def test_what_is_compiled_inside_of_what_is_compiled_counts_once():
+    """numba tells of a function inside a function: the outer one's time holds the inner one's."""
+    from numba.core import event
+
+    def compiling(seconds, inside=0.0):
+        event.start_event("numba:compiler_lock", {})
+        if inside:
+            compiling(inside)
+        time.sleep(seconds)
+        event.end_event("numba:compiler_lock", {})
+
+    began = time.perf_counter()
+    with StepClock() as clock:
+        compiling(0.05, inside=0.1)
+        time.sleep(0.03)
+        compiling(0.05)
+    whole = time.perf_counter() - began
+    assert 0.03 <= clock.seconds <= whole - 0.2 + 0.01
+
+
+# -- the line on a terminal ------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_nothing_of_a_longer_line_is_left_behind_a_shorter_one(monkeypatch):
+    """What a terminal shows in the end is the last line, and blanks."""
+    from secondorder.training.progress import Progress
+
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", "60")
+    progress = Progress(7)
+    for loss in (0.123456, 2.0):
+        progress.show({"epoch": 1, "step": 2, "train_loss": loss})
+    progress.close()
+    shown = [" "] * 60
+    for line in stream.getvalue().strip("\n").split("\r")[1:]:
+        shown[:len(line)] = line
+    assert "".join(shown).rstrip() == "epoch 1/7  step 2  loss 2"
+
+
+@pytest.mark.parametrize("columns", range(1, 60))
+def test_a_line_is_never_as_wide_as_the_terminal(monkeypatch, columns):
+    """A full line would make it scroll."""
+    from secondorder.training.progress import Progress
+
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    progress = Progress(7)
+    for step in (1000, 2):
+        progress.show({"epoch": 1, "step": step, "train_loss": 0.123456,
+                       "validation_accuracy": 0.5})
+    assert max(map(len, stream.getvalue().split("\r"))) < columns

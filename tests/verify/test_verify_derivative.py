@@ -1,0 +1,150 @@
+"""`verify.derivative`: right derivatives pass, each usual slip is found and named."""
+
+import re
+
+import numpy as np
+import pytest
+
+import secondorder as so
+
+RNG = np.random.default_rng(0)
+A, B = RNG.normal(size=(2, 4, 4))
+AT = RNG.normal(size=4)
+V = RNG.normal(size=4)
+
+
+def f(x):
+    """x^T A x / 2 + sum of exp(x_i / 2)"""
+    return x @ A @ x / 2 + np.exp(x / 2).sum()
+
+
+def gradient(x):
+    return (A + A.T) @ x / 2 + np.exp(x / 2) / 2
+
+
+def hessian(x):
+    return (A + A.T) / 2 + np.diag(np.exp(x / 2)) / 4
+
+
+def g(x):
+    return np.tanh(B[:3] @ x)
+
+
+def jacobian(x):
+    return (1 - np.tanh(B[:3] @ x) ** 2)[:, None] * B[:3]
+
+
+def only_real(function):
+    """The same function, for real numbers alone."""
+    def real(x):
+        if np.iscomplexobj(x):
+            raise TypeError("complex numbers are not taken")
+        return function(x)
+    return real
+
+
+RIGHT = {
+    "gradient": (f, gradient, AT, {}), "jacobian": (g, jacobian, AT, {}),
+    "hessian": (f, hessian, AT, {}), "as arrays": (f, hessian(AT), AT, {"kind": "hessian"}),
+    "directional": (f, lambda x, v: gradient(x) @ v, AT, {"direction": V}),
+    "directional of an array": (g, lambda x, v: jacobian(x) @ v, AT, {"direction": V}),
+    "of one number": (np.sin, np.cos, 0.3, {}),
+    "second, of one number": (np.sin, lambda x: -np.sin(x), 0.3, {"kind": "hessian"}),
+    "of a matrix": (lambda W: np.log(np.linalg.det(W)), lambda W: np.linalg.inv(W).T,
+                    3 * np.eye(3) + B[:3, :3] / 4, {}),
+    "a matrix in a number": (lambda t: np.array([[t, t**2], [1.0, np.exp(t)]]),
+                             lambda t: np.array([[1.0, 2 * t], [0.0, np.exp(t)]]), 0.7, {}),
+    "value": (lambda x: np.log(np.exp(x).sum()),
+              lambda x: x.max() + np.log(np.exp(x - x.max()).sum()), AT, {"kind": "value"}),
+    "not analytic": (lambda x: np.abs(x) @ np.abs(x) ** 2, lambda x: 3 * x * np.abs(x), AT, {})}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("real", [False, True])
+def test_right_derivatives_pass(name, real):
+    function, derivative, at, options = RIGHT[name]
+    report = so.verify.derivative(only_real(function) if real else function, derivative, at,
+                                  **options)
+    assert report.ok and len(report.checks) == 1, report
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("real", [False, True])
+def test_a_millionth_is_noticed(name, real):
+    """In one entry alone."""
+    function, derivative, at, options = RIGHT[name]
+    arguments = (at, options["direction"]) if "direction" in options else (at,)
+    computed = np.array(derivative(*arguments) if callable(derivative) else derivative, order="C")
+    worst = np.argmax(np.abs(computed))
+    computed.reshape(-1)[worst] *= 1 + 1e-6
+    report = so.verify.derivative(only_real(function) if real else function, computed, at,
+                                  **options)
+    assert not report.ok
+    index = np.unravel_index(worst, computed.shape)
+    where = "value" if computed.ndim == 0 else \
+        f"entry {tuple(map(int, index)) if computed.ndim > 1 else int(index[0])}"
+    assert f"{where}: df" in str(report) and "ratio 1 + 1.0e-06" in str(report)
+
+
+SLIPS = {
+    "sign": (f, lambda x: -gradient(x), "ratio is -1 everywhere: the sign is flipped"),
+    "factor": (f, lambda x: 2 * gradient(x), "a factor 2 too much"),
+    "mean": (g, lambda x: jacobian(x) / 3, "a factor 3 is missing"),
+    "transpose": (lambda x: B @ x + x**2, lambda x: (B + 2 * np.diag(x)).T, "df is .* transposed"),
+    "wide transpose": (g, lambda x: jacobian(x).T, "df is differences transposed"),
+    "half of two": (f, lambda x: A / 2 + np.diag(np.exp(x / 2)) / 8, "only one of two halves"),
+    "not symmetric": (f, lambda x: A + np.diag(np.exp(x / 2)) / 4, "lacks its symmetric half"),
+    "penalty": (lambda x: f(x) + 0.3 * x @ x / 2, gradient, "a term is lost: 0.3 times at"),
+    "damping": (lambda x: f(x) + 0.3 * x @ x / 2, hessian, "df lacks 0.3 times the identity"),
+    "constant": (lambda x: f(x) + 0.7 * x.sum(), gradient, "lost: 0.7 times 1"),
+    "diagonal": (f, lambda x: (A + A.T) / 2, "only the diagonal differs"),
+    "beside it": (f, lambda x: np.diag(np.diag(hessian(x))), "mixed terms are lost"),
+    "one entry": (f, lambda x: gradient(x) * [1, 1, 0.7, 1], "only entries with index 2 differ"),
+    "a row": (g, lambda x: jacobian(x) * np.array([[1], [0.9], [1]]), "with first index 1 differ"),
+    "a column": (g, lambda x: jacobian(x) * np.array([1, 1, 1, 0]), "with second index 3 differ"),
+    "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "one outer product"),
+    "missing": (f, lambda x: 0 * x, "a term is missing"),
+    "shape": (f, lambda x: jacobian(x), r"shape \(3, 4\), expected \(4,\)")}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+@pytest.mark.parametrize("real", [False, True])
+def test_a_slip_is_named(name, real):
+    function, derivative, words = SLIPS[name]
+    report = so.verify.derivative(only_real(function) if real else function, derivative, AT)
+    assert not report.ok
+    assert re.search(words, str(report)), report
+
+
+def test_the_complex_step_where_it_can_be_taken():
+    """It sees an error far below what differences could."""
+    slightly = lambda x: gradient(x) * (1 + 1e-12)  # noqa: E731
+    told = so.verify.derivative(f, slightly, AT, tolerance=1e-14)
+    assert not told.ok and "the complex step" in str(told)
+    assert so.verify.derivative(only_real(f), slightly, AT, tolerance=1e-14).ok
+
+
+def test_a_kink_is_not_judged():
+    at = np.array([0.0, 1.0])
+    report = so.verify.derivative(lambda x: np.maximum(x.real, 0).sum(), np.array([1.0, 1.0]), at)
+    assert not report.ok and "differ" in str(report)
+    noisy = np.random.default_rng(0)
+    report = so.verify.derivative(only_real(lambda x: x @ x + 0.01 * noisy.normal()),
+                                  lambda x: 2 * x, at)
+    assert not report.ok and "too inaccurate to judge" in str(report)
+
+
+def test_the_picture_shows_a_wrong_derivative():
+    right = so.verify.derivative(f, gradient, AT).curves["gradient"][1]
+    wrong = so.verify.derivative(f, lambda x: 1.01 * gradient(x), AT).curves["gradient"][1]
+    assert right.min() < 1e-9 and wrong.min() > 9e-3
+    assert so.verify.derivative(f, gradient, AT).plot() is not None
+
+
+def test_the_function_may_change_its_argument():
+    def careless(x):
+        x *= 1.0
+        x += 1.0
+        return f(x)
+
+    assert so.verify.derivative(careless, lambda x: gradient(x + 1), AT).ok
