@@ -10,6 +10,7 @@ layer kind, compiled by numba.
 ``dense``       a linear layer
 ``activations`` value and slope of the activation functions; ``exponential`` is what they share
 ``losses``      value and gradient of the losses
+``updates``     whole steps of SGD to Adam
 ``compiling``   how a function is compiled, and where the result is kept
 
 Nothing here knows a layer class: :mod:`secondorder.nets.programs` makes the rows of the table.

@@ -1,10 +1,10 @@
 """How functions are compiled by numba, and where what was compiled is kept.
 
-Loops stand in files ``loops.py`` beside what they serve. Each has a plain NumPy twin: the same
-arithmetic in the same order. They take the scalars in the dtype of their arrays (see `scalars`).
-Arrays are flat and contiguous. No fast-math rules are used, but for sums, which may be taken in any
-order, and for polynomials, whose products and sums may be rounded together. The passes of a network
-stand beside this file.
+The passes of a network and the updates stand beside this file, a paper's own in its room's
+``compiled.py``, other loops in ``loops.py`` beside what they serve. Each bears the name and the
+formula of its literal form. They take the scalars in the dtype of their arrays (see `scalars`). No
+fast-math rules are used, but for sums, which may be taken in any order, and for polynomials, whose
+products and sums may be rounded together.
 
 Compiled code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, else in the
 user's folder for caches. It is never kept beside the sources: an installed package would leave
@@ -97,7 +97,8 @@ def cache_folder():
 
 def sources(package):
     """The files below the folder of the package in which compiled functions stand."""
-    return sorted({*package.rglob("loops.py"), *(package / "compiled").glob("*.py")})
+    return sorted({*package.rglob("loops.py"), *package.rglob("compiled.py"),
+                   *(package / "compiled").glob("*.py")})
 
 
 def _forgiving(dispatcher):

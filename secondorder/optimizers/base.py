@@ -12,7 +12,7 @@ from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_
 from ..compiled import forms
 from ..nets import Network, Workspace
 from . import guards, memory
-from .fused import NotFinite, twin
+from .fused import Undecided, twin
 from .schedules import schedule_of
 from .settings import arguments
 
@@ -127,8 +127,8 @@ class Optimizer:
     ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. The
     evaluations that :meth:`evaluate` returns are arrays of their own.
 
-    *Speed.* ``fused = Fused(...)`` names compiled loops that do in one pass what ``_direction`` and
-    the step do; they run in its place, unless a subclass overrides the formula. See
+    *Speed.* ``fused = Fused(...)`` names a compiled loop that does in one pass what
+    ``_direction`` and the step do; it runs in their place, unless a subclass overrides one. See
     :mod:`secondorder.optimizers.fused`. What a checkpoint compares are the arguments that an
     optimizer was made with; nothing has to be done for that.
     """
@@ -308,7 +308,7 @@ class Optimizer:
         if fused is not None:
             try:
                 return fused.step(self, evaluation, rate)
-            except NotFinite:  # the formula finds out what it was
+            except Undecided:  # the formula finds out what it is
                 memory.put_back(self)
         return self._moved_by_formula(evaluation, rate)
 
@@ -333,10 +333,8 @@ class Optimizer:
         return guards.own_direction(self, self.direction(evaluation))  # a subclass overrode it
 
     def _computed(self, evaluation):
-        """What the formula gives, by its compiled twin where there is one."""
-        fused = twin(type(self), "_direction")
-        direction = self._direction if fused is None else partial(fused.direction, self)
-        return guards.own_direction(self, direction(evaluation))
+        """What the formula gives."""
+        return guards.own_direction(self, self._direction(evaluation))
 
     def _objective(self, evaluation):
         return evaluation.loss + self.penalty()

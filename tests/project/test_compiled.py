@@ -95,7 +95,8 @@ def test_a_changed_loop_has_another_folder(monkeypatch, tmp_path):
     """numba would not notice a change in a function that another one calls."""
     (tmp_path / "compiled").mkdir()
     monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiled" / "compiling.py"))
-    for file in (tmp_path / "loops.py", tmp_path / "compiled" / "dense.py"):
+    for file in (tmp_path / "loops.py", tmp_path / "compiled.py",
+                 tmp_path / "compiled" / "dense.py"):
         file.write_text("a = 1")
         first = compiling.cache_folder.__wrapped__()
         assert compiling.cache_folder.__wrapped__() == first
@@ -158,9 +159,10 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
 
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
-    code = ("import numpy as np; from secondorder.optimizers import loops; "
-            "a = np.ones(3); b, d = np.empty(3), np.empty(3)\n"
-            "loops.adagrad(a, a, b, d, 0.0); assert b.tolist() == [2, 2, 2]; print('right')")
+    code = ("import numpy as np; from secondorder.compiled import updates; "
+            "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
+            "updates.adagrad(a, a, m, 1., 0., 1., s, a, n, 0.0)\n"
+            "assert n.tolist() == [2, 2, 2]; print('right')")
 
     def compute():
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

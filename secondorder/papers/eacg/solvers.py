@@ -120,9 +120,9 @@ def _write_combined(out, s, G, w, mean):
     if forms.is_literal():
         out[...] = combined(s, G, w, mean)
         return
-    from . import loops  # here, so that numba is loaded by the first step, not by an import
+    from . import compiled  # here, so that numba is loaded by the first step, not by an import
 
-    loops.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
+    compiled.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
 
 
 # -- one layer -------------------------------------------------------------------------------------

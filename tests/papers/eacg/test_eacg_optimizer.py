@@ -9,7 +9,7 @@ from harness.forms import compiled_only, form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.optimizers.loops import BLOCK
+from secondorder.compiled.updates import BLOCK
 from secondorder.papers.eacg.direction import direction_at
 from test_eacg_curvatures import LOSSES, case, relative
 
