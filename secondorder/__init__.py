@@ -27,7 +27,8 @@ _ROOMS = ("datasets", "eacg", "edition", "exact", "ledger", "low_rank", "nets", 
           "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
 #: Rooms that stand in a folder of their own kind; all others stand beside this file.
 _PAPERS = ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton")
-_NAMES = {"nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
+_NAMES = {"compiled.forms": ("literal",),
+          "nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
                    "BoundedCriterion", "Chain", "Conv2d", "Flatten", "Huber", "Layer", "LayerNorm",
                    "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Skip",
                    "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn", "from_arrays",

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..compiled import forms
+
 # -- numbers and flags -----------------------------------------------------------------------------
 
 
@@ -298,7 +300,8 @@ LARGE = 2**12  # entries from which an array of flags is worth avoiding
 
 def all_finite(array):
     """Whether an array holds neither NaN nor infinite entries; a large one without flags."""
-    if array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous:
+    if (array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous
+            or forms.is_literal()):
         return bool(np.isfinite(array).all())
     # here, so that numba is loaded by the first large array, not by an import
     from .loops import extremes

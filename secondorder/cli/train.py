@@ -115,7 +115,7 @@ def run(options):
         from matplotlib.figure import Figure  # noqa: F401
 
         from secondorder import plots  # noqa: F401
-        from secondorder.optimizers import loops  # noqa: F401
+        from secondorder.compiled import passes, updates  # noqa: F401
     started = time.perf_counter()
     for_split, for_weights, for_batches = np.random.default_rng(options.seed).spawn(3)
     (x, y), validation, classes = _data(options, for_split)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import checks
+from ..compiled import forms
 from ..nets import Network
 
 
@@ -98,6 +99,8 @@ class Chunks:
             If the executor fails, or brings something of another shape. The error of a task comes
             as it is, with a note of the chunk.
         """
+        if self.is_whole:
+            return task(self.network, self.loss, self.x, self.y, *arguments, *rows)
         dtype, total = self.network.dtype if dtype is None else np.dtype(dtype), None
         for where, part in self.results(task, *arguments, rows=rows):
             self._require_like(part, where, shape, dtype)
@@ -153,7 +156,7 @@ class Chunks:
         futures, where = [], None
         try:
             for where, call in zip(places, calls):
-                futures.append(self.executor.submit(_attempt, *call))
+                futures.append(self.executor.submit(_attempt_in, forms.is_literal(), *call))
             for where in places:
                 outcome = futures.pop(0).result()
                 if not (isinstance(outcome, tuple) and len(outcome) == 2):
@@ -183,6 +186,12 @@ class Chunks:
 def _by_rows(value):
     """An array in C order; anything else as it is."""
     return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
+
+
+def _attempt_in(literal, task, *arguments):
+    """`_attempt` in the form, literal or compiled, that was asked for where the task was made."""
+    with forms.literal(literal):
+        return _attempt(task, *arguments)
 
 
 def _attempt(task, *arguments):

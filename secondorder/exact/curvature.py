@@ -10,7 +10,8 @@ import contextlib
 import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
-from ..nets import Network, Workspace
+from ..compiled import forms
+from ..nets import Chain, Network, Workspace
 from ..nets.workspace import fresh
 from .chunks import Chunks
 from .columns import hessian_rows
@@ -95,10 +96,8 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
 
 def gradient_sum(network, loss, x, y):
     """Gradient of the sum of the losses, (P,)."""
-    total = np.empty_like(network.theta)
-    with evaluated(network, loss, x, y) as evaluation, np.errstate(over="ignore", invalid="ignore"):
-        passes, saved, deltas = evaluation.passes, evaluation.saved, evaluation.deltas
-        return passes.parameter_gradient_from(saved, deltas, total)
+    with evaluated(network, loss, x, y) as evaluation:
+        return evaluation.write_gradient_sum(np.empty_like(network.theta))
 
 
 def mean_of(network, total, samples, penalised, l2, what, new=fresh):
@@ -122,13 +121,16 @@ def hessian_vector_product_at(evaluation, v, l2=0.0, workspace=None, out=None):
     an array of its own.
     """
     evaluation.require_current()
-    saved, deltas = evaluation.saved, evaluation.deltas
     product = np.empty_like(v) if out is None else out
-    with _room(evaluation, workspace) as (room, passes):
-        tangents = passes.input_tangents(saved, None, v)
-        y_bar_tangent = _curved(evaluation, tangents[-1], room)
-        passes.backward_tangent_from(saved, tangents, v, deltas, y_bar_tangent, product,
-                                     needs_input=False)
+    with _room(evaluation, workspace) as room:
+        if evaluation.work is not None:
+            evaluation.write_hessian_product(v, product, room)
+        else:
+            passes, saved = _passes(evaluation, room), evaluation.saved
+            tangents = passes.input_tangents(saved, None, v)
+            y_bar_tangent = _curved(evaluation, tangents[-1], room)
+            _put(product, passes.backward_tangent_from(
+                saved, tangents, v, evaluation.deltas, y_bar_tangent, *_into(passes, product))[1])
         return _mean(evaluation, product, v, l2, "the Hessian-vector product", room)
 
 
@@ -141,27 +143,52 @@ def gauss_newton_product_at(evaluation, v, middle=None, l2=0.0, workspace=None, 
     """
     evaluation.require_current()
     product = np.empty_like(v) if out is None else out
-    with _room(evaluation, workspace) as (room, passes):
-        t = passes.tangent(evaluation.saved, None, v)
-        y_bar = _curved(evaluation, t, room) if middle is None else middle(t)
-        passes.parameter_gradient(evaluation.saved, y_bar, product)
+    with _room(evaluation, workspace) as room:
+        if evaluation.work is not None:
+            evaluation.write_gauss_newton_product(v, middle, product, room)
+        else:
+            passes = _passes(evaluation, room)
+            t = passes.tangent(evaluation.saved, None, v)
+            y_bar = _curved(evaluation, t, room) if middle is None else middle(t)
+            _put(product, passes.parameter_gradient(evaluation.saved, y_bar,
+                                                    *_into(passes, product)[:1]))
         return _mean(evaluation, product, v, l2, "the product", room)
 
 
 @contextlib.contextmanager
 def _room(evaluation, workspace):
-    """The workspace, or one that is lent, and the twin of the network's passes in it."""
+    """The workspace, or one that is lent."""
     network, samples = evaluation.network, evaluation.samples
     lent = network.workspaces.lend(samples) if workspace is None \
         else contextlib.nullcontext(workspace)
     with lent as room, np.errstate(over="ignore", invalid="ignore"):
-        yield room, room.passes(network, samples)
+        yield room
+
+
+def _passes(evaluation, room):
+    """The network's chain, or its twin in a workspace."""
+    network = evaluation.network
+    return network.chain if forms.is_literal() else room.passes(network, evaluation.samples)
+
+
+def _into(passes, out):
+    """What a twin takes beside its layer's arguments: where to write, and that the gradient in the
+    network's input is not needed.
+    """
+    return () if isinstance(passes, Chain) else (out, False)
+
+
+def _put(out, result):
+    """Copy a result to its place, unless a twin wrote it there."""
+    if result is not out:
+        out[...] = result
 
 
 def _curved(evaluation, t, room):
     """The Hessian of the loss times a tangent t (S, C) of the outputs."""
     loss, network = evaluation.loss_function, evaluation.network
-    criterion = room.criterion(loss, network, evaluation.samples)
+    criterion = (loss if forms.is_literal()
+                 else room.criterion(loss, network, evaluation.samples))
     return criterion.hessian_product(evaluation.outputs, evaluation.y, t)
 
 
@@ -307,11 +334,14 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     if chunks.is_whole:
         with evaluated(network, loss, x, y) as evaluation:
             out = _rows_for(evaluation.samples, network, out, max_bytes)
-            evaluation.passes.parameter_gradients_from(evaluation.saved, evaluation.deltas, out)
+            finite = evaluation.write_sample_gradients(out)
     else:
         out = chunks.put(gradient_rows, _rows_for(chunks.samples, network, out, max_bytes))
+        finite = False
     if l2:
         out += l2 * network.theta
+    if finite and not l2:
+        return out
     return network.require_finite(out, "the gradient of a sample")
 
 
@@ -328,18 +358,20 @@ def gradient_rows(network, loss, x, y):
     """Gradient of every sample's loss, (S, P)."""
     with evaluated(network, loss, x, y) as evaluation:
         out = np.empty((evaluation.samples, network.size), dtype=network.dtype)
-        return evaluation.passes.parameter_gradients_from(evaluation.saved, evaluation.deltas, out)
+        evaluation.write_sample_gradients(out)
+        return out
 
 
 def output_jacobian_at(saved, network, outputs):
     """Jacobian of the outputs (S, C, P) from what the layers saved."""
     samples, width = outputs.shape
-    passes = Workspace().passes(network, samples)
+    passes = network.chain if forms.is_literal() else Workspace().passes(network, samples)
     jacobian = np.empty((samples, width, network.size), dtype=network.dtype)
     for c in range(width):
         y_bar = np.zeros_like(outputs)
         y_bar[:, c] = 1
-        passes.parameter_gradients(saved, y_bar, jacobian[:, c])
+        rows = jacobian[:, c]
+        _put(rows, passes.parameter_gradients(saved, y_bar, *_into(passes, rows)[:1]))
     return jacobian
 
 

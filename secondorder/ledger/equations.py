@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..compiled.forms import literal
 from . import registry
 from .mismatch import describe_mismatch
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
@@ -140,13 +141,14 @@ def run(paper=None, label=None, seed=0):
 
 
 def run_equation(entry, seed=0):
-    """Execute one registered equation; see `run`."""
+    """Execute one registered equation, by the code that one reads; see `run`."""
     started = time.perf_counter()
     claims, unchecked = [], False
     try:
-        returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
-        unchecked = entry.verdict == "unchecked" and _says_nothing(returned)
-        claims = [] if unchecked else _claims_of(returned)
+        with literal():
+            returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
+            unchecked = entry.verdict == "unchecked" and _says_nothing(returned)
+            claims = [] if unchecked else _claims_of(returned)
         message = None if unchecked else (
             _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims))
     # any failure of a check is a result to be reported, not the end of the run

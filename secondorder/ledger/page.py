@@ -10,6 +10,7 @@ import textwrap
 import numpy as np
 
 from ..checks import boolean, whole_number
+from ..compiled.beside import beside
 from . import changes, folding, own_lines, registry, sides, tally, terminal
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
@@ -166,8 +167,10 @@ def _lead(entry):
 
 
 def _implementation(entry, value):
-    first, *code = code_of(value, short_name(entry.paper, qualified_name(value)))
-    return [first, *("       " + line for line in doc_lines(value)), *code]
+    name = qualified_name(value)
+    (first, *code), compiled = code_of(value, short_name(entry.paper, name)), beside(name)
+    about = doc_lines(value) + ([f"compiled beside it: {compiled}"] if compiled else [])
+    return [first, *("       " + line for line in about), *code]
 
 
 def _cut(lines, room):

@@ -1,7 +1,9 @@
 """Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector.
 
 The passes stand in ``layers``, ``chain``, ``reshape``, ``losses`` and ``activations`` as formulas
-that return new arrays. What a training step runs stands beside them in ``in_place``: for a class of
+that return new arrays. What runs, unless ``so.literal()`` asks for these, are compiled passes over
+the network as a table (:mod:`secondorder.compiled`) where every layer and the loss have an entry in
+``programs``. For other networks it stands in ``in_place``: for a class of
 layers a twin with the same passes, which writes into arrays that it owns. A layer without a twin is
 run by its own passes, and so is a subclass that overrides anything; nobody who writes a layer needs
 to know of twins. To give one to a layer, derive from ``in_place.InPlace``, declare the arrays with

@@ -8,6 +8,9 @@ import numpy as np
 
 from .. import checks
 from ..checks.randomness import generator
+from ..compiled import forms
+from ..compiled.program import Work
+from . import programs
 from .activations import activation_function
 from .chain import Chain
 from .in_place.base import Promoted
@@ -62,6 +65,7 @@ class Network:
         self._theta = np.zeros(self.chain.size, dtype=self.dtype)
         self.chain.bind(self._theta, self)
         self.workspaces = Lender(self._width(), self.size)
+        self.settled = None  # whether it runs compiled: see `programs`
 
     def _width(self):
         """Numbers that the layers make of one sample."""
@@ -74,7 +78,7 @@ class Network:
     def __getstate__(self):
         # without theta: the layers carry the values
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_theta", "workspaces")}
+                if name not in ("_theta", "workspaces", "settled")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -166,7 +170,12 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        x = self.check_input(x)
+        x, program = self.check_input(x), programs.program_of(self)
+        if program is not None:
+            work = (Work(program).resize(len(x)) if workspace is None
+                    else workspace.work(program, len(x)))
+            if work.forward(self.theta, _behaved(x)):
+                return work.outputs, programs.saved_of(self.chain, work)
         return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
     def _forward(self, x, passes):
@@ -181,8 +190,15 @@ class Network:
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
         x = self.check_input(x)
+        program, passes = programs.program_of(self), self.chain
         with self.workspaces.lend(len(x)) as workspace:
-            return self._forward(x, workspace.passes(self, len(x)))[0].copy()
+            if program is not None:
+                work = workspace.work(program, len(x))
+                if work.forward(self.theta, _behaved(x)):
+                    return work.outputs.copy()
+            elif not forms.is_literal():
+                passes = workspace.passes(self, len(x))
+            return self._forward(x, passes)[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -251,23 +267,57 @@ class Evaluation:
 
     def __init__(self, network, loss, x, y, workspace=None):
         self.network = checks.instance_of(network, Network, "network")
-        self.loss_function, self.workspace = checks.check_loss(loss), workspace
+        self.loss_function = checks.check_loss(loss)
+        self.workspace = workspace = None if forms.is_literal() else workspace
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        # the literal passes, or their twins, which write into the workspace's arrays
-        self.passes, self.criterion = network.chain, loss
-        if workspace is not None:
-            self.passes = workspace.passes(network, self.samples)
-            self.criterion = workspace.criterion(loss, network, self.samples)
+        # the literal loss, or its twin, which writes into the workspace's arrays
+        self.criterion = loss if workspace is None else workspace.criterion(loss, network,
+                                                                            self.samples)
         target = self.criterion.prepare_target(y, shape, network.dtype)
         self.y = _own(target, y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
-        self.outputs, self.saved = network._forward(self.x, self.passes)
+        self.work = self._compiled()
+        if self.work is None:
+            self._by_layers()
+
+    def _compiled(self):
+        """Outputs and losses by the compiled passes: their work array; None where the network or
+        the loss has none, or where something is not finite.
+        """
+        network, program = self.network, programs.program_of(self.network)
+        if self.workspace is not None and self.workspace.by_layers:
+            return None
+        criterion = program and programs.criterion_of(self.loss_function, network)
+        if criterion is None:
+            return None
+        work = (Work(program).resize(self.samples) if self.workspace is None
+                else self.workspace.work(program, self.samples))
+        if not (work.forward(network.theta, _behaved(self.x))
+                and work.start(criterion, _behaved(self.y))):
+            return None  # the literal passes find out where
+        self.outputs, self.losses = work.outputs, work.losses
+        return work
+
+    def _by_layers(self):
+        """Outputs and losses by the passes of the layers, or of their twins."""
+        self.outputs, self.saved = self.network._forward(self.x, self.passes)
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = self.criterion.value(self.outputs, self.y)
-        checks.losses(self.losses, loss, self.outputs)
+        checks.losses(self.losses, self.loss_function, self.outputs)
+
+    @cached_property
+    def passes(self):
+        """The network's chain, or its twin, which writes into the workspace's arrays."""
+        if self.workspace is None:
+            return self.network.chain
+        return self.workspace.passes(self.network, self.samples)
+
+    @cached_property
+    def saved(self):
+        return programs.saved_of(self.network.chain, self.work)
 
     def _parameters(self):
         return [self.network.theta, *self.network.fixed_parameters()]
@@ -290,6 +340,8 @@ class Evaluation:
     @cached_property
     def deltas(self):
         self.require_current()
+        if self.work is not None:
+            return programs.deltas_of(self.network.chain, self.work, self.network.theta)
         with np.errstate(over="ignore", invalid="ignore"):
             y_bar = self.criterion.gradient(self.outputs, self.y)
             checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
@@ -300,13 +352,41 @@ class Evaluation:
         """Gradient of the sum of the losses, (P,); neither checked nor protected from writing."""
         self.network.require_parameters()
         self.require_current()
-        samples, theta, saved, deltas = self.samples, self.network.theta, self.saved, self.deltas
+        theta = self.network.theta
+        return self.write_gradient_sum(self._array("gradient_sum", theta))
+
+    def write_gradient_sum(self, out):
+        """`gradient_sum` in an array (P,)."""
+        if self.work is not None:
+            self.work.gradient(self.network.theta, out)
+            return out
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.workspace is not None:
-                return self.passes.parameter_gradient_from(saved, deltas)
-            with self.network.workspaces.lend(samples) as lent:
-                passes = lent.passes(self.network, samples)
-                return passes.parameter_gradient_from(saved, deltas, np.empty_like(theta))
+            if self.passes is self.network.chain:
+                out[...] = self.passes.parameter_gradient_from(self.saved, self.deltas)
+                return out
+            return self.passes.parameter_gradient_from(self.saved, self.deltas, out)
+
+    def write_sample_gradients(self, out):
+        """Gradient of every sample's loss in `out` (S, P); returns whether it is known that all are
+        finite.
+        """
+        if self.work is not None and out.flags.carray:
+            self.require_current()
+            return self.work.sample_gradients(self.network.theta, out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(self.passes, Chain):
+                out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
+            else:
+                self.passes.parameter_gradients_from(self.saved, self.deltas, out)
+        return False
+
+    def write_hessian_product(self, v, out, room):
+        """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
+        self.work.hessian_product(self.network.theta, _behaved(v), out, room)
+
+    def write_gauss_newton_product(self, v, middle, out, room):
+        """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
+        self.work.gauss_newton_product(self.network.theta, middle, _behaved(v), out, room)
 
     @cached_property
     def gradient(self):
@@ -337,6 +417,11 @@ def _read_only(array):
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _behaved(array):
+    """The array in one piece and writeable, as compiled passes take it."""
+    return array if array.flags.carray else array.copy()
 
 
 def _own(array, source, workspace=None):

@@ -1,5 +1,6 @@
 """What `Network.summary` prints: every layer, the shape of its output, and its parameters."""
 
+from . import programs
 from .chain import Chain, Skip
 
 
@@ -30,4 +31,5 @@ def text(network):
              f"{line[3]:>{widths[3]}}".rstrip() for line in [head, *lines]]
     fixed = sum(value.size for value in network.fixed_parameters())
     ending = f"{network.size} parameters, {network.dtype}"
-    return "\n".join([*table, ending + (f"; {fixed} fixed" if fixed else "")])
+    ending += f"; {fixed} fixed" if fixed else ""
+    return "\n".join([*table, ending, programs.form(network)])

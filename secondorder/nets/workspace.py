@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..compiled.program import Work
 from .in_place import in_place, losses
 
 
@@ -28,9 +29,17 @@ class Workspace:
     An array is made anew when a larger one is asked for; a smaller one (a shorter last batch) is a
     view of its beginning. What was handed out under a name is overwritten at the next request for
     that name.
+
+    Parameters
+    ----------
+    by_layers : bool
+        Whether evaluations in here run layer by layer also where the network has compiled passes.
+        These use SciPy's BLAS, whose threads and those of NumPy's BLAS hinder each other: who goes
+        on with products of NumPy's evaluates with those, too.
     """
 
-    def __init__(self):
+    def __init__(self, by_layers=False):
+        self.by_layers = by_layers
         self._memory, self._views, self._inside, self._twins = {}, {}, {}, {}
 
     def __call__(self, name, shape, dtype):
@@ -48,6 +57,10 @@ class Workspace:
         chain = network.chain
         return self.twin(("passes", id(chain)), rows,
                          lambda: in_place(chain, network.input_shape, network.dtype))
+
+    def work(self, program, rows):
+        """The arrays of a network's compiled passes, for batches of `rows` samples."""
+        return self.twin(("work", id(program)), rows, lambda: Work(program))
 
     def criterion(self, loss, network, rows):
         """The in-place twin of a loss, for the outputs of a network."""
@@ -77,7 +90,7 @@ class Workspace:
 
     def __reduce__(self):
         """Copies and pickles start empty: owners are known by identity alone."""
-        return Workspace, ()
+        return Workspace, (self.by_layers,)
 
 
 class Lender:

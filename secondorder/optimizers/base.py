@@ -9,9 +9,10 @@ import numpy as np
 
 from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
                       positive_number)
+from ..compiled import forms
 from ..nets import Network, Workspace
 from . import guards, memory
-from .fused import NotFinite, twin
+from .fused import Undecided, twin
 from .schedules import schedule_of
 from .settings import arguments
 
@@ -25,15 +26,23 @@ def norm(v):
     Squares are summed in float64. Where they overflow, or vanish, the vector is scaled by its
     largest entry first.
     """
-    from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
-
-    total = loops.squares(v)
+    total = _squares(v)
     if _SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
+
+
+def _squares(v):
+    """sum_i v_i^2 in float64, which may overflow."""
+    if forms.is_literal():
+        with np.errstate(over="ignore"):
+            return float(np.sum(np.square(v, dtype=np.float64)))
+    from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
+
+    return loops.squares(v)
 
 
 # what the base keeps of every optimizer, and its methods that are not for overriding
@@ -118,8 +127,8 @@ class Optimizer:
     ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. The
     evaluations that :meth:`evaluate` returns are arrays of their own.
 
-    *Speed.* ``fused = Fused(...)`` names compiled loops that do in one pass what ``_direction`` and
-    the step do; they run in its place, unless a subclass overrides the formula. See
+    *Speed.* ``fused = Fused(...)`` names a compiled loop that does in one pass what
+    ``_direction`` and the step do; it runs in their place, unless a subclass overrides one. See
     :mod:`secondorder.optimizers.fused`. What a checkpoint compares are the arguments that an
     optimizer was made with; nothing has to be done for that.
     """
@@ -132,6 +141,7 @@ class Optimizer:
     state_names = ()
     added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
+    by_layers = False  # see `Workspace`
     fused = base = None
 
     def __new__(cls, *positional, **named):
@@ -148,7 +158,7 @@ class Optimizer:
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
-        self._workspace, self._trials = Workspace(), Workspace()
+        self._workspace, self._trials = (Workspace(self.by_layers) for _ in range(2))
         self._spares, self._busy = {}, {}  # see `memory`
 
     @property
@@ -298,7 +308,7 @@ class Optimizer:
         if fused is not None:
             try:
                 return fused.step(self, evaluation, rate)
-            except NotFinite:  # the formula finds out what it was
+            except Undecided:  # the formula finds out what it is
                 memory.put_back(self)
         return self._moved_by_formula(evaluation, rate)
 
@@ -323,10 +333,8 @@ class Optimizer:
         return guards.own_direction(self, self.direction(evaluation))  # a subclass overrode it
 
     def _computed(self, evaluation):
-        """What the formula gives, by its compiled twin where there is one."""
-        fused = twin(type(self), "_direction")
-        direction = self._direction if fused is None else partial(fused.direction, self)
-        return guards.own_direction(self, direction(evaluation))
+        """What the formula gives."""
+        return guards.own_direction(self, self._direction(evaluation))
 
     def _objective(self, evaluation):
         return evaluation.loss + self.penalty()
@@ -334,13 +342,11 @@ class Optimizer:
     def _objective_after(self, evaluation, s):
         """Objective of the same batch at theta + s, or inf where it overflows."""
         network, start = self.network, self._array("before a trial")
-        start[...], passes = network.theta, self._trials.passes(network, evaluation.samples)
+        start[...] = network.theta
         try:
             np.add(start, s, out=network.theta)
-            outputs, _ = network._forward(evaluation.x, passes)
-            criterion = self._trials.criterion(self.loss, network, evaluation.samples)
-            losses = criterion.value(outputs, evaluation.y)
-            after = losses.mean(dtype=np.float64).item() + self.penalty()
+            after = network.evaluate(self.loss, evaluation.x, evaluation.y, self._trials).loss
+            after += self.penalty()
         # the outputs or the loss overflow: as bad as a step can be
         except (FloatingPointError, OverflowError):
             after = np.inf

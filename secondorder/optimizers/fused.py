@@ -1,8 +1,10 @@
-"""A method's formula as a compiled loop: the direction alone, or a whole step in one pass.
+"""Which whole steps are compiled, and what such a step reports.
 
-A loop goes through parameters, gradient and memory once, where the NumPy formula makes an array an
-operation. It is what a step and `direction` run; the formula is what it is tested against, and
-what runs where a subclass changes it, or where a step turns out not to be finite.
+The literal form of a step is the method's formula, `_direction`, and the step around it,
+`Optimizer._moved_by_formula`: an array an operation. The compiled form goes through parameters,
+gradient and memory once; see :mod:`secondorder.compiled.updates`. The literal one runs where a
+subclass changes something of it, where it is asked for, and where a step's sums say that something
+is not finite or not to be told.
 """
 
 import functools
@@ -10,24 +12,25 @@ import math
 
 import numpy as np
 
+from ..compiled import forms
 
-class NotFinite(Exception):
-    """Something on the way of a whole step was not finite; nothing has been moved."""
+
+class Undecided(Exception):
+    """A sum of a compiled step is not finite, or lost its squares; nothing has been moved."""
 
 
 class Fused:
-    """The compiled twin of a method's `_direction`; a class names it ``fused = Fused(...)``.
+    """The compiled form of a method's step; a class names it ``fused = Fused(...)``.
 
     Parameters
     ----------
     name : str
-        Of a loop in `secondorder.optimizers.loops`, called with gradient, memory, successors of the
-        memory, direction, numbers; and, with ``_step`` at its end, of the loop for a whole step.
+        Of a function in :mod:`secondorder.compiled.updates`, called with what all of them take,
+        memory, successors of the memory, numbers.
     memory : sequence of str
-        Those of the method's `state_names` that are arrays, in the order in which the loops take
-        them.
+        Those of the method's `state_names` that are arrays, in the order of that function.
     numbers : callable
-        Method -> the numbers that the loops take.
+        Method -> the numbers that it takes.
     counts : sequence of str
         Those of the `state_names` that a step makes larger by 1.
     """
@@ -35,97 +38,91 @@ class Fused:
     def __init__(self, name, memory=(), numbers=lambda method: (), counts=()):
         self.name, self.memory, self.numbers, self.counts = name, memory, numbers, counts
 
-    def direction(self, method, evaluation):
-        """The direction, in an array of the method's own; advances its memory."""
-        direction, (old, new) = method._array("direction"), self._memory(method)
-        loop = getattr(_loops(), self.name)
-        loop(method._gradient(evaluation), *old, *new, direction, *self._numbers(method))
-        self._advance(method, new)
-        return direction
-
     def step(self, method, evaluation, rate):
         """Advance the memory; returns the new parameters and what every step reports.
 
         Raises
         ------
-        NotFinite
+        Undecided
             Memory is as it was then.
         """
-        loop, (old, new) = getattr(_loops(), f"{self.name}_step"), self._memory(method)
-        moved, info, _ = whole_step(method, evaluation, rate, loop, *old, *new,
-                                    *self._numbers(method))
-        self._advance(method, new)
-        return moved, info
-
-    def _memory(self, method):
-        """The arrays of the memory, and arrays for their successors."""
-        return ([getattr(method, name) for name in self.memory],
-                [method._spare(name) for name in self.memory])
-
-    def _numbers(self, method):
-        return _loops().scalars(method.network.dtype, *self.numbers(method))
-
-    def _advance(self, method, new):
+        updates = _updates()
+        old = [getattr(method, name) for name in self.memory]
+        new = [method._spare(name) for name in self.memory]
+        moved, info = whole_step(method, evaluation, rate, getattr(updates, self.name), *old, *new,
+                                 *updates.scalars(method.network.dtype, *self.numbers(method)))
         for name, array in zip(self.memory, new):
             setattr(method, name, array)
         for name in self.counts:
             setattr(method, name, getattr(method, name) + 1)
+        return moved, info
 
 
-def _loops():
-    from . import loops  # here, so that numba is loaded by the first step, not by an import
+@functools.cache
+def _updates():
+    from ..compiled import updates  # here, so that numba is loaded by the first step
 
-    return loops
+    return updates
 
 
-def whole_step(method, evaluation, rate, loop, *own):
-    """Run a loop that takes a whole step, beside the parameters, which stay.
+def whole_step(method, evaluation, rate, update, *own):
+    """Run a compiled step, beside the parameters, which stay.
 
     Parameters
     ----------
     method : Optimizer
     evaluation : Evaluation
     rate : float
-    loop : callable
-        Compiled, see the whole steps in `secondorder.optimizers.loops`.
+    update : callable
+        Compiled, see :mod:`secondorder.compiled.updates`.
     *own : arrays and numbers
-        What this loop takes after those that all of them take.
+        What it takes after those that all of them take.
 
     Returns
     -------
-    (P,) array, dict, float
-        The new parameters; what every step reports; the largest entry of the direction.
+    (P,) array, dict
+        The new parameters; what every step reports.
 
     Raises
     ------
-    NotFinite
+    Undecided
     """
-    loops = _loops()
     theta, total = method.network.theta, evaluation.gradient_sum
     # nobody else sees what is in this method's own arrays: the new parameters may go where the
     # gradient was
     own_arrays = evaluation.workspace is method._workspace
-    moved = total if own_arrays else method._array("moved")
-    sums, peaks = np.zeros(3), np.zeros(3, np.int64)
-    loop(total, theta, moved, *loops.scalars(theta.dtype, evaluation.samples, method.l2, rate),
-         sums, peaks, *own)
-    if not (np.isfinite(sums).all()
-            and all(math.isfinite(loops.number(p, theta.dtype)) for p in peaks)):
+    moved, sums = total if own_arrays else method._array("moved"), np.zeros(5)
+    numbers = _updates().scalars(theta.dtype, evaluation.samples, method.l2, rate)
+    update(total, theta, moved, *numbers, sums, *own)
+    of_gradient, of_theta, of_direction, *others = sums.tolist()
+    least = min(of_gradient, of_direction, of_theta if method.l2 else math.inf)
+    if not (math.isfinite(sum(others) + of_gradient + of_theta + of_direction)
+            and least >= theta.size * _squares_lost(theta.dtype)):
         del evaluation.gradient_sum  # to be made again
-        raise NotFinite
-    gradient_norm, size, direction_norm = map(math.sqrt, sums.tolist())
-    objective = evaluation.loss + (method.l2 / 2 * size * size if method.l2 else 0.0)
-    info = {"loss": evaluation.loss, "objective": objective, "gradient_norm": gradient_norm,
-            "direction_norm": direction_norm, "step_norm": rate * direction_norm,
-            "learning_rate": rate}
-    return moved, info, loops.number(peaks[0], theta.dtype)
+        raise Undecided
+    objective = evaluation.loss + (method.l2 / 2 * of_theta if method.l2 else 0.0)
+    direction_norm = math.sqrt(of_direction)
+    return moved, {"loss": evaluation.loss, "objective": objective,
+                   "gradient_norm": math.sqrt(of_gradient), "direction_norm": direction_norm,
+                   "step_norm": rate * direction_norm, "learning_rate": rate}
+
+
+@functools.cache
+def _squares_lost(dtype):
+    """From here on a square that is too small for the dtype is no loss to the sum."""
+    numbers = np.finfo(dtype)
+    return float(numbers.tiny) / float(numbers.eps)
+
+
+def twin(cls, *sources):
+    """`fused` of an optimizer's class; None where a subclass overrides one of the `sources`, which
+    it is the twin of, and where the literal form is asked for.
+    """
+    return None if forms.is_literal() else _fused(cls, *sources)
 
 
 @functools.lru_cache(maxsize=256)
-def twin(cls, *sources):
-    """`fused` of an optimizer's class, or None where a subclass overrides one of the `sources`,
-    which it is the twin of.
-    """
+def _fused(cls, *sources):
     def place(name):
         """How far from `cls`, in its MRO, the class stands that defines `name`."""
         return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 from .. import files
 from ..checks import whole_number
+from ..compiled import forms
 from . import results as files_of_runs
 from .data import missing
 from .environment import environment
@@ -96,7 +97,8 @@ class Sweep:
             for run in runs:
                 yield run, timed(run.function, run.arguments)
             return
-        pending = {self.executor.submit(timed, run.function, run.arguments): run for run in runs}
+        pending = {self.executor.submit(_timed_in, forms.is_literal(), run.function,
+                                        run.arguments): run for run in runs}
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
@@ -119,6 +121,12 @@ def _is_of_the_workers(error):
     """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
     gone = concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError
     return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
+
+
+def _timed_in(literal, function, arguments):
+    """`timed` in the form, literal or compiled, that was asked for where the sweep was begun."""
+    with forms.literal(literal):
+        return timed(function, arguments)
 
 
 def timed(function, arguments):

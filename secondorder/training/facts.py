@@ -19,7 +19,8 @@ from ..optimizers.settings import APART, settings
 NUMBERS = "numbers"  # the entry that no reader can tell apart: a hash
 _DEEPEST = 12
 #: Attributes that do not decide what is computed, or are compared elsewhere.
-_OF_THE_BASES = {"parameters", "children", "_owner", "chain", "_theta", "workspaces"}
+_OF_THE_BASES = {"parameters", "children", "_owner", "chain", "_theta", "workspaces",
+                 "settled"}
 
 
 def fingerprint(*arrays):

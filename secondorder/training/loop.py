@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import checks, files
 from ..checks import boolean, instance_of, one_of, whole_number
+from ..compiled import forms
 from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
@@ -292,9 +293,8 @@ class _Run:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             content = read_checkpoint(path)
-            older = content["format"] != FORMAT
-            require_same(self.made_with, content["made_with"], path, recipe, content["recipe"],
-                         older)
+            older, then = content["format"] != FORMAT, {"form": "compiled"} | content["made_with"]
+            require_same(self.made_with, then, path, recipe, content["recipe"], older)
             if content["epoch"] > epochs:
                 raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
                                  f"{content['epoch']} epochs: give at least as many, or begin "
@@ -311,7 +311,8 @@ class _Run:
     def facts(self):
         """What has to be the same when a run goes on."""
         network = self.optimizer.network
-        entries = {"method": type(self.optimizer).__name__,
+        entries = {"form": "literal" if forms.is_literal() else "compiled",
+                   "method": type(self.optimizer).__name__,
                    "network": _nameless(network),
                    "loss": _nameless(self.optimizer.loss),
                    "l2": getattr(self.optimizer, "l2", None),

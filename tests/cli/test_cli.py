@@ -25,7 +25,6 @@ from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections, trainings
 from secondorder.cli.tour.derivative_checks import check_derivatives
 from secondorder.ledger.registry import REGISTRY
-from secondorder.nets import in_place
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -629,11 +628,9 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
                      y_bar, y_bar_tangent)
 
     monkeypatch.setattr(so.nets.Activation, "backward_tangent", wrong)
-    find = in_place.twins.find  # an activation is run by its own passes
-    monkeypatch.setattr(in_place.twins, "find", lambda layer: in_place.InPlace
-                        if isinstance(layer, so.Activation) else find(layer))
-    failed = {check.quantity for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
-              if not check.ok}
+    with so.literal():
+        checks = check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
+    failed = {check.quantity for check in checks if not check.ok}
     # the Hessian by products takes many vectors at a time, through lines of its own
     assert failed == {"Hessian-vector product", "v'Hv, forward passes only"}
 

@@ -8,6 +8,7 @@ from harness import derivations
 import secondorder as so
 from harness.cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, SMOOTH, all_activations, masks,
                            network, off_kinks, relative, targets)
+from harness.forms import form  # noqa: F401  both forms
 from secondorder.exact import finite_differences as fd
 from secondorder.nets import Activation, Linear, Network
 

@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh, min
 
 import secondorder as so
 from harness.cases import LOSSES, all_activations, network, relative, targets
+from harness.forms import form  # noqa: F401  both forms
 
 FORMS = {
     "hessian": (so.exact.HessianOperator, so.exact.hessian, {}),

@@ -149,7 +149,7 @@ class Bench:
         original = path.read_text(encoding="utf-8")
         try:
             path.write_text(put(original, point), encoding="utf-8")
-            if file.name in ("loops.py", "compiled.py"):
+            if is_compiled(file):
                 forget_compiled(copy)
             return self._run(copy)[0] == 0
         except subprocess.TimeoutExpired:
@@ -158,9 +158,13 @@ class Bench:
             return False
         finally:
             path.write_text(original, encoding="utf-8")
-            if file.name in ("loops.py", "compiled.py"):
+            if is_compiled(file):
                 forget_compiled(copy)
             self.copies.put(copy)
+
+
+def is_compiled(file):
+    return file.name in ("loops.py", "compiled.py") or file.parent.name == "compiled"
 
 
 def forget_compiled(copy):

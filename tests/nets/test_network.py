@@ -12,6 +12,7 @@ import pytest
 from harness import derivations
 import secondorder as so
 from harness.cases import MIDDLE, network, relative, targets
+from harness.forms import form  # noqa: F401  both forms
 from secondorder.nets import Activation, Chain, Evaluation, Linear, Network, Reshape, Skip, Tanh
 
 

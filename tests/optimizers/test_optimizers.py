@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from harness.forms import compiled_only, form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder.optimizers import Constant, ExponentialDecay, Optimizer
@@ -507,6 +508,7 @@ class Keeping(so.SGD):
         return super().direction(evaluation)
 
 
+@compiled_only
 def test_what_a_method_keeps_of_an_evaluation_has_to_be_a_copy():
     """As the notes of `Optimizer` say: the next step writes into the same arrays."""
     optimizer, data = Keeping(linear(), so.SquaredError()), batches(2)

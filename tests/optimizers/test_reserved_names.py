@@ -46,7 +46,7 @@ def test_the_lists_are_whole():
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)
     free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2",
-            "schedule",
+            "schedule", "by_layers",
             "_direction", "_gradient", "_gradient_norm", "_own_evaluation", "_settling", "change",
             "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
             "check_state"}

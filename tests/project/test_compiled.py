@@ -11,24 +11,24 @@ import numpy as np
 import pytest
 
 import secondorder
-from secondorder import compiled
+from secondorder.compiled import compiling
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 
 
 def test_scalars_take_the_dtype():
     for dtype in DTYPES:
-        assert [value.dtype for value in compiled.scalars(dtype, 0.1, 2)] == [dtype, dtype]
+        assert [value.dtype for value in compiling.scalars(dtype, 0.1, 2)] == [dtype, dtype]
 
 
 def test_numba_is_loaded_only_when_needed():
     code = ("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0); "
-            "net.evaluate(so.SquaredError(), [[1.0, 2.0]], [[0.0, 1.0]]).gradient; print('numba' "
-            "in sys.modules); "
-            "so.SGD(net, so.SquaredError()).step([[1.0, 2.0]], [[0.0, 1.0]]); print('numba' in "
-            "sys.modules)")
+            "sgd = so.SGD(net, so.SquaredError()); net.summary(); print('numba' in sys.modules)\n"
+            "with so.literal(): sgd.step([[1.0, 2.0]], [[0.0, 1.0]]); print('numba' in "
+            "sys.modules)\n"
+            "net([[1.0, 2.0]]); print('numba' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"]
+    assert done.stdout.splitlines()[-3:] == ["False", "False", "True"]
 
 
 def folder_of_cache(environment, tmp_path):
@@ -87,18 +87,29 @@ def test_a_folder_that_the_user_names_and_that_cannot_be_written_is_not_replaced
 
 def test_the_setting_of_numba_stays_what_it_was():
     before = numba.config.CACHE_DIR
-    compiled.compiled(lambda x: x)
+    compiling.compiled(lambda x: x)
     assert numba.config.CACHE_DIR == before
 
 
 def test_a_changed_loop_has_another_folder(monkeypatch, tmp_path):
-    """numba would not notice a change in a loop that another one calls."""
-    (tmp_path / "loops.py").write_text("a = 1")
-    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "compiled.py"))
-    first = compiled.cache_folder.__wrapped__()
-    assert compiled.cache_folder.__wrapped__() == first
-    (tmp_path / "loops.py").write_text("a = 2")
-    assert compiled.cache_folder.__wrapped__() != first
+    """numba would not notice a change in a function that another one calls."""
+    (tmp_path / "compiled").mkdir()
+    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiled" / "compiling.py"))
+    for file in (tmp_path / "loops.py", tmp_path / "compiled.py",
+                 tmp_path / "compiled" / "dense.py"):
+        file.write_text("a = 1")
+        first = compiling.cache_folder.__wrapped__()
+        assert compiling.cache_folder.__wrapped__() == first
+        file.write_text("a = 2")
+        assert compiling.cache_folder.__wrapped__() != first
+
+
+def test_every_file_with_a_compiled_function_is_in_the_digest():
+    package = Path(secondorder.__file__).parent
+    with_one = {file for file in package.rglob("*.py")
+                for line in file.read_text(encoding="utf-8").splitlines()
+                if line in ("@compiled", "@summing", "@walk", "@by_exponentials")}
+    assert len(with_one) > 8 and with_one <= set(compiling.sources(package))
 
 
 ON_A_FULL_DISK = """
@@ -148,9 +159,10 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
 
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
-    code = ("import numpy as np; from secondorder.optimizers import loops; "
-            "a = np.ones(3); b, d = np.empty(3), np.empty(3)\n"
-            "loops.adagrad(a, a, b, d, 0.0); assert b.tolist() == [2, 2, 2]; print('right')")
+    code = ("import numpy as np; from secondorder.compiled import updates; "
+            "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
+            "updates.adagrad(a, a, m, 1., 0., 1., s, a, n, 0.0)\n"
+            "assert n.tolist() == [2, 2, 2]; print('right')")
 
     def compute():
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -17,17 +17,12 @@ LIMITS = (20, 1e-2)  # max_cg and tolerance from the middle of the paper's grids
 class AlongDirection:
     """A step along the direction that a method gives, in one compiled pass over all parameters."""
 
-    def direction(self, method, evaluation):
-        """The method's own."""
-        return method._direction(evaluation)
-
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
-        from .loops import directed_step
+        from ...compiled.updates import along
 
         direction = method._direction(evaluation)
-        return whole_step(method, evaluation, rate, directed_step, method._gradient(evaluation),
-                          direction)[:2]
+        return whole_step(method, evaluation, rate, along, method._gradient(evaluation), direction)
 
 
 class EACG(Optimizer):
@@ -89,6 +84,7 @@ class EACG(Optimizer):
 
     state_names = ("buffer", "seed", "draws")
     fused = AlongDirection()
+    by_layers = True
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=None, tolerance=None, momentum=0.0, joint=False, rank=1,

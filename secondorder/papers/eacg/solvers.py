@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled import forms
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
-from .systems import (batch_product, bias_product, factor_product, low_rank_factor, orthonormal,
-                      rank_one_product, size)
+from .systems import (batch_product, bias_product, combined, factor_product, low_rank_factor,
+                      orthonormal, rank_one_product, size)
 
 
 class Report(NamedTuple):
@@ -139,9 +140,12 @@ def _preconditioner(system, options, rank_one):
 
 def _write_combined(out, s, G, w, mean):
     """out = s G + w m^T in one pass."""
-    from . import loops  # here, so that numba is loaded by the first step, not by an import
+    if forms.is_literal():
+        out[...] = combined(s, G, w, mean)
+        return
+    from . import compiled  # here, so that numba is loaded by the first step, not by an import
 
-    loops.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
+    compiled.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
 
 
 # -- one layer -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from ...nets.in_place import Buffer, Buffered, InPlace, like_x, like_y
 from ...nets.convolution import Conv2dSaved
 from ...nets.layers import LinearSaved
-from . import loops
+from . import compiled
 from .fast import sums
 from .rules import OUTPUTS, ActivationRule, ChainRule, LinearRule, SkipRule, rules
 from .shaped_layers import ConvolutionRule, PoolingRule
@@ -95,7 +95,7 @@ class ActivationRuleInPlace(RuleInPlace):
             np.abs(slope, out=Z_in)
             Z_in *= Z
         else:
-            loops.partition_activation(g.ravel(), Z.ravel(), slope.ravel(), curvature.ravel(),
+            compiled.partition_activation(g.ravel(), Z.ravel(), slope.ravel(), curvature.ravel(),
                                        u.ravel(), options.clip, Z_in.ravel())
         return Z_in
 

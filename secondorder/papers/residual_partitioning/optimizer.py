@@ -5,8 +5,7 @@ import numpy as np
 from ...checks import all_finite, boolean, number_in, one_of
 from ...optimizers.base import Optimizer
 from ...optimizers.fused import whole_step
-from . import loops
-from .fast import sums
+from . import compiled
 from .in_place import curvature_sums
 from .options import checked
 
@@ -17,42 +16,20 @@ HALVINGS = 20  # a millionth of the step
 
 
 class OnePass:
-    """`ResidualPartitioning._direction` and its whole step by compiled loops."""
-
-    def direction(self, method, evaluation):
-        """The direction, in an array of the method's own."""
-        rate, gradient = method.learning_rate, method._gradient(evaluation)
-        curvature, direction = method._array("curvature"), method._array("direction")
-        total, damping, penalty, reports, ends = self._arguments(method, evaluation, rate)
-        (samples,) = loops.scalars(total.dtype, evaluation.samples)
-        loops.partition(gradient, total, curvature, direction, samples, damping, penalty)
-        method.network.require_finite(curvature, "residual partitioning: the curvature")
-        loops.partition_reports(gradient, curvature, direction, damping, reports, ends)
-        self._report(method, rate, reports, ends, loops.squares(direction),
-                     loops.extremes(direction)[1])
-        return direction
+    """`ResidualPartitioning._direction` and the step around it, compiled."""
 
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
         if method.safeguard:
             return method._moved_by_formula(evaluation, rate)
-        *own, reports, ends = self._arguments(method, evaluation, rate)
-        moved, info, peak = whole_step(method, evaluation, rate, loops.partition_step, *own,
-                                       reports, ends)
-        self._report(method, rate, reports, ends, info["direction_norm"] ** 2, peak)
+        curvature, dtype = curvature_sums(evaluation, method.options), method.network.dtype
+        numbers = compiled.scalars(dtype, method.damping, method._penalty_curvature(rate))
+        reports, ends = np.zeros(3), compiled.NO_ENDS.copy()
+        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, curvature,
+                                 *numbers, reports, ends)
+        low, high, peak = (compiled.number(bits, dtype) for bits in ends)
+        method._report(rate, *reports.tolist(), low, high, info["direction_norm"] ** 2, peak)
         return moved, info
-
-    def _arguments(self, method, evaluation, rate):
-        """The data's curvature summed over samples, damping, what the penalty adds, and places for
-        what the loops report.
-        """
-        total = curvature_sums(evaluation, method.options)
-        numbers = method.damping, method._penalty_curvature(rate)
-        return total, *loops.scalars(total.dtype, *numbers), np.zeros(3), loops.NO_ENDS.copy()
-
-    def _report(self, method, rate, reports, ends, squares, peak):
-        low, high = (loops.number(bits, method.network.dtype) for bits in ends)
-        method._report(rate, *reports.tolist(), low, high, squares, peak)
 
 
 class ResidualPartitioning(Optimizer):
@@ -125,6 +102,7 @@ class ResidualPartitioning(Optimizer):
     """
 
     fused = OnePass()
+    by_layers = True
     added = {"safeguard": False}
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
@@ -146,7 +124,7 @@ class ResidualPartitioning(Optimizer):
     def _direction(self, evaluation):
         g, rate = self._gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
-        curvature = sums(evaluation, self.options)[2] * (1 / evaluation.samples)
+        curvature = curvature_sums(evaluation, self.options) * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
         # direction_j = -g_j / (C_j + damping + penalty); 0 where C_j + damping is 0
         damped, penalty = curvature + self.damping, self._penalty_curvature(rate)

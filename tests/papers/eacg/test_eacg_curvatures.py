@@ -188,9 +188,10 @@ class Silent:
 @pytest.mark.parametrize("name", ("clipped", "gauss-newton"))
 def test_a_loss_that_does_not_say_is_taken_for_one_that_is_not_convex(name):
     net, criterion, x, y = case(5, "sigmoid", "bounded")
-    for B, wanted in zip(eacg.bias_curvatures(net, Silent(), x, y, name),
-                         eacg.bias_curvatures(net, criterion, x, y, name)):
-        np.testing.assert_array_equal(B, wanted)
+    with so.literal():  # as a loss of one's own runs anyway
+        for B, wanted in zip(eacg.bias_curvatures(net, Silent(), x, y, name),
+                             eacg.bias_curvatures(net, criterion, x, y, name)):
+            np.testing.assert_array_equal(B, wanted)
 
 
 def test_printed_brackets_differ():

@@ -5,10 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from harness.forms import compiled_only, form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.optimizers.loops import BLOCK
+from secondorder.compiled.updates import BLOCK
 from secondorder.papers.eacg.direction import direction_at
 from test_eacg_curvatures import LOSSES, case, relative
 
@@ -121,6 +122,7 @@ def peak_of_a_warm_step(opt, x, y):
     return peak
 
 
+@compiled_only
 @pytest.mark.parametrize("solver", ("ea-cg", "ea-closed"))
 def test_a_warm_step_makes_no_more_arrays_as_long_as_the_parameters_than_one_of_sgd(solver):
     net = so.mlp([3000, 40, 10], activation="sigmoid", rng=0, dtype="float32")

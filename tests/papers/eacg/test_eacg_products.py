@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.one_pass import step_along
-from secondorder.optimizers.loops import BLOCK, number
-from secondorder.papers.eacg import loops, products, systems
+from secondorder.papers.eacg import compiled, products, systems
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 
@@ -42,21 +40,6 @@ def test_combined_in_one_pass(dtype):
     rng = np.random.default_rng(0)
     G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
     out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
-    loops.combined(s, G, w, mean, out)
+    compiled.combined(s, G, w, mean, out)
     np.testing.assert_allclose(out, systems.combined(s, G, w, mean),
                                rtol=1e-5 if dtype == "float32" else 1e-14)
-
-
-@pytest.mark.parametrize("size", (3, BLOCK, 2 * BLOCK + 5))
-def test_a_step_along_a_direction(size):
-    gradient, direction, theta = np.random.default_rng(size).normal(size=(3, size))
-    direction[size // 2] = -9.0
-    kept, sums, peaks = theta.copy(), np.zeros(3), np.zeros(3, np.int64)
-    moved, none = np.empty(size), np.empty(0)
-    loops.directed_step(none, theta, moved, 7.0, 0.0, 0.25, sums, peaks, gradient, direction)
-    wanted, expected, sizes = step_along(lambda g: (direction, direction), gradient, theta, 1.0,
-                                         0.0, 0.25)
-    np.testing.assert_allclose(moved, wanted, rtol=1e-14)
-    np.testing.assert_array_equal(theta, kept)
-    np.testing.assert_allclose(sums, expected, rtol=1e-12)
-    np.testing.assert_allclose([number(p, theta.dtype) for p in peaks], sizes, rtol=1e-14)

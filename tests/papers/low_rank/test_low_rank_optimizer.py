@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from harness.cases import network, relative
+from harness.forms import form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder.papers.low_rank import coupling, optimizer, steps

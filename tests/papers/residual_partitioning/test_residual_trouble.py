@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.papers.residual_partitioning import loops
+from secondorder.papers.residual_partitioning import compiled
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
 from secondorder.papers.residual_partitioning.algorithm_1 import algorithm_1_as_printed
@@ -309,7 +309,7 @@ def test_loop_equals_its_twin(rng, dtype, clip):
     Z, u = (np.abs(rng.normal(size=2000)).astype(dtype) for _ in range(2))
     u[:50], Z[50:100], g[100:150], slope[150:200] = 0, 0, 0, 0
     made = np.full(2000, np.nan, dtype)
-    loops.partition_activation(g, Z, slope, curvature, u, clip, made)
+    compiled.partition_activation(g, Z, slope, curvature, u, clip, made)
     saved = SimpleNamespace(slope=slope, curvature=curvature)
     twin, _ = ActivationRule.backward(None, saved, None, u, g, Z, Options(clip=clip))
     wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z

@@ -1,9 +1,10 @@
-"""How loops are compiled by numba, and where what was compiled is kept.
+"""How functions are compiled by numba, and where what was compiled is kept.
 
-The loops stand in files ``loops.py`` beside what they serve. Each has a plain NumPy twin: the same
-arithmetic in the same order. They take the scalars in the dtype of their arrays (see `scalars`).
-Arrays are flat and contiguous. No fast-math rules are used, but for sums that only report
-something: those may be taken in any order.
+The passes of a network and the updates stand beside this file, a paper's own in its room's
+``compiled.py``, other loops in ``loops.py`` beside what they serve. Each bears the name and the
+formula of its literal form. They take the scalars in the dtype of their arrays (see `scalars`). No
+fast-math rules are used, but for sums, which may be taken in any order, and for polynomials, whose
+products and sums may be rounded together.
 
 Compiled code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, else in the
 user's folder for caches. It is never kept beside the sources: an installed package would leave
@@ -23,7 +24,7 @@ from pathlib import Path
 import numba
 from numba import njit
 
-from .files import user_cache_folder
+from ..files import user_cache_folder
 
 _placing = threading.Lock()  # the folder is handed to numba through a setting of the whole process
 
@@ -66,6 +67,11 @@ def summing(function):
     return compiled(function, fastmath={"reassoc"})
 
 
+def walk(function):
+    """Compile a pass over a network's table; other Python threads run meanwhile."""
+    return compiled(function, nogil=True)
+
+
 def scalars(dtype, *values):
     """The values as NumPy scalars of `dtype`: a loop over float32 then computes in float32."""
     return tuple(dtype.type(value) for value in values)
@@ -73,19 +79,26 @@ def scalars(dtype, *values):
 
 @functools.cache
 def cache_folder():
-    """Where compiled loops are kept if NUMBA_CACHE_DIR is not set.
+    """Where compiled functions are kept if NUMBA_CACHE_DIR is not set.
 
-    The name holds the versions of the package, numba and Python, and a digest of all loops: numba
-    looks only at the file of a loop itself, not at those of the loops that it calls.
+    The name holds the versions of the package, numba and Python, and a digest of all files with
+    compiled functions: numba looks only at the file of a function itself, not at those of the
+    functions that it calls.
     """
-    from . import __version__
+    from .. import __version__
 
-    package, digest = Path(__file__).parent, hashlib.sha256()
-    for file in sorted(package.rglob("loops.py")):
+    digest = hashlib.sha256()
+    for file in sources(Path(__file__).parent.parent):
         digest.update(file.read_bytes())
     name = (f"{__version__}-{digest.hexdigest()[:12]}-numba{numba.__version__}"
             f"-{sys.implementation.name}{platform.python_version()}")
     return user_cache_folder() / "secondorder" / "compiled" / name
+
+
+def sources(package):
+    """The files below the folder of the package in which compiled functions stand."""
+    return sorted({*package.rglob("loops.py"), *package.rglob("compiled.py"),
+                   *(package / "compiled").glob("*.py")})
 
 
 def _forgiving(dispatcher):

@@ -1,0 +1,19 @@
+"""Numbers that stand for layer kinds in a program's table, and the columns of that table.
+
+Plain integers, so that compiled functions know them and nothing has to be compiled to make a table.
+"""
+
+LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN = range(7)
+
+# A row of the table is a layer, in the order of the network. Widths count the numbers of one
+# sample. Places in the work array are multiplied by the number of samples, so that one table serves
+# batches of any length.
+COLUMNS = ("kind",
+           "n_in", "n_out",      # widths of input and output
+           "W", "b",             # places of weight and bias in theta
+           "n_b",                # number of biases: n_out, or 0
+           "x",                  # place of the input in the work array; NOWHERE in the first layer
+           "y",                  # place of the output
+           "slope", "curvature", # places of s' and s'' of an activation
+           "bar")                # place of the gradient in the output
+NOWHERE = -1

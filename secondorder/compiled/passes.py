@@ -1,0 +1,212 @@
+"""The passes of a network, each one walk over its table: forward, gradient, products.
+
+`table` has a row a layer (see :mod:`secondorder.compiled.kinds`), `below` a number a layer, the
+slope of a leaky activation. `work` is one array, in which every layer's output and derivatives have
+their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same places, and
+may be the same array. x (S, n) is the batch, theta (P,) the parameters.
+"""
+
+from .activations import activate, bend
+from .compiling import compiled, walk
+from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
+                    linear_parameter_gradient, linear_parameter_gradient_tangent,
+                    linear_parameter_gradients, linear_tangent)
+from .kinds import LINEAR, NOWHERE
+from .losses import all_finite
+
+
+@compiled
+def batch(work, place, samples, width):
+    """The matrix (S, width) at a place of the work array."""
+    return work[place * samples : (place + width) * samples].reshape(samples, width)
+
+
+@compiled
+def flat(work, place, samples, width):
+    """The same as a vector."""
+    return work[place * samples : (place + width) * samples]
+
+
+@compiled
+def weight(theta, W, n_out, n_in):
+    """The matrix (n_out, n_in) at a place of the parameters."""
+    return theta[W : W + n_out * n_in].reshape(n_out, n_in)
+
+
+@compiled
+def input_of(x, work, place, samples, width):
+    """The input of a layer: the output of the one before it, or the batch."""
+    if place == NOWHERE:
+        return x
+    return batch(work, place, samples, width)
+
+
+@walk
+def forward(table, below, theta, x, work):
+    """x of each layer is y of the one before it. Returns whether the outputs are finite."""
+    S = x.shape[0]
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        inside = input_of(x, work, at_x, S, n_in)
+        if kind == LINEAR:
+            linear_forward(inside, weight(theta, W, n_out, n_in), theta[b : b + n_b],
+                           batch(work, y, S, n_out))
+        else:
+            activate(kind, below[l], inside.reshape(-1), flat(work, y, S, n_out),
+                     flat(work, slope, S, n_out))
+    return all_finite(flat(work, y, S, n_out))
+
+
+@walk
+def curvatures(table, x, work):
+    """The second derivatives of all activations, which products with the Hessian need."""
+    S = x.shape[0]
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        if kind != LINEAR:
+            bend(kind, input_of(x, work, at_x, S, n_in).reshape(-1), flat(work, y, S, n_out),
+                 flat(work, curvature, S, n_out))
+
+
+@walk
+def output_gradients(table, theta, work, bars, samples):
+    """The gradients in the outputs of all layers, in `bars`, from that in the last one; the chain
+    rule: y_bar of each layer is x_bar of the one after it.
+    """
+    S = samples
+    for l in range(table.shape[0] - 1, 0, -1):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        x_bar = table[l - 1, -1]
+        if kind == LINEAR:
+            linear_input_gradient(batch(bars, bar, S, n_out), weight(theta, W, n_out, n_in),
+                                  batch(bars, x_bar, S, n_in))
+        else:
+            times(flat(bars, bar, S, n_out), flat(work, slope, S, n_out),
+                  flat(bars, x_bar, S, n_in))
+
+
+@compiled
+def times(y_bar, slope, x_bar):
+    """x_bar_j = y_bar_j slope_j"""
+    for j in range(y_bar.size):
+        x_bar[j] = y_bar[j] * slope[j]
+
+
+@walk
+def parameter_gradient(table, x, work, bars, theta_bar):
+    """theta_bar of all layers, from the gradients in their outputs."""
+    S = x.shape[0]
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        if kind == LINEAR:
+            linear_parameter_gradient(batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
+                                      weight(theta_bar, W, n_out, n_in), theta_bar[b : b + n_b])
+
+
+@walk
+def parameter_gradients(table, x, work, bars, rows):
+    """theta_bar of every sample, a row of `rows` (S, P), from the gradients in all outputs.
+    Returns whether all is finite.
+    """
+    S, finite = x.shape[0], True
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        if kind == LINEAR:
+            finite &= linear_parameter_gradients(batch(bars, bar, S, n_out),
+                                                 input_of(x, work, at_x, S, n_in), rows, W, b, n_b)
+    return finite
+
+
+# -- products --------------------------------------------------------------------------------------
+# `moving` has twice the rows of `work`: at the place of a layer's output, x_tangent below x, at
+# that of its gradient, y_bar_tangent above y_bar, so that the two products of a weight's gradient
+# are one.
+
+
+@walk
+def tangents(table, theta, v, x, work, moving, part):
+    """y_tangent of all layers along v (P,): x_tangent of each layer is y_tangent of the one before
+    it.
+    """
+    S = x.shape[0]
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        x_tangent = input_of(x, moving, at_x, 2 * S, n_in)
+        y_tangent = batch(moving, y, 2 * S, n_out)[S:]
+        if kind == LINEAR:
+            moves = at_x != NOWHERE
+            linear_tangent(moves, x_tangent[S:] if moves else x, input_of(x, work, at_x, S, n_in),
+                           weight(theta, W, n_out, n_in), weight(v, W, n_out, n_in),
+                           v[b : b + n_b], batch(part, 0, S, n_out), y_tangent)
+        elif at_x == NOWHERE:
+            clear(y_tangent.reshape(-1))
+        else:
+            times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
+
+
+@walk
+def gradient_tangent(table, theta, v, x, work, moving, part, theta_bar_tangent):
+    """The derivative of `gradient` along v (P,), from the tangents of all layers and that of the
+    gradient in the outputs: y_bar_tangent of each layer is x_bar_tangent of the one after it.
+    """
+    S = x.shape[0]
+    for l in range(table.shape[0] - 1, -1, -1):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        bars, y_bar = batch(moving, bar, 2 * S, n_out), batch(work, bar, S, n_out)
+        if kind == LINEAR:
+            W_bar, b_bar = weight(theta_bar_tangent, W, n_out, n_in), theta_bar_tangent[b : b + n_b]
+            if at_x == NOWHERE:
+                linear_parameter_gradient(bars[:S], x, W_bar, b_bar)
+            else:
+                xs = batch(moving, at_x, 2 * S, n_in)
+                copy(flat(work, at_x, S, n_in), xs[:S].reshape(-1))
+                copy(y_bar.reshape(-1), bars[S:].reshape(-1))
+                linear_parameter_gradient_tangent(bars, xs, W_bar, b_bar)
+        if l > 0:
+            x_bar_tangent = batch(moving, table[l - 1, -1], 2 * S, n_in)[:S]
+            if kind == LINEAR:
+                linear_input_gradient_tangent(bars[:S], y_bar, weight(theta, W, n_out, n_in),
+                                              weight(v, W, n_out, n_in), batch(part, 0, S, n_in),
+                                              x_bar_tangent)
+            else:
+                x_tangent = batch(moving, at_x, 2 * S, n_in)[S:]
+                activation_gradient_tangent(
+                    bars[:S].reshape(-1), flat(work, slope, S, n_out), y_bar.reshape(-1),
+                    flat(work, curvature, S, n_out), x_tangent.reshape(-1),
+                    x_bar_tangent.reshape(-1))
+
+
+@compiled
+def clear(out):
+    """out_j = 0"""
+    for j in range(out.size):
+        out[j] = out.dtype.type(0)
+
+
+@compiled
+def copy(v, out):
+    """out_j = v_j"""
+    for j in range(v.size):
+        out[j] = v[j]
+
+
+@compiled
+def activation_gradient_tangent(y_bar_tangent, slope, y_bar, curvature, x_tangent, x_bar_tangent):
+    """x_bar_tangent_j = y_bar_tangent_j slope_j + y_bar_j curvature_j x_tangent_j"""
+    for j in range(slope.size):
+        x_bar_tangent[j] = y_bar_tangent[j] * slope[j] + y_bar[j] * curvature[j] * x_tangent[j]
+
+
+@walk
+def mean(total, samples, l2, penalised, out):
+    """out = total / samples + l2 penalised, as the literal `mean_of`. Returns whether all is
+    finite.
+    """
+    share, zero, finite = total.dtype.type(1) / samples, total.dtype.type(0), True
+    for k in range(total.size):
+        g = total[k] * share
+        if l2 != zero:
+            g += penalised[k] * l2
+        out[k] = g
+        finite &= g * zero == zero
+    return finite

@@ -1,0 +1,198 @@
+"""A network as a table, and the arrays that its compiled passes write into."""
+
+import functools
+import importlib
+
+import numpy as np
+
+from .kinds import COLUMNS, LINEAR, NOWHERE
+
+
+def _compiled(module):
+    """A module of compiled functions: numba is loaded by the first pass, not by an import."""
+    return importlib.import_module(f".{module}", __package__)
+
+
+class Program:
+    """The table of a network: a row a layer, settled once.
+
+    Parameters
+    ----------
+    rows : sequence of (kind, n_in, n_out, biases, number)
+        The layers, first to last: a kind, the widths of input and output, whether there are biases,
+        and the slope of a leaky activation, else 0.
+    dtype : numpy.dtype
+        float32 or float64.
+
+    Attributes
+    ----------
+    table : (L, columns) int64 array
+        See :mod:`secondorder.compiled.kinds`. A linear layer's parameters stand in theta behind
+        those of the layers before it, weight, then biases.
+    below : (L,) array
+    width : int
+        Numbers that the work array holds for one sample.
+    size : int
+        P.
+    """
+
+    def __init__(self, rows, dtype):
+        self.dtype, table, place, theta, x = np.dtype(dtype), [], 0, 0, NOWHERE
+        for kind, n_in, n_out, biases, _ in rows:
+            W = b = theta
+            n_b = n_out if biases else 0
+            if kind == LINEAR:
+                b = W + n_out * n_in
+                theta = b + n_b
+            y, slope, curvature, bar = (place + k * n_out for k in range(4))
+            table.append((kind, n_in, n_out, W, b, n_b, x, y, slope, curvature, bar))
+            place, x = place + 4 * n_out, y
+        self.table = np.array(table, dtype=np.int64).reshape(-1, len(COLUMNS))
+        self.below = np.array([row[-1] for row in rows], dtype=self.dtype)
+        self.width, self.size = place, theta
+        self.n_in, self.n_out = rows[0][1], rows[-1][2]
+        self.widest = max(max(row[1], row[2]) for row in rows)
+
+        self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
+
+    def column(self, name):
+        """A column of the table as a list."""
+        return self._columns[name]
+
+
+class Criterion:
+    """A loss as the compiled passes see it.
+
+    Parameters
+    ----------
+    module, name : str
+        The file and the name of the function that gives value and gradient; ``name_product`` is
+        that of the product with the Hessian.
+    own : sequence of numbers
+        The loss's own.
+    dtype : numpy.dtype
+    """
+
+    def __init__(self, module, name, own, dtype):
+        functions = _compiled(module)
+        self.start, self.product = getattr(functions, name), getattr(functions, f"{name}_product")
+        self.own = np.array(own, dtype).reshape(-1)
+
+
+class Work:
+    """The array that the passes of one program write into, for batches of `rows` samples, and views
+    of what stands where.
+
+    What was made is overwritten by the next batch: it belongs to one evaluation at a time.
+
+    Attributes
+    ----------
+    outputs, p_bar : (rows, C) arrays
+        Outputs of the network, and the gradient of every sample's loss in them.
+    losses : (rows,) array
+    """
+
+    rows = 0
+
+    def __init__(self, program):
+        self.program, self._memory = program, np.empty(0, program.dtype)
+
+    def resize(self, rows):
+        """Be ready for batches of another length."""
+        program, size = self.program, rows * self.program.width
+        if self._memory.size < size + rows:
+            self._memory = np.empty(size + rows, program.dtype)
+        self.rows, self.array = rows, self._memory[:size]
+        self.losses = self._memory[size : size + rows]
+        self.outputs, self.p_bar = self.batches("y")[-1], self.batches("bar")[-1]
+        return self
+
+    def batches(self, name):
+        """The matrices (rows, n_out) of all layers in a column of the table: outputs, ..."""
+        program, S = self.program, self.rows
+        return [self.array[place * S : (place + width) * S].reshape(S, width)
+                for place, width in zip(program.column(name), program.column("n_out"))]
+
+    # -- passes ------------------------------------------------------------------------------------
+
+    def forward(self, theta, x):
+        """Outputs of all layers; returns whether those of the last are finite."""
+        program, self.x = self.program, x
+        self._has_bars = self._has_curvatures = False
+        return _passes().forward(program.table, program.below, theta, x, self.array)
+
+    def start(self, criterion, t):
+        """Losses and the gradients in the outputs; returns whether the losses are finite."""
+        self.criterion, self.t = criterion, t
+        return criterion.start(self.outputs, t, criterion.own, self.losses, self.p_bar)
+
+    def curvatures(self):
+        """Second derivatives of all activations, made once a batch."""
+        if not self._has_curvatures:
+            _passes().curvatures(self.program.table, self.x, self.array)
+            self._has_curvatures = True
+
+    def output_gradients(self, theta):
+        """Gradients in the outputs of all layers, made once a batch."""
+        if not self._has_bars:
+            _passes().output_gradients(self.program.table, theta, self.array, self.array, self.rows)
+            self._has_bars = True
+
+    def gradient(self, theta, total):
+        """Gradient of the sum of the losses, in `total` (P,)."""
+        self.output_gradients(theta)
+        _passes().parameter_gradient(self.program.table, self.x, self.array, self.array, total)
+
+    def sample_gradients(self, theta, rows):
+        """Gradient of every sample's loss, in `rows` (S, P); returns whether all is finite."""
+        self.output_gradients(theta)
+        return _passes().parameter_gradients(self.program.table, self.x, self.array, self.array,
+                                             rows)
+
+    # -- products; what they write is not here, so that threads may share a batch ------------------
+
+    def hessian_product(self, theta, v, total, room):
+        """Hessian of the sum of the losses times v (P,), in `total`."""
+        self.output_gradients(theta)
+        self.curvatures()
+        table, moving, part = self.program.table, *self._moving(room)
+        _passes().tangents(table, theta, v, self.x, self.array, moving, part)
+        self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
+        _passes().gradient_tangent(table, theta, v, self.x, self.array, moving, part, total)
+
+    def curved(self, p_tangent, out):
+        """The Hessian of the loss times tangents of the outputs, in `out`."""
+        criterion = self.criterion
+        criterion.product(self.outputs, self.t, criterion.own, p_tangent, out)
+
+    def gauss_newton_product(self, theta, middle, v, total, room):
+        """Sum over samples of J^T M J times v (P,), in `total`; ``middle(t)`` is M t for
+        tangents t of the outputs; the loss's Hessian times t where it is None.
+        """
+        table, moving, part = self.program.table, *self._moving(room)
+        bars = room("bars", self.array.shape, self.program.dtype)
+        _passes().tangents(table, theta, v, self.x, self.array, moving, part)
+        p_tangent, y_bar = self._last(moving, "y")[self.rows :], self._last(bars, "bar")
+        if middle is None:
+            self.curved(p_tangent, y_bar)
+        else:
+            y_bar[...] = middle(p_tangent)
+        _passes().output_gradients(table, theta, self.array, bars, self.rows)
+        _passes().parameter_gradient(table, self.x, self.array, bars, total)
+
+    def _moving(self, room):
+        """An array for tangents, and one for a part of a layer's."""
+        program = self.program
+        return (room("moving", (2 * self.array.size,), program.dtype),
+                room("part", (self.rows * program.widest,), program.dtype))
+
+    def _last(self, array, name):
+        """The batch of the last layer in a column, in an array like this one or twice as long."""
+        rows = self.rows * (array.size // self.array.size)
+        place, width = self.program.column(name)[-1], self.program.n_out
+        return array[place * rows : (place + width) * rows].reshape(rows, width)
+
+
+@functools.cache
+def _passes():
+    return _compiled("passes")

@@ -1,0 +1,191 @@
+"""Which networks and losses have a compiled form, and their rows in its table.
+
+The one rule: a network runs compiled if every layer of it, and the loss, has an entry here. If one
+has none, such as an author's own class or a subclass that overrides anything, then the whole
+network runs layer by layer: by the literal passes, or the twins in :mod:`secondorder.nets.in_place`
+which write the same numbers into arrays that are used again.
+"""
+
+import numpy as np
+
+from ..compiled import forms, kinds
+from ..compiled.program import Criterion, Program
+from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
+from .chain import Chain, ChainSaved
+from .in_place.base import Twins
+from .layers import Activation, ActivationSaved, Linear, LinearSaved
+from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
+from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
+
+layers = Twins(None)  # layer, width of its input -> rows of the table
+functions = Twins(None)  # activation function -> kind, slope below zero
+criteria = Twins(None)  # loss, outputs -> file, function, numbers
+
+
+class NoEntry(Exception):
+    """What has no compiled form; the message says why."""
+
+
+@layers.register(Linear)
+def linear(layer, n_in):
+    if not layer.trainable:
+        raise NoEntry(f"{layer!r} is fixed")
+    return [(kinds.LINEAR, layer.in_features, layer.out_features, layer.bias is not None, 0.0)]
+
+
+@layers.register(Activation)
+def activation(layer, n_in):
+    entry = functions.find(layer.function)
+    if entry is None:
+        raise NoEntry(f"{layer.function!r} has no compiled form")
+    kind, below = entry(layer.function)
+    return [(kind, n_in, n_in, False, below)]
+
+
+@layers.register(Chain)
+def chain(layer, n_in):
+    rows = []
+    for inner in layer.layers:
+        rows += rows_of(inner, n_in)
+        n_in = rows[-1][2]
+    return rows
+
+
+def rows_of(layer, n_in):
+    """Rows of the table of a layer whose input has n_in numbers a sample."""
+    entry = layers.find(layer)
+    if entry is None:
+        raise NoEntry(f"{type(layer).__name__} has no compiled form")
+    return entry(layer, n_in)
+
+
+KINDS = {Identity: kinds.IDENTITY, Tanh: kinds.TANH, Sigmoid: kinds.SIGMOID,
+         Softplus: kinds.SOFTPLUS, Sin: kinds.SIN}
+for _cls, _kind in KINDS.items():
+    functions.register(_cls)(lambda function, kind=_kind: (kind, 0.0))
+for _cls in (LeakyReLU, ReLU):
+    functions.register(_cls)(lambda function: (kinds.LEAKY, function.negative_slope))
+
+
+CRITERIA = {
+    SquaredError: ("losses", "squared_error", lambda loss, C: ()),
+    SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", lambda loss, C: ()),
+    BoundedCriterion: ("losses", "bounded_criterion", lambda loss, C: (loss.delta, loss.epsilon)),
+    TukeyBiweight: ("losses_by_output", "tukey_biweight", lambda loss, C: (loss.c,)),
+    BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy",
+                         lambda loss, C: np.broadcast_to(loss.pos_weight, C)),
+    Huber: ("losses_by_output", "huber", lambda loss, C: (loss.delta,)),
+    PoissonNLL: ("losses_by_output", "poisson", lambda loss, C: (LIMIT, float(loss.full)))}
+for _cls, _entry in CRITERIA.items():
+    criteria.register(_cls)(_entry)
+
+
+def made(network):
+    """The program of a network; `NoEntry` where a layer has none."""
+    if network.dtype.kind != "f":
+        raise NoEntry(f"{network.dtype} has no compiled form")
+    if len(network.input_shape) != 1:
+        raise NoEntry(f"inputs of shape {network.input_shape} have no compiled form")
+    return Program(rows_of(network.chain, network.input_shape[0]), network.dtype)
+
+
+class Settled:
+    """The program of a network, made once, and anew only if since then a layer was given a method
+    of its own, another function, or a function of other numbers.
+
+    Attributes
+    ----------
+    program : Program or None
+    why : str or None
+        Why there is none.
+    """
+
+    def __init__(self, network):
+        self._known = [(vars(layer), len(vars(layer)), *_function_of(vars(layer)))
+                       for layer in network.chain.sublayers()]
+        try:
+            self.program, self.why = made(network), None
+        except NoEntry as error:
+            self.program, self.why = None, str(error)
+
+    def holds(self):
+        """Whether the layers are what they were."""
+        for state, length, function, numbers in self._known:
+            if len(state) != length or state.get("function") is not function:
+                return False
+            if function is not None and getattr(function, "__dict__", {}) != numbers:
+                return False
+        return True
+
+
+def _function_of(state):
+    """The activation function of a layer, if it has one, and a copy of its numbers."""
+    function = state.get("function")
+    return function, dict(getattr(function, "__dict__", {}))
+
+
+def settled(network):
+    """The `Settled` of a network, kept in it."""
+    if network.settled is None or not network.settled.holds():
+        network.settled = Settled(network)
+    return network.settled
+
+
+def program_of(network):
+    """The program that runs for a network now, or None: the literal passes run."""
+    return None if forms.is_literal() else settled(network).program
+
+
+def criterion_of(loss, network):
+    """A loss as compiled passes see it, or None."""
+    entry = criteria.find(loss)
+    if entry is None:
+        return None
+    module, name, own = entry
+    return Criterion(module, name, own(loss, network.output_shape[0]), network.dtype)
+
+
+def form(network):
+    """The sentence of ``network.summary()``: which form runs, and why."""
+    if forms.is_literal():
+        return "literal passes run, as asked"
+    why = settled(network).why
+    return "compiled passes run" if why is None else f"passes run layer by layer: {why}"
+
+
+# -- what the passes left behind, as layers save it ------------------------------------------------
+
+
+def saved_of(chain, work):
+    """What every layer of the chain saved, as views of the work array."""
+    work.curvatures()
+    return _saved(chain, work.x, zip(*map(work.batches, ("y", "slope", "curvature"))))
+
+
+def _saved(chain, x, rows):
+    saved = ChainSaved()
+    for layer in chain.layers:
+        if isinstance(layer, Chain):
+            own = _saved(layer, x, rows)
+        else:
+            y, slope, curvature = next(rows)
+            own = (LinearSaved(x, y) if isinstance(layer, Linear)
+                   else ActivationSaved(x, y, slope, curvature))
+        saved.append(own)
+        x = own.output
+    return saved
+
+
+def deltas_of(chain, work, theta):
+    """Gradients in the outputs of all layers of the chain, as views of the work array."""
+    work.output_gradients(theta)
+    bars, deltas, last = work.batches("bar"), [], -1
+    for layer in chain.layers:
+        last += _depth(layer)
+        deltas.append(bars[last])
+    return deltas
+
+
+def _depth(layer):
+    """Number of rows of a layer."""
+    return sum(map(_depth, layer.layers)) if isinstance(layer, Chain) else 1

@@ -1,0 +1,214 @@
+"""The switch between the two forms: under it no compiled function is called, and what one reads is.
+"""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.compiled import forms
+from secondorder.nets import Activation, Chain, Linear, programs
+
+EVERYTHING = """
+from secondorder.compiled import compiling
+
+def refused(function, **options):
+    def call(*arguments):
+        raise AssertionError(f"the compiled function {function.__name__} was called")
+    return call
+
+compiling.compiled = refused
+import numpy as np
+import secondorder as so
+rng = np.random.default_rng(0)
+x, labels = rng.normal(size=(90, 64)), rng.integers(0, 4, 90)
+loss = so.SoftmaxCrossEntropy()
+
+def work(net, inputs):
+    v = rng.normal(size=net.size)
+    net(inputs)
+    so.exact.gradient(net, loss, inputs, labels, l2=0.1)
+    so.exact.gradient(net, loss, inputs, labels, batch_size=40)
+    so.exact.hessian_vector_product(net, loss, inputs, labels, v)
+    for kind in (so.exact.HessianOperator, so.exact.GaussNewtonOperator, so.exact.FisherOperator):
+        kind(net, loss, inputs, labels) @ v
+    so.exact.sample_gradients(net, loss, inputs, labels)
+    so.exact.jacobian(net, inputs[:3])
+    so.exact.two_jet(net, loss, inputs, labels, v)
+    evaluation = net.evaluate(loss, inputs, labels)
+    assert evaluation.gradient.shape == (net.size,) and len(evaluation.saved) == len(net.layers)
+
+def step(method, net, inputs, **options):
+    for _ in range(2):
+        method(net, loss, **options).step(inputs, labels)
+
+LITERAL
+    images = x.reshape(90, 1, 8, 8)
+    conv = so.cnn((1, 8, 8), [3], 4, rng=0)
+    for activation in ("tanh", "softplus", "sigmoid", "relu", "sin", "leaky_relu", "identity"):
+        work(so.mlp([64, 70, 4], activation=activation, rng=0), x)
+    work(conv, images)
+    for method in (so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam, so.TruncatedNewton,
+                   so.ResidualPartitioning, so.EACG):
+        step(method, so.mlp([64, 70, 4], rng=0), x)
+    step(so.ResidualPartitioning, conv, images)
+    so.CubicRegularization(so.SGD(so.mlp([64, 70, 4], rng=0), loss), sigma=1.0).step(x, labels)
+    rev = so.RevMLP(64, 2, 16, outputs=4, rng=0)
+    so.GaussNewton(rev, loss, learning_rate=0.1).step(x, labels)
+    work(rev, x)
+    so.train(so.Adam(so.mlp([64, 70, 4], rng=0), loss), x, labels, epochs=1, batch_size=50, rng=0)
+print("nothing compiled was called")
+"""
+
+
+@pytest.mark.parametrize("way", ["with", "environment"])
+def test_under_the_switch_no_compiled_function_is_called(way):
+    block = "with so.literal():" if way == "with" else "if True:"
+    environment = {**os.environ, "SECONDORDER_LITERAL": "1" if way == "environment" else ""}
+    done = subprocess.run([sys.executable, "-c", EVERYTHING.replace("LITERAL", block)],
+                          env=environment, capture_output=True, text=True)
+    assert done.stdout == "nothing compiled was called\n", done.stderr
+
+
+def test_without_it_they_are():
+    """The measure sees a call: the same lines without the switch do not get far."""
+    lines = EVERYTHING.replace("LITERAL", "if True:")
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True,
+                          env={**os.environ, "SECONDORDER_LITERAL": "0"})
+    assert "was called" in done.stderr and not done.stdout
+
+
+# -- what is called --------------------------------------------------------------------------------
+
+
+def problem(seed=0):
+    rng = np.random.default_rng(seed)
+    net = so.Network([Linear(6, 5, rng=rng), Chain([Activation("tanh"), Linear(5, 4, rng=rng)])])
+    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(7, 6)), rng.integers(0, 4, 7)
+
+
+LITERAL_PASSES = {
+    "gradient": (lambda p: so.exact.gradient(*p),
+                 {(Linear, "forward"), (Activation, "forward"), (Linear, "input_gradient"),
+                  (Activation, "input_gradient"), (Linear, "parameter_gradient")}),
+    "product": (lambda p: so.exact.hessian_vector_product(*p, np.ones(p[0].size)),
+                {(Linear, "forward"), (Linear, "tangent"), (Linear, "backward_tangent"),
+                 (Activation, "tangent"), (Activation, "backward_tangent")}),
+    "sample gradients": (lambda p: so.exact.sample_gradients(*p),
+                         {(Linear, "forward"), (Linear, "parameter_gradients")}),
+    "outputs": (lambda p: p[0](p[2]), {(Linear, "forward"), (Activation, "forward")}),
+    "step": (lambda p: so.Adam(*p[:2]).step(*p[2:]),
+             {(Linear, "forward"), (Linear, "parameter_gradient"), (so.Adam, "_direction"),
+              (so.SoftmaxCrossEntropy, "value"), (so.SoftmaxCrossEntropy, "gradient")}),
+    "partitioning": (lambda p: so.ResidualPartitioning(*p[:2]).step(*p[2:]),
+                     {(Linear, "forward"), (so.ResidualPartitioning, "_direction")})}
+
+
+@pytest.mark.parametrize("name", LITERAL_PASSES)
+def test_under_the_switch_every_literal_pass_is_called(name, monkeypatch):
+    work, wanted = LITERAL_PASSES[name]
+    given, called = problem(), set()
+    work(given)  # what is settled about the network, is
+    for cls, method in wanted:
+        def counted(self, *arguments, cls=cls, method=method, own=getattr(cls, method), **options):
+            called.add((cls, method))
+            return own(self, *arguments, **options)
+        monkeypatch.setattr(cls, method, counted)
+    with so.literal():
+        work(given)
+    assert called == wanted
+
+
+def test_compiled_and_literal_steps_stay_within_rounding():
+    """Fifty steps of every method from one start, in one form and in the other."""
+    for method, rate in ((so.SGD, 0.1), (so.Adam, 1e-2), (so.Momentum, 0.05),
+                         (so.ResidualPartitioning, 1.0), (so.TruncatedNewton, 1.0)):
+        ends = []
+        for literal in (False, True):
+            net, loss, *batch = problem(3)
+            optimizer = method(net, loss, learning_rate=rate, l2=1e-3)
+            with so.literal(literal):
+                for _ in range(50):
+                    optimizer.step(*batch)
+            ends.append(net.theta.copy())
+        np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-9)
+
+
+# -- how far it reaches ----------------------------------------------------------------------------
+
+
+def test_it_holds_for_the_block_and_can_be_taken_back_inside():
+    assert not forms.is_literal()
+    with so.literal():
+        assert forms.is_literal()
+        with so.literal(False):
+            assert not forms.is_literal()
+        assert forms.is_literal()
+    with pytest.raises(KeyError), so.literal():
+        raise KeyError
+    assert not forms.is_literal()
+
+
+@pytest.mark.parametrize("value, expected", [("1", True), ("0", False), ("", False)])
+def test_the_environment_says_what_runs_outside_of_blocks(value, expected):
+    code = ("import secondorder as so; from secondorder.compiled import forms\n"
+            "print(forms.is_literal())\n"
+            f"with so.literal({not expected}): print(forms.is_literal())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, forms.VARIABLE: value})
+    assert done.stdout.split() == [str(expected), str(not expected)]
+
+
+def test_another_thread_is_left_alone():
+    found = []
+    with so.literal():
+        thread = threading.Thread(target=lambda: found.append(forms.is_literal()))
+        thread.start()
+        thread.join()
+    assert found == [False]
+
+
+@pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor,
+                                  concurrent.futures.ProcessPoolExecutor])
+def test_it_travels_with_tasks(pool):
+    """Chunks worked out elsewhere have the bits of the form that was asked for here."""
+    given = problem()
+    with pool(2) as executor:
+        for literal in (True, False):
+            with so.literal(literal):
+                alone = so.exact.gradient(*given, batch_size=3)
+                found = so.exact.gradient(*given, batch_size=3, executor=executor)
+                assert np.array_equal(found, alone)
+                task = executor.submit(programs.form, given[0])
+                told = {"literal passes run, as asked", "compiled passes run"}
+                assert task.result() in told
+
+
+def test_chunks_hand_the_form_to_their_tasks():
+    from secondorder.exact import chunks
+
+    for literal in (True, False):
+        with concurrent.futures.ThreadPoolExecutor(1) as executor:
+            assert executor.submit(chunks._attempt_in, literal, forms.is_literal).result() == (
+                literal, None)
+
+
+def test_a_checkpoint_goes_on_with_the_form_that_made_it(tmp_path):
+    net, loss, x, y = problem()
+    path = tmp_path / "run.npz"
+
+    def run(epochs):
+        return so.train(so.SGD(net.copy(), loss, learning_rate=0.1), x, y, epochs=epochs,
+                        batch_size=3, rng=0, checkpoint=path, resume=True)
+
+    with so.literal():
+        run(1)
+    with pytest.raises(ValueError, match="made with form 'literal', not 'compiled'"):
+        run(2)
+    with so.literal():
+        run(2)

@@ -1,0 +1,268 @@
+"""Compiled passes against the literal ones, and which networks have them."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.nets import (Activation, BinaryCrossEntropy, BoundedCriterion, Chain, Huber,
+                              Linear, Network, PoissonNLL, SoftmaxCrossEntropy, SquaredError, Tanh,
+                              TukeyBiweight, programs)
+
+RUNS = "compiled passes run"
+
+
+def dense(dtype="float64", bias=True, rng=0):
+    """Activations first, in a row, and last; a chain inside; widths that all differ."""
+    rng = np.random.default_rng(rng)
+    return Network([Activation("sin"), Linear(6, 9, bias=bias, rng=rng), Activation("tanh"),
+                    Chain([Linear(9, 7, rng=rng), Activation("softplus"), Activation("sigmoid")]),
+                    Linear(7, 5, bias=bias, rng=rng), Activation("leaky_relu")],
+                   dtype=dtype, input_shape=(6,))
+
+
+def targets(loss, samples, outputs=5, rng=1):
+    rng = np.random.default_rng(rng)
+    if isinstance(loss, (SoftmaxCrossEntropy, BoundedCriterion)):
+        return rng.integers(0, outputs, samples)
+    if isinstance(loss, BinaryCrossEntropy):
+        return rng.random((samples, outputs))
+    if isinstance(loss, PoissonNLL):
+        return rng.integers(0, 9, (samples, outputs))
+    return rng.normal(size=(samples, outputs))
+
+
+LOSSES = [SquaredError(), SoftmaxCrossEntropy(), BoundedCriterion(3.0, 0.3), TukeyBiweight(1.5),
+          BinaryCrossEntropy(), BinaryCrossEntropy(np.arange(1.0, 6)), Huber(0.4), PoissonNLL(),
+          PoissonNLL(full=True)]
+
+
+def both(work):
+    """What the compiled and the literal form give."""
+    with so.literal():
+        literal = work()
+    return work(), literal
+
+
+def close(found, wanted, ulp=40):
+    """Within so many units in the last place of the largest entry."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    error = np.abs(found - wanted).max()
+    assert error <= ulp * np.finfo(wanted.dtype).eps * np.abs(wanted).max(), error
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_every_quantity_is_the_literal_one(loss, dtype):
+    for samples, bias in ((11, True), (1, False)):
+        net = dense(dtype, bias)
+        rng = np.random.default_rng(2)
+        x, y, v = rng.normal(size=(samples, 6)), targets(loss, samples), rng.normal(size=net.size)
+        given = net, loss, x, y
+        assert programs.form(net) == RUNS and programs.criterion_of(loss, net) is not None
+        close(*both(lambda: so.exact.gradient(*given, l2=0.1)))
+        close(*both(lambda: so.exact.sample_gradients(*given)))
+        close(*both(lambda: so.exact.hessian_vector_product(*given, v, l2=0.1)), ulp=200)
+        close(*both(lambda: so.exact.GaussNewtonOperator(*given) @ v), ulp=200)
+        close(*both(lambda: net(x)))
+        for name in ("outputs", "losses", "gradient"):
+            close(*both(lambda: getattr(net.evaluate(loss, x, y), name)))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_evaluation_holds_what_the_layers_save(dtype):
+    net, loss = dense(dtype), SquaredError()
+    x, y = np.random.default_rng(3).normal(size=(8, 6)), targets(loss, 8)
+    compiled, literal = both(lambda: net.evaluate(loss, x, y))
+    for own, wanted in zip(compiled.saved, literal.saved, strict=True):
+        assert type(own) is type(wanted)
+        own, wanted = ((own, wanted) if isinstance(own, list) else ([own], [wanted]))
+        for one, other in zip(own, wanted, strict=True):
+            assert one._fields == other._fields
+            for array, expected in zip(one, other):
+                close(array, expected)
+    for bar, wanted in zip(compiled.deltas, literal.deltas, strict=True):
+        close(bar, wanted)
+
+
+def test_a_sure_softmax_and_weights_that_are_no_distribution():
+    """Outputs far apart, where 1 - q cancels; a weight 0; the largest output last, and twice."""
+    p = np.array([[0.0, 300, -5, 5], [40, 0, 0, -40], [0, 0, 0, 90.5], [7, 7, 7, 7],
+                  [1000, -1000, 999, 0]])
+    for dtype in ("float64", "float32"):
+        net = Network([Activation("identity")], input_shape=(4,), dtype=dtype)
+        for loss in (SoftmaxCrossEntropy(), BoundedCriterion()):
+            for t in (np.eye(4)[[1, 2, 3, 0, 0]], np.random.default_rng(0).random((5, 4)),
+                      np.array([0, 1, 3, 3, 2])):
+                compiled, literal = both(lambda: net.evaluate(loss, p, t))
+                np.testing.assert_allclose(compiled.losses, literal.losses, rtol=30 * np.finfo(
+                    dtype).eps)
+                np.testing.assert_allclose(compiled.deltas[0], literal.deltas[0],
+                                           rtol=100 * np.finfo(dtype).eps,
+                                           atol=np.finfo(dtype).tiny)
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def test_results_are_arrays_of_their_own():
+    net, loss = dense(), SoftmaxCrossEntropy()
+    rng = np.random.default_rng(0)
+    batches = [(rng.normal(size=(S, 6)), targets(loss, S)) for S in (9, 4, 9, 12)]
+    for work in (lambda x, y: so.exact.gradient(net, loss, x, y), lambda x, y: net(x),
+                 lambda x, y: net.evaluate(loss, x, y).outputs,
+                 lambda x, y: net.evaluate(loss, x, y).saved[2].slope,
+                 lambda x, y: net.evaluate(loss, x, y).deltas[1],
+                 lambda x, y: so.exact.hessian_vector_product(net, loss, x, y, net.theta)):
+        results = [work(*batch) for batch in batches]
+        kept = [result.copy() for result in results]
+        for batch in reversed(batches):
+            work(*batch)
+        for i, (result, before) in enumerate(zip(results, kept)):
+            assert np.array_equal(result, before)
+            assert not any(np.shares_memory(result, other) for other in results[:i])
+
+
+def test_inputs_in_any_layout_give_the_same_bits():
+    net, loss = dense("float32"), SquaredError()
+    x, y = np.random.default_rng(0).normal(size=(8, 6)).astype("f4"), targets(loss, 8)
+    y = y.astype("f4")
+    wanted = so.exact.gradient(net, loss, x, y)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    for other in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], frozen, x.tolist()):
+        assert np.array_equal(so.exact.gradient(net, loss, other, y), wanted)
+        assert np.array_equal(net.evaluate(loss, other, np.asfortranarray(y)).gradient, wanted)
+    assert np.array_equal(
+        so.exact.hessian_vector_product(net, loss, x, y, np.repeat(net.theta, 2)[::2]),
+        so.exact.hessian_vector_product(net, loss, x, y, net.theta))
+
+
+def test_threads_and_repetitions_give_the_same_bits():
+    net, loss = so.mlp([20, 30, 5], rng=0), SoftmaxCrossEntropy()
+    rng = np.random.default_rng(0)
+    problems = [(rng.normal(size=(S, 20)), targets(loss, S)) for S in (50, 7, 33, 50)]
+    wanted = [so.exact.gradient(net, loss, *batch) for batch in problems]
+    wrong = []
+
+    def work(k):
+        for _ in range(50):
+            if not np.array_equal(so.exact.gradient(net, loss, *problems[k]), wanted[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_an_evaluation_keeps_its_numbers_in_a_pickle_and_a_copy():
+    net, loss = dense(), SquaredError()
+    e = net.evaluate(loss, np.ones((3, 6)), targets(loss, 3))
+    other = pickle.loads(pickle.dumps(e))
+    for name in ("outputs", "losses", "gradient"):
+        assert np.array_equal(getattr(other, name), getattr(e, name))
+
+
+# -- what is not finite ----------------------------------------------------------------------------
+
+
+def test_what_is_not_finite_is_named_by_the_literal_passes():
+    net = so.mlp([3, 4, 4, 2], activation="relu", rng=0)
+    net.layers[2].weight = np.full((4, 4), 1e300)
+    x, y = np.full((5, 3), 1e300), np.zeros((5, 2))
+    for work in (lambda: so.exact.gradient(net, SquaredError(), x, y), lambda: net(x),
+                 lambda: net.evaluate(SquaredError(), x, y),
+                 lambda: so.SGD(net, SquaredError()).step(x, y)):
+        with pytest.raises(FloatingPointError, match=r"layer 2, Linear\(4, 4\), are not finite"):
+            work()
+    with pytest.raises(FloatingPointError, match="loss of sample 0 is inf"):
+        so.exact.gradient(so.mlp([1, 1], rng=0), SquaredError(), [[1e200]], [[0.0]])
+
+
+# -- which networks --------------------------------------------------------------------------------
+
+
+class Louder(Tanh):
+    def value(self, x):
+        return 2 * super().value(x)
+
+
+class Renamed(Linear):
+    """Overrides nothing."""
+
+
+class Halved(Linear):
+    def forward(self, x):
+        y, saved = super().forward(x)
+        return y / 2, saved._replace(output=y / 2)
+
+
+class Doubled(SquaredError):
+    def value(self, p, target):
+        return 2 * super().value(p, target)
+
+
+@pytest.mark.parametrize("make, why", [
+    (lambda: [Linear(3, 2, rng=0), Activation(Louder())], r"Louder\(\) has no compiled form"),
+    (lambda: [Linear(3, 3, trainable=False, rng=0), Linear(3, 2, rng=0)],
+     r"Linear\(3, 3, trainable=False\) is fixed"),
+    (lambda: [Halved(3, 2, rng=0)], "Halved has no compiled form"),
+    (lambda: [so.Skip([Linear(3, 3, rng=0)]), Linear(3, 2, rng=0)], "Skip has no compiled form"),
+    (lambda: [Chain([Halved(3, 2, rng=0)])], "Halved has no compiled form"),
+    (lambda: [so.nets.Reshape(3, (1, 3)), so.Flatten(), Linear(3, 2, rng=0)], "Reshape has no")])
+def test_a_network_with_anything_that_has_no_entry_runs_layer_by_layer(make, why, capsys):
+    net = Network(make())
+    net.summary()
+    assert f"passes run layer by layer: {why}".replace("\\", "") in capsys.readouterr().out
+    assert programs.program_of(net) is None
+    given = net, SquaredError(), np.ones((4, 3)), np.zeros((4, 2))
+    assert np.array_equal(*both(lambda: so.exact.gradient(*given)))  # bit for bit: the same passes
+
+
+def test_a_subclass_that_overrides_nothing_runs_compiled(capsys):
+    net = Network([Renamed(3, 2, rng=0)])
+    net.summary()
+    assert capsys.readouterr().out.endswith(f"{RUNS}\n")
+    with so.literal():
+        net.summary()
+    assert capsys.readouterr().out.endswith("literal passes run, as asked\n")
+
+
+def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
+    """Their products are NumPy's, whose threads must not take turns with those of SciPy's."""
+    net, loss = dense(), SquaredError()
+    x, y = np.ones((4, 6)), targets(loss, 4)
+    for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
+                                (so.ResidualPartitioning(net, loss), False),
+                                (so.EACG(net, loss), False),
+                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), False)):
+        assert (optimizer._own_evaluation(x, y).work is not None) == compiled
+
+
+def test_a_loss_of_the_authors_runs_by_its_own_passes():
+    net = so.mlp([3, 2], rng=0)
+    x, y = np.ones((4, 3)), np.zeros((4, 2))
+    found = net.evaluate(Doubled(), x, y)
+    assert programs.criterion_of(Doubled(), net) is None and found.work is None
+    np.testing.assert_allclose(found.losses, 2 * net.evaluate(SquaredError(), x, y).losses)
+
+
+def test_what_is_changed_later_is_noticed():
+    net, x = so.mlp([3, 4, 2], rng=0), np.ones((2, 3))
+    smooth = net(x)
+    net.layers[1].function = so.nets.LeakyReLU(0.5)
+    leaky = net(x)
+    net.layers[1].function.negative_slope = 0.25
+    other = net(x)
+    with so.literal():
+        assert not np.array_equal(smooth, leaky) and not np.array_equal(leaky, other)
+        np.testing.assert_allclose(net(x), other, rtol=1e-14)
+    net.layers[0].forward = lambda x: (np.zeros((len(x), 4)), None)
+    assert programs.program_of(net) is None
+    np.testing.assert_allclose(net(x), np.tile(net.layers[2].bias, (2, 1)))

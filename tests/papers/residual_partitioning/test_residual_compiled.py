@@ -1,0 +1,61 @@
+"""The compiled step of residual partitioning against the formula in NumPy."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.papers.residual_partitioning import compiled
+
+DTYPES = (np.dtype("float64"), np.dtype("float32"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [1, 1024, 2500])
+def test_partition_step_moves_and_reports(size, dtype):
+    rng, eps = np.random.default_rng(size), float(np.finfo(dtype).eps)
+    total, theta, sums_of = rng.normal(size=size), rng.normal(size=size), rng.exponential(size=size)
+    sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
+    total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
+    for damping in (0.0, 0.2):
+        samples, l2, rate, damping, shrink = compiled.scalars(dtype, 7, 0.3, 0.5, damping, 0.15)
+        g, c, d = total * (1 / samples) + l2 * theta, sums_of * (1 / samples), np.zeros_like(theta)
+        for i in np.flatnonzero(c + damping):
+            d[i] = -g[i] / (c[i] + damping + shrink)
+        moved, kept, found = theta + rate * d, theta.copy(), np.empty_like(theta)
+        sums, reports, ends = np.zeros(5), np.zeros(3), compiled.NO_ENDS.copy()
+        compiled.partition_step(total, theta, found, samples, l2, rate, sums, sums_of, damping,
+                                shrink, reports, ends)
+        assert np.array_equal(theta, kept)
+        np.testing.assert_array_less(np.abs(found - moved),
+                                     4 * eps * (np.abs(theta) + rate * np.abs(d)))
+        idle = np.count_nonzero(c + damping == 0)
+        g, theta64, c, d, moved = (a.astype(np.float64) for a in (g, theta, c, d, moved))
+        np.testing.assert_allclose(sums, [g @ g, theta64 @ theta64, d @ d, moved @ moved, c.sum()],
+                                   rtol=40 * eps)
+        np.testing.assert_allclose(reports, [g @ d, c @ d**2, idle], rtol=40 * eps)
+        np.testing.assert_allclose([compiled.number(bits, dtype) for bits in ends],
+                                   [c.min(), c.max(), np.abs(d).max()], rtol=4 * eps)
+        assert size == 1 or bool((d == 0).any()) == (damping == 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"l2": 0.3}, {"l2": 0.3, "penalty": "plain"},
+                                     {"l2": 0.1, "damping": 0.2, "output": "pairwise"},
+                                     {"l2": 0.1, "negative_curvature": "max", "cross": True}])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_compiled_step_is_the_literal_step(dtype, options):
+    """One input is always 0, so that its weights have no curvature."""
+    rng, nets = np.random.default_rng(0), [so.mlp([30, 40, 3], rng=1, dtype=dtype) for _ in "ab"]
+    one, other = (so.ResidualPartitioning(net, so.SoftmaxCrossEntropy(), learning_rate=0.7,
+                                          **options) for net in nets)
+    accuracy = 1e-10 if dtype == "float64" else 2e-4
+    for _ in range(3):
+        x, y = rng.normal(size=(8, 30)).astype(dtype), rng.integers(0, 3, 8)
+        x[:, 5] = 0
+        info = one.step(x, y)
+        with so.literal():
+            expected = other.step(x, y)
+        np.testing.assert_allclose(*(net.theta for net in nets), rtol=accuracy, atol=accuracy)
+        assert info == pytest.approx(expected, rel=accuracy, abs=accuracy)
+        assert (info["idle_parameters"] == 0) == ("damping" in options)
+        assert all(type(value) in (int, float) for value in expected.values())
+        nets[1].theta = nets[0].theta
