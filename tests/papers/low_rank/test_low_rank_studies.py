@@ -53,14 +53,44 @@ def test_figure_1():
 
     assert verdicts(judged("figure-1", alike)) == {HELD}
     found = judged("figure-1", better)
-    assert found["a-exact"] == found["c-printed"] == DID_NOT_HOLD and found["b-exact"] == HELD
+    assert {found[f"a-{form}-{rate}"] for form in ("exact", "printed")
+            for rate in (0.01, 0.02)} == {found["c-printed"]} == {DID_NOT_HOLD}
+    assert found["b-exact-0.01"] == HELD
     assert verdicts(judged("figure-1", alike, seeds=3)) == {UNDECIDED}
 
-    def harm(curvature, **_):
-        return training(leave=0, before=0.05, after=0.05, end=0.1 if curvature == "none" else 0.2)
+    def harm(curvature, rate, **_):
+        """Twice the end of gradient descent at one of its rates, that of the other."""
+        slow = curvature == "none" and rate == 0.01
+        return training(leave=0, before=0.05, after=0.05, end=0.2 if curvature != "none" or slow
+                        else 0.1)
 
     found = judged("figure-1", harm)
-    assert found["a-exact"] == HELD and found["b-exact"] == DID_NOT_HOLD
+    assert found["a-exact-0.02"] == found["b-exact-0.01"] == found["b-printed-0.01"] == HELD
+    assert found["b-exact-0.02"] == found["b-printed-0.02"] == DID_NOT_HOLD
+
+
+def test_normalisation():
+    """Every method has one setting that is best on the seeds for choosing; judged is that one."""
+    best = {"exact": 10.0, "printed": 100.0, "none": 1e4, "normalised": 0.03, "clipped": 10.0}
+
+    def make(leaves, ends):
+        def run(method, strength, limit, half_width, **_):
+            off = abs(np.log(strength / best[method])) + limit
+            if half_width == 0.1:
+                return training(leave=int(10 * round(leaves[method] * (1 + off))), before=5.0)
+            return training(leave=0, end=ends[method] * (1 + off))
+
+        return run
+
+    alike = dict.fromkeys(best, 30.0)
+    ends = {"exact": 0.1, "printed": 0.1, "none": 0.2, "normalised": 0.3, "clipped": 0.3}
+    found = judged("claim-normalisation", make(alike, ends))
+    assert found.pop("h-0") == DID_NOT_HOLD  # sigma 100 is farther from the best of h = 0
+    assert verdicts(found) == {HELD}
+    later = alike | {"none": 60.0, "normalised": 60.0, "clipped": 60.0}
+    found = judged("claim-normalisation", make(later, ends | {"none": 0.1, "exact": 0.2}))
+    assert verdicts(found) == {DID_NOT_HOLD}
+    assert verdicts(judged("claim-normalisation", make(alike, ends), seeds=3)) == {UNDECIDED}
 
 
 def test_figure_2():
