@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A class of 90 minutes: Hessian, Gauss-Newton, Fisher, KFAC, PCH
 #
-# **Goal.** Whoever leaves can say which of five matrices is which, what each of them drops, and why
-# the nearest matrix need not give the best step.
+# **Goal.** The students can say which matrix is which and what each one drops. They know why the
+# nearest matrix need not give the best step.
 #
 # **They know.** The chain rule, eigenvalues, what an expectation is. Python is no condition.
 #
@@ -10,7 +10,7 @@
 # `pip install secondorder`, for the exercise.
 #
 # **How.** Ask for the prediction, let everybody write it down, vote by hand, then run the cell.
-# Wrong votes are the lesson. All cells together take a few seconds.
+# Wrong votes are the lesson. All cells together take less than half a minute.
 #
 # | part | minutes |
 # |---|---|
@@ -138,9 +138,9 @@ print(f"whole matrix: off by {off_whole:.0%}, as KFAC has no blocks between laye
 
 # %% [markdown]
 # **Answer.** Two symmetric $3 \times 3$ factors, 12 numbers, instead of a symmetric $9 \times 9$
-# block, 45 numbers. At a random start the blocks are off by 4 % to 16 %, those of the biases by
-# nothing. Most of what KFAC drops stands *between* the layers. Tutorial 06 shows how this changes
-# in training.
+# block, 45 numbers. At a random start the blocks of the weights are off by 4 % and 16 %, the blocks
+# of the biases by nothing. Most of what KFAC drops stands *between* the layers. Tutorial 06 shows
+# how this changes in training.
 #
 # ## 5. PCH, by pencil (10 minutes)
 #

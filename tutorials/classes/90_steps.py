@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A class of 90 minutes: how long a step?
 #
-# **Goal.** Whoever leaves can say what a rate, a bound and a cubic model promise about one step,
-# and how to test whether the promise was kept.
+# **Goal.** The students can say what a rate, a bound and a cubic model promise about one step. They
+# can test whether the promise was kept.
 #
 # **They know.** The chain rule, Taylor polynomials, gradient descent. Python is no condition.
 #
@@ -10,7 +10,7 @@
 # `pip install secondorder`, for the exercise.
 #
 # **How.** Ask for the prediction, let everybody write it down, vote by hand, then run the cell.
-# Wrong votes are the lesson. The cell of part 4 takes some seconds: start it, then ask.
+# Wrong votes are the lesson. The cell of part 4 takes about ten seconds: start it, then ask.
 #
 # | part | minutes |
 # |---|---|
@@ -81,12 +81,12 @@ figures.show(figure, "class-one-line")
 # %% [markdown]
 # **Project.** The figure. Where do the two curves part?
 #
-# **Answer.** More than 10. The parabola is lowest at 12.8, the loss at about 23: the model sees the
-# curvature of one point, and the loss bends less further on. No textbook rate comes near.
+# **Answer.** More than 10. The parabola is lowest at 12.8, the loss at about 23. The model sees the
+# curvature of one point; further on the loss bends less. No textbook rate comes near.
 #
 # ## 2. Newton's length, by pencil (15 minutes)
 #
-# On the board: the one-unit net of tutorial 00, $p = w_2 \tanh(w_1 x)$. Along $d = (-1, 0)$ its
+# On the board: the smallest net, of tutorial 00, $p = w_2 \tanh(w_1 x)$. Along $d = (-1, 0)$ its
 # slope is $a = -6$ and its curvature $h = -3$.
 #
 # **Predict first.** Everybody computes $t^* = -a / h$. Would you take this step?
@@ -120,9 +120,9 @@ figures.show(figure, "class-cubic-model")
 #
 # ## 3. A bound (15 minutes)
 #
-# A parabola that lies *above* the loss cannot lie: wherever it falls, the loss has fallen at least
-# as far. [residual-partitioning] builds one with a diagonal curvature, from one pass forward and
-# one backward.
+# A parabola *above* the loss gives a guarantee: where it falls, the loss falls at least as far. The
+# paper residual-partitioning builds such a parabola with a diagonal curvature, from one pass
+# forward and one backward.
 #
 # **Predict first.** Back to the wines, where the best rate was 12.8 by the parabola. What rate will
 # the bound allow: 10, 1 or 0.1?
