@@ -108,15 +108,17 @@ for step in s:
     there.theta = unit.theta + step * np.array([-1.0, 0.0])
     along.append(there.evaluate(*point[1:]).loss)
 figure = Figure(figsize=(7, 4.6), layout="constrained")
-plots.cubic_model(s, along, a, h, 1.0, 6.0, ax=figure.subplots(),
-                  title="a parabola that opens downwards, and the cubic model")
+axes = plots.cubic_model(s, along, a, h, 1.0, 6.0, ax=figure.subplots(),
+                         title="a parabola that opens downwards, and the cubic model")
+axes.set_ylim(-9, 9)  # the models leave the range of the loss
 figures.show(figure, "class-cubic-model")
 
 # %% [markdown]
 # **Project.** The figure: tangent, parabola, cubic model, loss.
 #
 # **Answer.** $t^* = -2$: backwards, to the *highest* point of the parabola. The cubic model gives
-# $s^2 - s - 2 = 0$, $s = 2$, forwards; the other root is $-1$.
+# $s^2 - s - 2 = 0$, $s = 2$, forwards; the other root is $-1$. The model promises $-8$ there, and
+# the loss falls from 2 to 0.5 only: part 6 says how to notice.
 #
 # ## 3. A bound (15 minutes)
 #
@@ -136,7 +138,7 @@ print(f"the bound allows rate {allowed:.2f}: it promises a decrease of {promised
       f"falls by {kept:.4f}; at rate {best:.1f} by {here - after(-best * g):.4f}")
 figure = Figure(figsize=(7, 4.6), layout="constrained")
 plots.along(net, loss, x, y, -g, steps=np.linspace(0, 4, 101), models={"bound": bound.value},
-            ax=figure.subplots(), title="the bound is true, and short")
+            ax=figure.subplots(), title="the bound holds, and its step is short")
 figures.show(figure, "class-bound")
 
 # %% [markdown]
@@ -250,7 +252,7 @@ for t in (0.1, 0.5, 1.0, 2.0):
 
 # %%
 assert 12 < best < 14 < 20 < lowest < 26
-assert np.allclose([a, h, newton, cubic], [-6, -3, -2, 2])
+assert np.allclose([a, h, newton, cubic], [-6, -3, -2, 2]) and 0.4 < along[90] < 0.6
 assert 0.5 < allowed < 2 and best > 10 * allowed
 assert 0 < promised < kept, "the bound keeps its promise"
 assert leaves["rate 1"] == [None] * 3
