@@ -167,10 +167,10 @@ agree("diagonal bound", [1.5, 1.75], bound.curvature)
 #
 # (4) is the reason: it drops the product of a change of a weight and a change of its input. That is
 # the 3 in $H_{12} = \tfrac32 + 3$. Without it the determinant is $\tfrac{27}{4} - \tfrac94 =
-# \tfrac92$, and the bound holds. With `cross=True` the dropped product is bounded too: it adds
-# $|r| u_h = 3$ to $w_2$, and $|r| = 2$ to the 7 below the layer: $\tfrac34 \cdot 9 - 6 = \tfrac34$,
-# again $\tfrac32$ for $w_1$. The determinant is then $\tfrac92 \cdot \tfrac92 - \tfrac{81}{4} = 0$:
-# a bound of the true Hessian, and it touches.
+# \tfrac92$, and the bound holds. With `cross=True` the dropped product is bounded too. It adds $|r|
+# u_h = 3$ to $w_2$, and $|r| = 2$ to the 7 below the layer. This gives $\tfrac34 \cdot 9 - 6 =
+# \tfrac34$, again $\tfrac32$ for $w_1$. The determinant is then $\tfrac92 \cdot \tfrac92 -
+# \tfrac{81}{4} = 0$: a bound of the true Hessian, and it touches.
 
 # %%
 bounded = so.residual_partitioning.bounded_hessian(net, loss, x, y)
@@ -184,8 +184,8 @@ agree("determinants of what is left above H, above H without (4)'s product, with
 # ## EA-CG: a block and a step
 #
 # (4b) carries the curvature of the output, 1, down to the hidden unit: $h'^2 w_2^2 \cdot 1 + h''\,
-# w_2 r = \tfrac94 - 3 = -\tfrac34$. (8b) corrects the second term where it is negative: PCH-1 takes
-# its absolute value, $\tfrac94 + 3 = \tfrac{21}{4}$; PCH-2 sets it to zero, $\tfrac94$, which is
+# w_2 r = \tfrac94 - 3 = -\tfrac34$. (8b) corrects the second term where it is negative. PCH-1 takes
+# its absolute value, $\tfrac94 + 3 = \tfrac{21}{4}$. PCH-2 sets it to zero, $\tfrac94$, which is
 # the Gauss-Newton block.
 #
 # The block of the weight (8c) is $x^2$ times that, $4 \cdot \tfrac{21}{4} = 21$, seven times the

@@ -149,8 +149,8 @@ figures.show(plots.row(
 #
 # $$L(\theta + t v) = L + t\, g^\top v + \tfrac12 t^2\, v^\top H v + O(t^3).$$
 #
-# One pass gives both numbers. A gradient step on the quadratic climbs instead of falling if the
-# rate is above $2 / \lambda_{\max}$: the steepest eigenvector limits the rate of all parameters.
+# One pass gives both numbers. At a rate above $2 / \lambda_{\max}$ a gradient step on the quadratic
+# climbs. So the steepest eigenvector limits the rate of all parameters.
 #
 # **Predict first.** What is $v^\top H v$ along the eigenvector of the largest eigenvalue?
 
@@ -189,10 +189,10 @@ print(f"best difference is off by {min(errors):.1e}, the exact product by {off:.
 # ## 7. Which wine moved this prediction?
 #
 # Leave wine $s$ out, and its share $\ell_s / S$ of the objective is missing. To first order the
-# minimum moves by $H^{-1} g_s / S$, and the outputs for another wine move by their Jacobian times
-# that (Koh and Liang, *Understanding black-box predictions via influence functions*, 2017). Two
-# lines answer for all wines at once. A penalty makes $H$ positive definite; `solve` refuses what is
-# not.
+# minimum moves by $H^{-1} g_s / S$. The outputs for another wine move by their Jacobian times this
+# change. These are influence functions (Koh and Liang, *Understanding black-box predictions via
+# influence functions*, 2017). Two lines answer for all wines at once. A penalty makes $H$ positive
+# definite; `solve` refuses what is not.
 #
 # **Predict first.** The net is least sure of one wine. Leave out the wine that matters most for it,
 # and train again: how far from the true change is the estimate?
@@ -225,7 +225,7 @@ for i in most:
 
 # %% [markdown]
 # The estimate has the right direction and most of the length. It falls short, since without the
-# wine the curvature is smaller too; for a linear model the factor is known, one minus the leverage.
+# wine the curvature is smaller too. For a linear model the factor is known: one minus the leverage.
 #
 # ## What this tutorial claims
 

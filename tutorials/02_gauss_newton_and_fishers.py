@@ -38,8 +38,8 @@ figures = Figures()
 #   each sample.
 # - **Fisher, empirical**: $\frac1S \sum_s g_{s y_s} g_{s y_s}^\top$. It uses the data's labels.
 #
-# [ea-cg] prints the empirical one and calls it the Fisher matrix (label u-fisher-labels), as many
-# programs do. KFAC ([ea-cg] (12)) was derived for the exact one.
+# [ea-cg] prints the empirical matrix and calls it the Fisher matrix (label u-fisher-labels), as
+# many programs do. KFAC ([ea-cg] (12)) was derived for the exact one.
 #
 # The wines of tutorial 01, a 4-3-3 net, at a random start.
 
@@ -88,8 +88,8 @@ for name, matrix in start.items():
 #   = J_s^\top \big[ \mathrm{diag}(p_s) - p_s p_s^\top \big] J_s,$$
 #
 # as $\sum_c p_{sc} e_c = p_s$. The bracket is the Hessian of $\ell$ in the outputs, whatever the
-# label is: *that* is special about softmax and cross-entropy (and about the squared error, where
-# both are $I$). It is not true of every loss.
+# label is. This is special about softmax with cross-entropy, and about the squared error, where
+# both are $I$. It is not true of every loss.
 #
 # Here is the sum as it stands, index by index, with no line of the package's Fisher in it.
 
@@ -125,22 +125,22 @@ print("error of the mean of n draws:",
 print(f"it falls like n to the power {rate:.2f}")
 
 # %% [markdown]
-# It is the square root that every mean of independent draws has: 100 draws buy a factor of 10.
+# The error of a mean of independent draws falls with the square root: 100 draws buy a factor of 10.
 #
 # ## 4. The empirical one is another matrix
 #
 # Labels of the data are not drawn from the model. The empirical Fisher matrix is the second moment
-# of the gradients that are really seen, and its trace is the mean squared length of a sample's
-# gradient: it goes with the *square* of the residuals. Per sample, the bracket of section 2 is of
-# size $p (1 - p)$, the empirical one of size $(1 - p)^2$, where $p$ is the probability of the true
-# label. For $p$ near 1 the second is much smaller.
+# of the gradients that the data give. Its trace is the mean squared length of a sample's gradient,
+# which goes with the *square* of the residuals. Let $p$ be the probability of the true label. Per
+# sample, the bracket of section 2 is of size $p (1 - p)$, the empirical bracket of size $(1 -
+# p)^2$. For $p$ near 1 the second size is much smaller.
 #
 # They can agree where the model is right: if labels follow $p_s$, the sum over the data is a sum
-# over draws. Let us try that, too: labels drawn from the trained model itself, for many copies of
-# the same inputs.
+# over draws. We try it below, with labels drawn from the trained model for many copies of the
+# inputs.
 #
 # **Predict first.** Train. The fit gets good, and the model knows the labels. Will the empirical
-# Fisher come closer to Gauss-Newton, or go away?
+# Fisher come closer to Gauss-Newton, or move away?
 
 # %%
 points, states = [0, 10, 30, 100, 300, 1000], []
@@ -168,13 +168,12 @@ of_right_model = distance(so.exact.fisher(net, loss, copies, drawn, kind="empiri
 print(f"labels that follow the model: distance {of_right_model:.2f}")
 
 # %% [markdown]
-# The Hessian comes nearer to Gauss-Newton, from twice its size to a tenth, and stays there: with
-# cross-entropy the residuals vanish, but Gauss-Newton vanishes with them, at the same rate.
+# The distance of the Hessian to Gauss-Newton falls from twice its size to a tenth, and stays there.
+# With cross-entropy the residuals vanish, but Gauss-Newton vanishes with them, at the same rate.
 #
-# The empirical Fisher stays off by about a half: a net that fits its training data has smaller
-# gradients than its own uncertainty would make it expect. Where labels really follow the model it
-# is close, up to the noise of drawing. The condition is "the model is right", not "the fit is
-# good".
+# The empirical Fisher stays off by about a half. A net that fits its training data has smaller
+# gradients than its own uncertainty predicts. Where labels follow the model it is close, up to
+# sampling noise. The condition is "the model is right", not "the fit is good".
 #
 # ## 5. On one scale
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Damping
 #
-# **Question.** Why do plain Newton steps fail, and what mends them?
+# **Question.** Why do plain Newton steps fail, and what repairs them?
 #
 # **Time.** 20 minutes.
 #
@@ -29,8 +29,8 @@ figures = Figures()
 #
 # $$m(d) = L + g^\top d + \tfrac12 d^\top H d.$$
 #
-# Its derivative vanishes at $d = -H^{-1} g$ ([ea-cg], label u-newton). That is a minimum only if
-# $H$ has no negative eigenvalue; otherwise it is a saddle point of the model, and along negative
+# Its derivative vanishes at $d = -H^{-1} g$ ([ea-cg], label u-newton). This is a minimum only if
+# $H$ has no negative eigenvalue. Otherwise it is a saddle point of the model, and along negative
 # curvature the step goes *up* to it. In the eigenvectors $v_i$ of $H$,
 #
 # $$d = - \sum_i \frac{v_i^\top g}{\lambda_i} v_i, \qquad
@@ -86,18 +86,18 @@ for name, d in directions.items():
           f"rate 1: {objective(net, net.theta + d) - objective(net):7.3f}")
 
 # %% [markdown]
-# Newton's step points uphill here, and is twelve times as long as the gradient: no positive rate
-# makes a small step of it a good one. Three cures are in the table.
+# Newton's step points uphill here, and is twelve times as long as the gradient. No small positive
+# rate makes it a good step. The table holds three cures.
 #
 # - **Add to the diagonal.** $H + \lambda I$ with $\lambda$ above $-\lambda_{\min}$ is positive
 #   definite: a descent direction. [ea-cg] (9) writes it as a weighted mean, $(1 - \alpha) H +
-#   \alpha I$: the same direction as $\lambda = \alpha / (1 - \alpha)$, another length.
+#   \alpha I$. With $\lambda = \alpha / (1 - \alpha)$ this is the same direction, of another length.
 # - **Take the eigenvalues without their signs.** $|H|$ leaves the steep directions as they are.
 #   Pos-Eig in [ea-cg] does that to small blocks.
 # - **Take a matrix that cannot be negative**: Gauss-Newton, a Fisher matrix, a diagonal bound.
 #
-# None is free. $\lambda$ must be above 0.62 here, and so large a number makes the step short in
-# *every* direction, also where the model was good.
+# None is free. Here $\lambda$ must be above 0.62. So large a number makes the step short in *every*
+# direction, also where the model was good.
 
 # %%
 figures.show(plots.row(lambda ax: plots.along(
@@ -162,7 +162,8 @@ for k in range(0, len(radii), 6):
 #   {\text{predicted decrease}}.$$
 #
 # Near 1 the model is good: grow the radius. Below $\tfrac14$: shrink it. Negative: do not even take
-# the step. (Levenberg and Marquardt do the same to $\lambda$.) It costs one more loss.
+# the step. (Levenberg and Marquardt do the same to $\lambda$.) It costs one more evaluation of the
+# loss.
 #
 # **Predict first.** Three runs of 40 steps from the same start: Newton as it is; Newton with fixed
 # damping $\lambda = 0.8$; the ratio test. Which is fastest? Does plain Newton end in a minimum?
@@ -231,17 +232,16 @@ figures.show(plots.row(
         title="three runs from one start", show_legend="below")), "trust-region-path")
 
 # %% [markdown]
-# Plain Newton leaves for ever: it is drawn to saddle points as much as to minima. Fixed damping
-# goes downhill at every step here, and is still on its way after 40, because $\lambda = 0.8$ is far
-# above the curvature that is left near the minimum. The ratio test ends in a minimum, with a
-# gradient of rounding size: its last steps are undamped, and converge quadratically.
+# Plain Newton fails: it is drawn to saddle points as much as to minima. Fixed damping goes downhill
+# at every step here. After 40 steps it has not arrived, because $\lambda = 0.8$ is far above the
+# curvature near the minimum. The ratio test ends in a minimum, with a gradient of rounding size:
+# its last steps are undamped, and converge quadratically.
 #
-# What it does not do: it is not the best *first* step. Damped Gauss-Newton takes more off the loss
-# in one step than any trust-region step on the true Hessian (table of section 1), as its model is
-# convex and reaches further. And each step here is an eigen-decomposition of a $P \times P$
-# matrix; `so.TruncatedNewton` does the same with products $Hv$, conjugate gradients and the same
-# ratio test, on $\lambda$. On small batches the ratio is measured on the batch that made the
-# model, and trusts it too much.
+# Its *first* step is not the best. Damped Gauss-Newton takes more off the loss in one step (table
+# of section 1), as its model is convex and reaches further. Each step here costs an
+# eigendecomposition of a $P \times P$ matrix. `so.TruncatedNewton` needs only products $Hv$ and
+# conjugate gradients, with the same ratio test on $\lambda$. On small batches the ratio is measured
+# on the batch that made the model, and is too optimistic.
 #
 # ## What this tutorial claims
 

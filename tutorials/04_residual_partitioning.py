@@ -44,9 +44,9 @@ def smallest_eigenvalue(matrix):
 # $$\Delta y_i^2 \;\le\; \sum_j \frac{(\Delta w_{ij}\, x_j)^2}{\varepsilon_{ij}}
 #   + \sum_j \frac{(w_{ij}\, \Delta x_j)^2}{\varphi_{ij}} .$$
 #
-# No products of different changes are left. The first sum stays with the weights; the second is a
-# sum of squares of changes of the layer below, where the same is done again, down to the input. At
-# the end the model of the loss is bounded by a sum of parabolas, one a parameter (3):
+# No products of different changes are left. The first sum stays with the weights. The second holds
+# squared changes of the layer below, where the same is done again, down to the input. At the end
+# the model of the loss is bounded by a sum of parabolas, one for each parameter (3):
 #
 # $$\tilde L \;\le\; L + \sum_p \Big( \dot W_p\, \Delta\theta_p
 #   + \tfrac12 \ddot W_p\, \Delta\theta_p^2 \Big), \qquad \ddot W_p \ge 0 .$$
@@ -82,7 +82,7 @@ figures.show(plots.bound_beside_hessian(
 # Jensen's inequality is an equality where all shares, each over its fraction, are the same.
 #
 # **Predict first.** One linear layer, one output, one sample $x$: for which step is the bound
-# exact? Of which part of it does a random step make use?
+# exact? What share of the bound does a random step use?
 
 # %%
 line = so.mlp([6, 1], bias=False, rng=2)
@@ -96,14 +96,14 @@ print(f"share of the bound that a step uses: {along_signs:.15f} along sign(x), "
       f"{along_random:.3f} along a random step")
 
 # %% [markdown]
-# Steps with all entries of one size, in the directions in which every share adds to the change: the
-# fractions (10) were chosen for them (Theorem 2). Where many weights share a change, most steps use
-# a small part of the bound. Useful rates will therefore lie far above 1.
+# It is exact for steps whose entries have one size and whose shares all add to the change. The
+# fractions (10) were chosen for these steps (Theorem 2). Where many weights share a change, most
+# steps use a small part of the bound. Useful rates will therefore lie far above 1.
 #
 # ## 3. What is not bounded
 #
-# Eq. (4) leaves out the products $\Delta w_{ij}\, \Delta x_j$. So it is not the loss's own Hessian
-# that is bounded, but that of a model without them.
+# Eq. (4) leaves out the products $\Delta w_{ij}\, \Delta x_j$. So the bound holds for the Hessian
+# of a model without these products, and not for the Hessian of the loss.
 #
 # **Predict first.** Let $\hat y = w_2 w_1 x$ (and biases), all parameters zero, $x = 1$, target 1.
 # What does the bound say of a step in $w_1$ and $w_2$? What does the loss do when $w_1$ and $w_2$
@@ -135,12 +135,12 @@ print(f"cross=True, against the true Hessian: smallest eigenvalue {with_products
 # ## 4. Who wins?
 #
 # The step is $-\eta\, \dot W_p / \ddot W_p$, parameter by parameter, without any memory. The
-# paper's first experiment is an autoencoder with two units in the middle, and reports the least
-# validation loss of all methods for it. Here are digits, 40 epochs, the paper's penalty of
-# $10^{-2}$. Each method gets a grid of rates, its best one by the validation loss of one seed, and
-# is judged on three other seeds.
+# paper's first experiment is an autoencoder with two units in the middle, for which it reports the
+# lowest validation loss of all methods. Here are digits, 40 epochs, the paper's penalty of
+# $10^{-2}$. Each method gets a grid of rates. Its best rate is chosen by the validation loss of one
+# seed, and judged on three other seeds.
 #
-# **Predict first.** Which order do residual partitioning, SGD and Adam have?
+# **Predict first.** In which order do residual partitioning, SGD and Adam end?
 
 # %%
 digits = so.datasets.scale(so.datasets.load_digits(), (-1, 1))
@@ -177,10 +177,10 @@ figures.show(plots.row(lambda ax: plots.learning_curves(
     height=4.8), "autoencoder")
 
 # %% [markdown]
-# Adam wins, clearly; residual partitioning and SGD, each at its best rate, end alike. The method
-# trains without any memory, but the order that the paper reports is not met here: these are small
-# images, and 40 epochs. `secondorder reproduce residual-partitioning` runs the paper's experiments
-# at their own sizes and judges each claim.
+# Adam wins, clearly. Residual partitioning and SGD, each at its best rate, end alike. The order
+# that the paper reports is not met here, on small images and in 40 epochs.
+# `secondorder reproduce residual-partitioning` runs the paper's experiments at their own sizes and
+# judges each claim.
 #
 # ## What this tutorial claims
 

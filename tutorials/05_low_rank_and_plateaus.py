@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 05 Low rank and plateaus
 #
-# **Question.** Why is the Hessian of *one* sample thin, whatever the size of the network? And if
-# its curvature along a direction is cheap: how long a step does it tell us to take?
+# **Question.** Why does the Hessian of *one* sample have low rank, whatever the size of the
+# network? Its curvature along a direction is cheap: how long a step does it tell us to take?
 #
 # **Time.** 20 minutes.
 #
@@ -54,10 +54,9 @@ digits = so.datasets.scale(so.datasets.load_digits(), (0, 1))
 # The first layer adds $a_1$ only: below it nothing moves. The outputs add $C - 1$, because softmax
 # does not see a constant that is added to all of them.
 #
-# **Predict first.** The network below has 16 inputs (digits of 4 x 4 pixels), hidden layers of 12,
-# 12 and 12 units and 10 outputs: $16 \cdot 12 + 12 \cdot 12 + 12 \cdot 12 + 12 \cdot 10 = 600$
-# weights. Is the rank of one sample's Hessian nearer to 500, to 200 or to 50? What do 64 samples do
-# to it?
+# **Predict first.** The network below has 16 inputs (digits of 4 x 4 pixels), three hidden layers
+# of 12 units and 10 outputs: $16 \cdot 12 + 12 \cdot 12 + 12 \cdot 12 + 12 \cdot 10 = 600$ weights.
+# Is the rank of one sample's Hessian nearer to 500, to 200 or to 50? What do 64 samples do to it?
 
 # %%
 pooled = digits.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
@@ -96,8 +95,7 @@ print("bound            ", bounds)
 
 # %% [markdown]
 # The Hessians were built column by column from products with unit vectors, by passes that know
-# nothing of factors. The bound is not only kept, it is met: these 600 x 600 matrices have a rank
-# near 50.
+# nothing of factors. The bound is tight: these 600 x 600 matrices have a rank near 50.
 #
 # So there is no need to form them. `SampleHessian` keeps the vectors $v$ and $\delta$ and the small
 # matrices $M$ and $\eta$, multiplies by them, and takes eigenvalues of a small matrix.
@@ -108,7 +106,8 @@ print(one)
 print("rank from the factors:", one.rank())
 
 # %% [markdown]
-# **A mean of thin matrices is not thin.** The same network, with more and more samples:
+# **A mean of low-rank matrices does not have low rank.** The same network, with more and more
+# samples:
 
 # %%
 batches = [1, 2, 4, 8, 16, 32, 64]
@@ -118,9 +117,9 @@ print("samples", batches)
 print("rank   ", batch_ranks)
 
 # %% [markdown]
-# The paper says the same: its structure is one of *samples*. What survives the mean is a number,
-# the curvature $g^T H g$ along one direction: it is the mean of the samples' numbers, each of which
-# needs the vectors only. It costs about as much as a gradient.
+# The paper says the same: its structure is one of *samples*. One number survives the mean: the
+# curvature $g^T H g$ along one direction. It is the mean of the samples' curvatures, and each of
+# these needs the vectors only. It costs about as much as a gradient.
 #
 # ## 2. How long a step?
 #
@@ -134,15 +133,16 @@ print("rank   ", batch_ranks)
 # $$\alpha = \frac{-g^T H g + \sqrt{(g^T H g)^2 - 2\, (g^T \nabla f)\, \sigma \|g\|^3}}
 #                 {\sigma \|g\|^3} .$$
 #
-# It needs no convexity. Where curvature rules, $\alpha$ is about $|g^T \nabla f| / g^T H g$, the
-# step of Newton; where there is none, $\alpha \|g\|$ is about $\sqrt{2 \|g\| / \sigma}$ for $g =
-# -\nabla f$, long if $g$ is tiny: the rate $\alpha$ grows like $1/\sqrt{\|g\|}$ (41).
+# It needs no convexity. Where curvature dominates, $\alpha$ is about $|g^T \nabla f| / g^T H g$,
+# Newton's step. Where there is no curvature and $g = -\nabla f$, $\alpha \|g\|$ is about $\sqrt{2
+# \|g\| / \sigma}$. So the rate $\alpha$ grows like $1/\sqrt{\|g\|}$ where the gradient is tiny
+# (41).
 #
-# A deep ReLU network whose weights lie within $\pm 0.1$ starts on a **plateau**: its outputs are
-# nearly zero whatever the image, so that the loss is $\ln 10$ and the gradient almost vanishes.
+# A deep ReLU network whose weights lie within $\pm 0.1$ starts on a **plateau**. Its outputs are
+# nearly zero whatever the image: the loss is $\ln 10$ and the gradient almost vanishes.
 #
-# **Predict first.** SGD gets any fixed rate that you like, from 0.1 to 10. Which one leaves the
-# plateau first? Which of them is still good after it?
+# **Predict first.** SGD gets any fixed rate that you like, from 0.1 to 10. Which rate leaves the
+# plateau first? Which rate is still good after it?
 
 # %%
 HIDDEN, STEPS, LOOK = [64] * 6, 400, 20
@@ -184,9 +184,9 @@ for name, make in methods.items():
           "steps; loss at the end", *ends)
 
 # %% [markdown]
-# No fixed rate is good. Small ones do not move. Large ones move at last, and are then far too
-# large: they throw the network back to $\ln 10$ (its units die) or to infinity. The cubic step
-# changes its rate by itself:
+# No fixed rate is good. Small rates do not move. Large rates move at last, and are then far too
+# large: the network returns to $\ln 10$, as its units die, or diverges. The cubic step changes its
+# rate by itself:
 
 # %%
 for seed, (losses, rates) in enumerate(runs["cubic, sigma 10"]):
@@ -215,9 +215,9 @@ figures.show(plots.row(
 # ## 3. Where the method loses
 #
 # Look at Adam. It divides every entry of the gradient by its own size, so that a plateau is no
-# plateau for it: it is off first, and it ends lowest. It needs no curvature for that. What the
-# cubic step is worth belongs to plain gradient descent; the paper itself saw no gain on top of
-# Adam. And $\sigma$ matters on the plateau, as $\alpha \sim \sigma^{-1/2}$ there: try 1 and 100.
+# plateau for it. It leaves first and ends lowest, without any curvature. The cubic step helps plain
+# gradient descent; the paper itself saw no gain on top of Adam. Tutorial 15 asks what it is that
+# leaves. And $\sigma$ matters on the plateau, as $\alpha \sim \sigma^{-1/2}$ there: try 1 and 100.
 #
 # One more thing to know: Eq. (39), which computes $g^T H g$, lacks terms as it is printed (tutorial
 # 10, and `secondorder show low-rank 39`). Here the curvature is exact.

@@ -2,7 +2,7 @@
 # # 06 EA-CG: from the block of a layer to conjugate gradients
 #
 # **Question.** EA-CG solves a damped Newton system for every layer and costs little more than a
-# gradient. It gets there in five steps, and each of them drops something. What, and how much?
+# gradient. It gets there in five steps, and each step drops something. What, and how much?
 #
 # **Time.** 25 minutes.
 #
@@ -44,7 +44,7 @@ y = digits.targets[:1000]
 # | layers apart | $E_i[\nabla^2_{W^t} \xi_i]$ | all blocks between two layers |
 # | (5) | $E[h h^T] \otimes E[H_i^t]$ | the covariance of inputs and curvature |
 # | (6) | $E[H_i^t]$ carried down from the mean above | the covariance of curvature and slopes |
-# | (8b) | Pos-Eig: the part of (6) from the bend of the activations, made positive | its sign |
+# | (8b) | Pos-Eig: the part of (6) from the second derivatives, made positive | its sign |
 # | (11b) | $E[h]\, E[h]^T \otimes B^t$ | the covariance of the inputs |
 #
 # The system with (11b) is then solved by conjugate gradients, which here is exact after a few
@@ -90,6 +90,8 @@ def stages():
 
 
 LABELS = ("(5)", "(6)", "(8b)", "(11b)")
+WORDS = {"(5)": "inputs apart from curvature (5)", "(6)": "mean carried down (6)",
+         "(8b)": "Pos-Eig (8b)", "(11b)": "mean input alone (11b)"}
 
 
 def errors(found):
@@ -115,11 +117,11 @@ table(f"relative errors at a loss of {net.evaluate(loss, x, y).loss:.2f}", error
 # Three things to see.
 #
 # - The last layer's $H_i$ comes straight from the loss, so that (6) and (8b) drop nothing there.
-#   What grows with training is (5): a sample that is classified well has no curvature left, so
-#   that inputs and curvature no longer go separate ways.
-# - Lower layers inherit (6), and at the start the price of Pos-Eig: below sigmoids the true
-#   curvature is partly negative, and its absolute value is another matrix. After training little
-#   is left of that.
+#   What grows with training is (5). A well classified sample has no curvature left, so that inputs
+#   and curvature become dependent.
+# - Lower layers inherit (6), and at the start the cost of Pos-Eig. Below sigmoids the true
+#   curvature is partly negative, and its absolute value is another matrix. After training this
+#   error is small.
 # - The step that gives the method its name, (11b), adds almost nothing to the error of the
 #   *matrix*.
 #
@@ -161,13 +163,9 @@ for t in range(3):
     print(f"layer {t + 1}, damping 0.05: {angles(0.05)[t][0]:.0f} degrees from the gradient, "
           f"{angles(0.05)[t][1]:.0f} from the damped Newton direction")
 
-DROPPED = ("inputs with curvature (5)", "curvature with slopes (6)", "sign, Pos-Eig (8b)",
-           "inputs among themselves (11b)")
-
-
 def bars(found, title):
     """The relative errors of the blocks as a picture, by what was dropped."""
-    return lambda ax: plots.errors_by_layer(dict(zip(DROPPED, errors(found).T)), ax, title,
+    return lambda ax: plots.errors_by_layer(dict(zip(WORDS.values(), errors(found).T)), ax, title,
                                             y_label="relative error of the block")
 
 
@@ -192,7 +190,7 @@ figures.show(plots.row(
 # $\eta$.
 #
 # **Predict first.** With $\eta = 0.2$ and $\alpha = 0.05$ the rival has rate 4, with $\alpha =
-# 0.01$ rate 20. Is the one corrected direction worth anything?
+# 0.01$ rate 20. Is a single corrected direction worth anything?
 
 # %%
 def trained_to(make, seed):
@@ -216,12 +214,12 @@ for alpha in (0.05, 0.01):
         print(f"damping {alpha}: {name:>17}, loss after 30 epochs:", np.round(ends[alpha, name], 2))
 
 # %% [markdown]
-# It is. Inputs between 0 and 1 have a large mean, along which the loss bends most; to tame this one
-# direction allows rates that throw gradient descent out. Most of the distance to SGD *at the same*
-# $\eta$, though, is the rate $\eta / \alpha$ and no curvature at all. And at the small damping the
-# Kronecker factors of (12), which see every direction, do better on two seeds of three: there the
-# directions that (11b) leaves to the gradient begin to count. In the figure they are those where
-# the angle to Newton grows.
+# It is. Inputs between 0 and 1 have a large mean, along which the loss bends most. With this
+# direction corrected, rates work at which gradient descent diverges. Most of the distance to SGD
+# *at the same* $\eta$, though, is the rate $\eta / \alpha$ and not curvature. At the small damping
+# the Kronecker factors of (12) do better on two seeds of three, as they see every direction. There
+# the directions that (11b) leaves to the gradient begin to count: the angle to Newton grows in the
+# figure.
 #
 # ## What this tutorial claims
 

@@ -2,7 +2,7 @@
 # # 07 Reversible Gauss-Newton
 #
 # **Question.** Exact Gauss-Newton steps fit the training set fast and test badly, says the fourth
-# paper. Whose fault is that: of Gauss-Newton, or of one of its inverses?
+# paper. Is that the fault of Gauss-Newton, or of one of its inverses?
 #
 # **Time.** 25 minutes.
 #
@@ -43,22 +43,22 @@ def network(seed, bottleneck=BOTTLENECK):
 #
 # Let $f$ be all outputs for all samples, one below the other, $J = \partial f / \partial \theta$,
 # and $\epsilon$ the gradient in $f$ of the *sum* of the losses. A Gauss-Newton step asks that the
-# outputs move against that gradient (3)-(5), [reversible-gauss-newton]:
+# outputs move against this gradient (3)-(5), [reversible-gauss-newton]:
 #
 # $$J d = -\epsilon .$$
 #
-# Here $J$ has $96 \cdot 10$ rows and 15,360 columns. If its rows are independent, every right
-# inverse $J^{\dashv}$ with $J J^{\dashv} = I$ gives a solution $d = -J^{\dashv} \epsilon$ (8), and
-# two solutions differ by a vector of the null space of $J$. Two of them have names:
+# Here $J$ has $96 \cdot 10$ rows and 15,360 columns. Let its rows be independent. Every right
+# inverse $J^{\dashv}$ with $J J^{\dashv} = I$ gives a solution $d = -J^{\dashv} \epsilon$ (8). Two
+# solutions differ by a vector of the null space of $J$. Two of them have names:
 #
 # - The **right inverse** of the paper. A block of the network adds to one half of the units a
 #   function of the other half (14)-(15),
 #   $$X^{(1)}_\ell = X^{(1)}_{\ell-1} + W^{(1)}_\ell\, \sigma(V^{(2)}_{\ell-1} X^{(2)}_{\ell-1}),
 #     \qquad
 #     X^{(2)}_\ell = X^{(2)}_{\ell-1} + W^{(2)}_\ell\, \sigma(V^{(1)}_\ell X^{(1)}_\ell),$$
-#   so that it can be run backwards. Each half block is given its share of the wanted change and
-#   solves for its own $W$ by the pseudo-inverse of its features, (16)-(17). That costs little more
-#   than a gradient.
+#   so that it can be run backwards. Each half block gets its share of the wanted change. It solves
+#   for its own $W$ by the pseudo-inverse of its features, (16)-(17), at little more than the cost
+#   of a gradient.
 # - The **Moore-Penrose inverse** $J^+ = J^T (J J^T)^{-1}$, the shortest solution. The paper notes
 #   that it could not be computed; with ten outputs it can, by the kernel $J J^T$ (960 x 960 here).
 #
@@ -88,8 +88,8 @@ for name, d in (("right inverse", right), ("Moore-Penrose", shortest)):
           f"{moved(0.1 * d, x_test):.3f}")
 
 # %% [markdown]
-# The same $J d$, another $d$. The difference is a vector of the null space: orthogonal to every row
-# of $J$, invisible in training, and plainly visible on images that are not in the training set.
+# The same $J d$, another $d$. The difference is a vector of the null space, orthogonal to every row
+# of $J$. It is invisible in training, and plainly visible on images outside the training set.
 #
 # ## 2. The same training loss, another test accuracy
 #
@@ -141,15 +141,15 @@ figures.show(plots.row(
 # %% [markdown]
 # ## 3. Whose fault is it?
 #
-# Both inverses follow one training curve; at its end the right inverse has lost half of the test
-# images that the shortest step gets right. So the gap is not that of Gauss-Newton as such. It is
-# what the right inverse adds from the null space: each half block fits its share through features
-# of 120 units for 96 images, a system that can be solved but only with large weights. Cutting off
-# small singular values, as the paper does (below 1 % of the largest), is a shorter step and no
-# exact inverse any more: most of the gap closes, and the training loss comes down a little later.
+# Not Gauss-Newton's as such. Both inverses follow one training curve; at its end the right inverse
+# has lost half of the test images that the shortest step gets right. The gap is what the right
+# inverse adds from the null space. Each half block fits its share through 120 features for 96
+# images: this system has a solution, but with large weights. The paper cuts off singular values
+# below 1 % of the largest. That step is shorter and no longer an exact inverse. Most of the gap
+# closes, and the training loss falls a little later.
 #
-# Adam, at the same training loss, tests about as well as Moore-Penrose. So nothing is won here by
-# Gauss-Newton except steps: 20 of them against Adam's 40 or so, each of which costs far more.
+# At the same training loss Adam tests about as well as Moore-Penrose. So Gauss-Newton saves only
+# steps here, 20 against Adam's 40 or so, and each of its steps costs far more.
 #
 # ### At other widths, and on other data
 #
@@ -163,12 +163,11 @@ figures.show(plots.row(
 # | Moore-Penrose | 0.86 – 0.90 | 11 | 0.86 – 0.90 | 12 |
 # | Adam, rate 0.003, 24 to 47 steps | 0.85 – 0.87 | 8.2 – 8.8 | 0.84 – 0.90 | 10 – 11 |
 #
-# Asked of MNIST, over five seeds, every method at the best of four rates, and with a criterion that
-# was set before anything was run, the question is a study of its own:
-# `secondorder reproduce reversible-gauss-newton claim-poor-generalisation` (20 minutes of one
-# core). It starts from weights of size 0.001, as the paper does, so that all features are learnt.
-# *Test loss over that of the better of Adam and SGD, where the training loss is 0.1, by samples
-# over features:*
+# A study of its own asks the question of MNIST, over five seeds, with every method at the best of
+# four rates: `secondorder reproduce reversible-gauss-newton claim-poor-generalisation` (20 minutes
+# of one core). It starts from weights of size 0.001, as the paper does, so that all features are
+# learnt. *Test loss over the test loss of the better of Adam and SGD, where the training loss is
+# 0.1, by samples over features:*
 #
 # | 96 images in one batch | 0.8 | 0.4 | 0.1 |
 # |---|---|---|---|
@@ -176,13 +175,14 @@ figures.show(plots.row(
 # | right inverse, truncated at 1 % | 1.7 | 1.4 | 1.5 |
 # | Moore-Penrose | 1.3 | 1.3 | 1.3 |
 #
-# All nine are above 1 by more than the spread over seeds: from this start the shortest step tests
-# worse than Adam too, though less than the paper's inverse does. The same study trains on digits in
-# mini-batches with noise that is drawn anew for every step, where nothing can be learnt by heart:
-# there neither inverse is told apart from Adam and SGD, and in none of five seeds does
-# Gauss-Newton saturate. `secondorder show reversible-gauss-newton claim-poor-generalisation` has
-# the numbers with their intervals; the paper's own sizes, 1024 images and 8000 features a half
-# layer, are those of `secondorder reproduce reversible-gauss-newton figure-1`.
+# All nine are above 1 by more than the spread over seeds. From this start the shortest step tests
+# worse than Adam too, though less so than the paper's inverse. Tutorial 16 asks how large each
+# share is. The same study trains on digits in mini-batches with fresh noise at every step, where
+# nothing can be memorised. There neither inverse is told apart from Adam and SGD, and Gauss-Newton
+# saturates in none of five seeds.
+# `secondorder show reversible-gauss-newton claim-poor-generalisation` has the numbers with their
+# intervals. `secondorder reproduce reversible-gauss-newton figure-1` runs the paper's own sizes,
+# 1024 images and 8000 features a half layer.
 #
 # ## What this tutorial claims
 #

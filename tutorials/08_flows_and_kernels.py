@@ -97,10 +97,10 @@ slope = np.polyfit(np.log(RATES[2:]), np.log(agree[0, 2:]), 1)[0]
 print(f"slope of the gap on the training set, from rate 1/8 on: {slope:.3f}")
 
 # %% [markdown]
-# Half the rate, half the gap: **slope 1** on the training set. On unseen wines the gap stays what
-# it is, and so does that of the kernels: the two flows go to two different networks, which happen
-# to agree on 24 inputs. This is tutorial 07 once more. A theorem about training losses is silent
-# about tests.
+# Half the rate, half the gap: **slope 1** on the training set. On unseen wines the gap stays, and
+# so does the gap of the kernels. The two flows go to two different networks, which happen to agree
+# on 24 inputs. This is tutorial 07 once more. A theorem about training losses is silent about
+# tests.
 #
 # ## 2. What the theorem asks for
 #
@@ -117,13 +117,13 @@ with warnings.catch_warnings():                      # the package says that the
 print("bottleneck 16, training:", *(f"{value:<8.4f}" for value in narrow[0]))
 
 # %% [markdown]
-# The gap stays. What is computed is no right inverse any more, $J J^{\dashv} \ne I$, and the flow
+# The gap stays. What is computed is no longer a right inverse, $J J^{\dashv} \ne I$, and the flow
 # of $f$ depends on the network again.
 #
 # ## 3. Who needs the kernel?
 #
-# Gradient descent does. In the eigenvectors of $K$ each part of the error falls at its own
-# eigenvalue's rate, so that the smallest ones decide how long it takes; for Gauss-Newton every part
+# Gradient descent does. In the eigenvectors of $K$ each part of the error falls at the rate of its
+# own eigenvalue. The smallest eigenvalues decide how long it takes. For Gauss-Newton every part
 # falls like $e^{-t}$.
 #
 # **Predict first.** Run gradient descent for the time in which the fastest part would fall by
@@ -185,9 +185,9 @@ figures.show(plots.row(
 
 # %% [markdown]
 # Gradient descent has more than a third of the error left; Gauss-Newton a ten-thousandth of it.
-# That is what a kernel costs, and why the paper's method is fast in training. (The largest part
-# does not fall quite like $e^{-t}$, as its eigenvalue changes on the way.) What is not bought is a
-# good answer elsewhere: the flow of $f$ says nothing of inputs that are not in it.
+# That is what a kernel costs, and why the paper's method is fast in training. The largest part does
+# not fall quite like $e^{-t}$, as its eigenvalue changes on the way. None of this helps elsewhere:
+# the flow of $f$ says nothing of inputs that are not in it.
 #
 # ## What this tutorial claims
 

@@ -47,7 +47,7 @@ so.train(so.Adam(net, loss, learning_rate=0.01), x, y, epochs=3, batch_size=50, 
 # 2. Which rows have no negative eigenvalue?
 # 3. The diagonal bound of [residual-partitioning]: is $M - H$ positive semidefinite, without and
 #    with the cross terms of (4)?
-# 4. Is the row with the smallest error the one whose step takes most off the loss?
+# 4. Does the step of the row with the smallest error take most off the loss?
 
 # %%
 found = so.compare(net, loss, x, y, caption="digits, 400 samples; 16-3-3-10, tanh; three epochs")
@@ -65,12 +65,12 @@ print(found.table())
 # - **Fisher, empirical** ([ea-cg] u-fisher) is far off in entries; its step is fair.
 # - **Diagonal bound** ([residual-partitioning] (3), algorithm 1): entries dozens of times too
 #   large. That is what a bound costs. Without cross terms it is promised to bound
-#   `bounded_hessian`, and nothing more; at this point it happens to bound the Hessian as well, but
+#   `bounded_hessian`, and nothing more. At this point it happens to bound the Hessian as well;
 #   tutorial 00 has a net where it does not. With cross terms it always does.
 # - **PCH-1, PCH-2** ([ea-cg] (8)), **KFRA** (u-kfra), **KFAC** (u-kfi, (12)): blocks of layers, in
 #   a few kilobytes. PCH keeps the part of the curvature that Gauss-Newton drops, with its sign
 #   corrected. At this point PCH-1 and PCH-2 agree: no mean bend is negative.
-# - **|H|** bounds the Hessian by right: $|\lambda| \ge \lambda$.
+# - **|H|** bounds the Hessian by construction: $|\lambda| \ge \lambda$.
 # - **identity**: gradient descent.
 
 # %%
@@ -94,9 +94,9 @@ for near, deep in zip(by_error, by_decrease):
 # %% [markdown]
 # The Hessian's own damped step is not the best one: its shift above the negative eigenvalue makes
 # it short everywhere. $|H|$ is nearest to $H$ of all other matrices, and near the end in decrease.
-# The diagonal bound has the largest error of all, and at *its* best rate, a hundred, it takes off
-# nearly as much as the Hessian; at rate 1, the rate of its theory, almost nothing. And the identity
-# is at nearly the same angle as PCH, with a third of the decrease.
+# The diagonal bound has the largest error of all. At *its* best rate, a hundred, it takes off
+# nearly as much as the Hessian. At rate 1, the rate of its theory, it takes off almost nothing. The
+# identity is at nearly the same angle as PCH, with a third of the decrease.
 #
 # ## What this tutorial claims
 

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 10 Errata
 #
-# **Question.** A formula in print gives wrong numbers, or does it? How does one find a misprint,
-# and how does one know that it is not one's own mistake?
+# **Question.** A formula in print gives wrong numbers, or does it? How do you find a misprint, and
+# how do you know that the mistake is not your own?
 #
 # **Time.** 20 minutes.
 #
@@ -42,14 +42,14 @@ def note(name, as_printed, corrected):
 
 
 # %% [markdown]
-# Four papers, six equations, a method for each. The rules of the game:
+# Four papers, six equations, a method for each. The rules:
 #
-# - Execute the printed form **literally**, index by index, also where one sees that it cannot be
-#   right. A formula that one has silently repaired is no evidence.
+# - Execute the printed form **literally**, index by index, also where it cannot be right. A formula
+#   that was silently repaired is no evidence.
 # - Compare with something that shares nothing with it: differences, a sum by hand, a case where the
 #   answer is known.
-# - Show that the printed form fails *and* that the corrected one holds. A failure alone may be
-#   one's own.
+# - Show that the printed form fails *and* that the corrected form holds. A failure alone may be
+#   your own.
 #
 # ## 1. Ratios: [residual-partitioning] (22)
 #
@@ -79,9 +79,9 @@ note("(22)", off(simplex_gradient_as_printed(x, p), differences),
      off(simplex_gradient(x, p), differences))
 
 # %% [markdown]
-# The ratio is $-1$ *in every entry*: the sign. A ratio of 2, of $1/S$ or of $-1$ that is the same
-# everywhere names the mistake; ratios that differ mean a missing term or a wrong index. The lemma's
-# conclusion survives, as a gradient of zero has no sign: a misprint, not a matter of substance.
+# The ratio is $-1$ *in every entry*: the sign. If one ratio stands everywhere, 2, $1/S$ or $-1$, it
+# names the mistake. Ratios that differ mean a missing term or a wrong index. The lemma's conclusion
+# survives, as a gradient of zero has no sign: a misprint, not a matter of substance.
 #
 # ## 2. Shapes: [low-rank] (23)
 #
@@ -125,8 +125,8 @@ note("(23)", off(as_printed, differences), off(quantities.eta(sample, 2, 1), dif
 
 # %% [markdown]
 # It does not conform unless layers are of one width, as in the paper's own experiments. There the
-# ratios are the same in every row and differ from column to column: it is the factor on the right,
-# the slopes, that is wrong. They are those of layer $l$.
+# ratios are the same in every row and differ from column to column. So the factor on the right is
+# wrong: it must hold the slopes of layer $l$.
 #
 # ## 3. Taylor rates: [low-rank] (39)
 #
@@ -174,8 +174,8 @@ note("(39)", curves["as printed, two hidden layers"][1], curves["corrected, two 
 
 # %% [markdown]
 # Pairs of *different* hidden layers are missing. With one hidden layer there are none, and the
-# printed form is right: a check on the smallest net would have let it pass. This one has weight: a
-# step length computed with it is another step length.
+# printed form is right: a check on the smallest net would have let it pass. This erratum matters:
+# it changes the step length.
 #
 # ## 4. Limits and units: [low-rank] (41)
 #

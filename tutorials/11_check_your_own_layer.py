@@ -33,7 +33,7 @@ figures = Figures()
 # Each pass is a line or two. A tangent that is None is zero.
 #
 # **Predict first.** The package asks for seven passes. In which of them does the product $\dot s\,
-# \dot x$, the mixed second derivative, show? That is what one forgets.
+# \dot x$, the mixed second derivative, show? It is easily forgotten.
 
 # %%
 class Scale(so.Layer):
@@ -94,8 +94,8 @@ assert right.ok
 # %% [markdown]
 # ## 2. Three mistakes that people really make
 #
-# The same layer with a forgotten factor (the 2 in $\ddot y$), with a mean over the batch where a
-# sum is meant, and with the mixed term missing in the pass behind Hessian-vector products.
+# The same layer, wrong in three ways: without the factor 2 in $\ddot y$; with a mean over the batch
+# for a sum; without the mixed term in the pass behind Hessian-vector products.
 #
 # **Predict first.** The checker compares with differences and prints ratios. Which ratio belongs to
 # the forgotten factor, and which to the mean, with a batch of 4?
@@ -182,7 +182,7 @@ print(f"Hessian of a network with both: two routes differ by "
 # ## 5. The picture behind a finding
 #
 # Where a derivative is right, the error of central differences falls with the square of the step
-# until rounding takes over; where it is wrong, the error stays.
+# until rounding dominates. Where it is wrong, the error stays.
 #
 # **Predict first.** On doubly logarithmic axes: which slopes, from large steps to small ones?
 

@@ -138,9 +138,10 @@ class Convolution(so.Layer):
 #
 # $$u_{oab} = 1 + \sum_{c,p,q} |x_{c,a+p,b+q}| + \sum_{c,p,q} |W_{o,cpq}|\, u_{c,a+p,b+q}.$$
 #
-# Backward, a quadratic in the outputs becomes one in inputs and weights: with the fractions (10)
-# put into (9) and $Z = \ddot Y u$, the weights get $\sum_{s,a,b} Z_{oab} |x_{c,a+p,b+q}|$, and $Z$
-# goes down by $|W|$. `cross=True` bounds the product that (4) drops, for one more term each.
+# Backward, a quadratic in the outputs becomes a quadratic in inputs and weights. Put the fractions
+# (10) into (9), with $Z = \ddot Y u$. The weights get $\sum_{s,a,b} Z_{oab} |x_{c,a+p,b+q}|$, and
+# $Z$ is passed down by $|W|$. `cross=True` also bounds the product that (4) drops, with one more
+# term each.
 #
 # **Predict first.** Everything is an absolute value and a sum. Where will the bound be tight?
 
@@ -245,8 +246,8 @@ figures.show(plots.row(
     "your-own-convolution")
 
 # %% [markdown]
-# Here residual partitioning is ahead on both counts. That is one seed, 15 epochs and default rates;
-# with its rate tuned Adam may come out first, and an epoch of the rule takes longer.
+# Here residual partitioning is ahead on both counts. That is one seed, 15 epochs and default rates.
+# With a tuned rate Adam may come out first, and an epoch of the rule takes longer.
 #
 # ## What this tutorial claims
 

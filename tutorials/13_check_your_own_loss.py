@@ -33,9 +33,9 @@ figures = Figures()
 # $$\frac{\partial \ell}{\partial p_i} = \tanh r_i, \qquad
 #   \frac{\partial^2 \ell}{\partial p_i^2} = \frac{1}{\cosh^2 r_i} = 1 - \tanh^2 r_i.$$
 #
-# `np.cosh` overflows at $r = 711$; the form $|r| + \ln(1 + e^{-2|r|}) - \ln 2$ never does. Numbers
-# that are not Python's own would turn float32 into float64: hence `math.log`, and hence the dtype
-# of `np.eye`. `help(so.Loss)` says what a loss owes to the rest of the house.
+# `np.cosh` overflows at $r = 711$; the form $|r| + \ln(1 + e^{-2|r|}) - \ln 2$ never does. NumPy's
+# own numbers would turn float32 into float64. That is why `math.log` stands here, and why `np.eye`
+# has a dtype. `help(so.Loss)` says what the package asks of a loss.
 #
 # **Predict first.** Far out the Hessian is nearly zero. What will a Newton step do with a sample
 # whose target is badly wrong?
@@ -117,9 +117,9 @@ assert "not finite" in str(report)
 # ## 5. A promise that is not kept
 #
 # $\ln(1 + r^2)$ is even more robust. Its second derivative, $2 (1 - r^2) / (1 + r^2)^2$, is
-# negative for $|r| > 1$. A method that takes the square root of a "convex" Hessian would work with
-# nonsense; Gauss-Newton would not be positive semidefinite ([ea-cg] u-gn says so of its bounded
-# criterion).
+# negative for $|r| > 1$. A method that takes the square root of a "convex" Hessian would compute
+# nonsense, and Gauss-Newton would not be positive semidefinite. [ea-cg] u-gn says so of its bounded
+# criterion.
 #
 # **Predict first.** Gradient and Hessian are right. What is there to find?
 
@@ -150,8 +150,8 @@ assert "convex is True, but the Hessian of a sample has the eigenvalue" in str(r
 # %% [markdown]
 # ## 6. The error over the step
 #
-# The error of a central difference falls like the square of the step for a right Hessian, and stays
-# where it is for a wrong one.
+# The error of a central difference falls like the square of the step if the Hessian is right. If it
+# is wrong, the error stays.
 
 # %%
 figures.show(plots.row(so.verify.loss(LogCosh()).plot, so.verify.loss(Doubled()).plot, height=4,
@@ -161,8 +161,7 @@ figures.show(plots.row(so.verify.loss(LogCosh()).plot, so.verify.loss(Doubled())
 # ## 7. What passes trains
 #
 # Patients' disease progression, a tenth of the targets spoiled: 30 standard deviations are added to
-# them. The gradient $\tanh r$ is at most 1, so that the spoiled ones pull no harder than the
-# others.
+# them. The gradient $\tanh r$ is at most 1, so that spoiled targets pull no harder than others.
 #
 # **Predict first.** The median error on patients that were not seen: by which factor is it smaller
 # than with the squared error?

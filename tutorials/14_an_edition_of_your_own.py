@@ -31,7 +31,7 @@ desk = Path(tempfile.mkdtemp())
 # %% [markdown]
 # ## 1. A note of two pages
 #
-# Newton's method for logistic regression: six displays, of which two are wrong.
+# Newton's method for logistic regression: six displays, two of them wrong.
 #
 # **Predict first.** Read the note as a referee would. Which two?
 
@@ -114,7 +114,7 @@ print(ledger.summary(before))
 # ## 3. Formulas, literally as printed
 #
 # What a display says becomes a function in `formulas.py`. What looks wrong is written as it looks:
-# whoever repairs it in silence has no evidence.
+# a formula that was silently repaired is no evidence.
 
 # %%
 FORMULAS = r'''
@@ -310,7 +310,7 @@ print(told.getvalue().replace(str(desk), "."))
 
 # %% [markdown]
 # A loss and a gradient that are both 0.1 % too large fit each other. Only one is spoiled at a time,
-# and (1) holds the loss to the note by itself: hence a check of its own for a definition.
+# and the check of (1) holds the loss to the note. So a definition needs a check of its own.
 #
 # ## The six on one axis
 

@@ -63,9 +63,9 @@ on_record = {(key, letter): recorded(key, letter) for key, letter in [
 # Put $h = 0$ and take $g = -\nabla f$. Then $\alpha = \sqrt{2 / (\sigma |g|)}$: no second
 # derivative is left, only a gradient whose length has been changed. We call it *cubic, $h = 0$*.
 #
-# **Predict first.** With $\sigma = 10$, how many more steps does $h = 0$ take to leave? And which
-# of these leave at all: a step of fixed length $0.3$; rate 10, clipped where the step gets longer
-# than $0.3$; gradient descent at rates 1 and 3?
+# **Predict first.** With $\sigma = 10$, how many more steps does $h = 0$ take to leave? Which of
+# these leave at all: a fixed step length of $0.3$; rate 10, with steps clipped at $0.3$; gradient
+# descent at rates 1 and 3?
 #
 # ## 2. Nine rules, one network
 #
@@ -187,9 +187,9 @@ for rule, found in usual.items():
 brake = compared("last loss", *pair, end, usual)
 
 # %% [markdown]
-# It hinders: here the curvature makes steps shorter than they need be. The recorded runs say the
-# same at their size: from a good start cubic steps end above gradient descent at the best of seven
-# rates (last line of section 1).
+# It hinders: here the curvature makes steps shorter than they need be. The recorded runs agree, in
+# the last line of section 1. From a good start cubic steps end above gradient descent at the best
+# of seven rates.
 
 # %%
 figure = Figure(figsize=(12, 4.6), layout="constrained")

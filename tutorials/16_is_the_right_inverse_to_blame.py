@@ -176,8 +176,8 @@ whole = {name: compared(name, "right inverse", "Adam") for name in STARTS}
 # - **Gauss-Newton as such**: six seeds do not tell the shortest step from Adam.
 #
 # So the right inverse is to blame for most of the gap, here. The record of section 1 does not let
-# us say "for all": at its size, and against the better of two rivals with the best of four rates,
-# Moore-Penrose still tests worse.
+# us say "for all". At its size Moore-Penrose still tests worse, against the better of two rivals at
+# the best of four rates.
 
 # %%
 figure = Figure(figsize=(12, 4.4), layout="constrained")

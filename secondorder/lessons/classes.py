@@ -254,8 +254,8 @@ def hint(verdict):
     hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
     if hints:
         return hints[0]
-    first = lines[0].removeprefix(f"{verdict.outcome}: ")
-    return " ".join([first, *lines[1:3]])[:400]
+    told = [lines[0].removeprefix(f"{verdict.outcome}: "), "; ".join(lines[1:3])]
+    return ": ".join(filter(None, told))[:400]
 
 
 def _table(rows):

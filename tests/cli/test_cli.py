@@ -495,6 +495,7 @@ def test_example_works(run, shelf, monkeypatch, line):
         so.edition.new("my-paper", shelf / "paper.tex", shelf)
     if words[0] == "grade":
         assert run("notebook", "lessons")[0] == 0
+        assert run("notebook", "handed-in", "exercises/05")[0] == 0
         words[1] = words[1].replace("tutorials/", f"{ROOT}/tutorials/")
     if words[0] == "book":
         monkeypatch.setattr(book, "write",

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A class of 90 minutes: how long a step?
 #
-# **Goal.** Whoever leaves can say what a rate, a bound and a cubic model promise about one step,
-# and how to test whether the promise was kept.
+# **Goal.** The students can say what a rate, a bound and a cubic model promise about one step. They
+# can test whether the promise was kept.
 #
 # **They know.** The chain rule, Taylor polynomials, gradient descent. Python is no condition.
 #
@@ -10,7 +10,7 @@
 # `pip install secondorder`, for the exercise.
 #
 # **How.** Ask for the prediction, let everybody write it down, vote by hand, then run the cell.
-# Wrong votes are the lesson. The cell of part 4 takes some seconds: start it, then ask.
+# Wrong votes are the lesson. The cell of part 4 takes about ten seconds: start it, then ask.
 #
 # | part | minutes |
 # |---|---|
@@ -81,12 +81,12 @@ figures.show(figure, "class-one-line")
 # %% [markdown]
 # **Project.** The figure. Where do the two curves part?
 #
-# **Answer.** More than 10. The parabola is lowest at 12.8, the loss at about 23: the model sees the
-# curvature of one point, and the loss bends less further on. No textbook rate comes near.
+# **Answer.** More than 10. The parabola is lowest at 12.8, the loss at about 23. The model sees the
+# curvature of one point; further on the loss bends less. No textbook rate comes near.
 #
 # ## 2. Newton's length, by pencil (15 minutes)
 #
-# On the board: the one-unit net of tutorial 00, $p = w_2 \tanh(w_1 x)$. Along $d = (-1, 0)$ its
+# On the board: the smallest net, of tutorial 00, $p = w_2 \tanh(w_1 x)$. Along $d = (-1, 0)$ its
 # slope is $a = -6$ and its curvature $h = -3$.
 #
 # **Predict first.** Everybody computes $t^* = -a / h$. Would you take this step?
@@ -108,21 +108,23 @@ for step in s:
     there.theta = unit.theta + step * np.array([-1.0, 0.0])
     along.append(there.evaluate(*point[1:]).loss)
 figure = Figure(figsize=(7, 4.6), layout="constrained")
-plots.cubic_model(s, along, a, h, 1.0, 6.0, ax=figure.subplots(),
-                  title="a parabola that opens downwards, and the cubic model")
+axes = plots.cubic_model(s, along, a, h, 1.0, 6.0, ax=figure.subplots(),
+                         title="a parabola that opens downwards, and the cubic model")
+axes.set_ylim(-9, 9)  # the models leave the range of the loss
 figures.show(figure, "class-cubic-model")
 
 # %% [markdown]
 # **Project.** The figure: tangent, parabola, cubic model, loss.
 #
 # **Answer.** $t^* = -2$: backwards, to the *highest* point of the parabola. The cubic model gives
-# $s^2 - s - 2 = 0$, $s = 2$, forwards; the other root is $-1$.
+# $s^2 - s - 2 = 0$, $s = 2$, forwards; the other root is $-1$. The model promises $-8$ there, and
+# the loss falls from 2 to 0.5 only: part 6 says how to notice.
 #
 # ## 3. A bound (15 minutes)
 #
-# A parabola that lies *above* the loss cannot lie: wherever it falls, the loss has fallen at least
-# as far. [residual-partitioning] builds one with a diagonal curvature, from one pass forward and
-# one backward.
+# A parabola *above* the loss gives a guarantee: where it falls, the loss falls at least as far. The
+# paper residual-partitioning builds such a parabola with a diagonal curvature, from one pass
+# forward and one backward.
 #
 # **Predict first.** Back to the wines, where the best rate was 12.8 by the parabola. What rate will
 # the bound allow: 10, 1 or 0.1?
@@ -136,7 +138,7 @@ print(f"the bound allows rate {allowed:.2f}: it promises a decrease of {promised
       f"falls by {kept:.4f}; at rate {best:.1f} by {here - after(-best * g):.4f}")
 figure = Figure(figsize=(7, 4.6), layout="constrained")
 plots.along(net, loss, x, y, -g, steps=np.linspace(0, 4, 101), models={"bound": bound.value},
-            ax=figure.subplots(), title="the bound is true, and short")
+            ax=figure.subplots(), title="the bound holds, and its step is short")
 figures.show(figure, "class-bound")
 
 # %% [markdown]
@@ -250,7 +252,7 @@ for t in (0.1, 0.5, 1.0, 2.0):
 
 # %%
 assert 12 < best < 14 < 20 < lowest < 26
-assert np.allclose([a, h, newton, cubic], [-6, -3, -2, 2])
+assert np.allclose([a, h, newton, cubic], [-6, -3, -2, 2]) and 0.4 < along[90] < 0.6
 assert 0.5 < allowed < 2 and best > 10 * allowed
 assert 0 < promised < kept, "the bound keeps its promise"
 assert leaves["rate 1"] == [None] * 3
