@@ -161,14 +161,15 @@ for t in range(3):
     print(f"layer {t + 1}, damping 0.05: {angles(0.05)[t][0]:.0f} degrees from the gradient, "
           f"{angles(0.05)[t][1]:.0f} from the damped Newton direction")
 
-DROPPED = ("inputs with curvature (5)", "curvature with slopes (6)", "sign, Pos-Eig (8b)",
-           "inputs among themselves (11b)")
+DROPPED = ("(5) inputs with curvature", "(6) and curvature with slopes",
+           "(8b) and its sign (Pos-Eig)", "(11b) and inputs with each other")
 
 
 def bars(found, title):
     """The relative errors of the blocks as a picture, by what was dropped."""
     return lambda ax: plots.errors_by_layer(dict(zip(DROPPED, errors(found).T)), ax, title,
-                                            y_label="relative error of the block")
+                                            "relative error of the block", "below"
+                                            ).set(ylim=(0, 1.4))
 
 
 figures.show(plots.row(
