@@ -591,9 +591,10 @@ OWN = {
     "plots.plane.x_steps": [([1.0], ValueError, "x_steps")],
     "plots.plane.y_steps": [([2.0, 1.0], ValueError, "y_steps")],
     "plots.printed_and_corrected.errors": [
-        (3, TypeError, "errors"), ({}, ValueError, "errors"), ({"a": 1.0}, TypeError, "must be a pair"),
-        ({"a": ("b", 1.0)}, TypeError, "must hold numbers"), ({"a": (1.0, -1.0)}, ValueError, "from 0"),
-        ({"a": (1.0, None)}, TypeError, "numbers"), ({"a": (np.nan, 1.0)}, ValueError, "finite")],
+        (3, TypeError, "errors"), ({}, ValueError, "errors"),
+        ({"a": 1.0}, TypeError, "must be a pair"), ({"a": ("b", 1.0)}, TypeError, "hold numbers"),
+        ({"a": (1.0, -1.0)}, ValueError, "from 0"), ({"a": (1.0, None)}, TypeError, "numbers"),
+        ({"a": (np.nan, 1.0)}, ValueError, "finite")],
     "plots.along.models": [(3, TypeError, "models"), ({"a": 3}, TypeError, "models"),
                            ({"a": lambda: 1.0}, TypeError, "models"),
                            ({"a": lambda d: d}, TypeError, "models: 'a' must return a number")],
