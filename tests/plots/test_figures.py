@@ -209,9 +209,11 @@ def test_faults_are_seen():
 
 
 def capture(monkeypatch):
-    """All figures that are saved from now on."""
+    """All figures that are saved from now on; none is written."""
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: drawn.append(self))
+    monkeypatch.setattr("secondorder.files.write_figure", lambda path, figure, **_:
+                        drawn.append(figure))
     return drawn
 
 
@@ -236,8 +238,6 @@ def test_figures_of_the_tour(tmp_path, monkeypatch):
                         ("CURVATURE_EPOCHS", 1), ("PLATEAU_ITERATIONS", 60)):
         monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
-    monkeypatch.setattr("secondorder.files.write_figure", lambda path, figure, **_:
-                        drawn.append(figure))
     training, validation = running._digits(0)
     for _, section in sections.SECTIONS:
         section(tmp_path, training, validation, 0, lambda *_: None)
