@@ -222,7 +222,8 @@ def capture(monkeypatch):
 def test_a_figure_of_a_tutorial_is_one_call(tutorial):
     """Only the diagram of tutorial 00 is drawn stroke by stroke, in a function of its own."""
     text = (ROOT / "tutorials" / tutorial).read_text(encoding="utf-8")
-    by_hand = re.findall(r"\.(?:subplots?|add_subplot|plot|loglog|semilog[xy]|barh?|imshow)\(", text)
+    by_hand = re.findall(r"\.(?:subplots?|add_subplot|plot|loglog|semilog[xy]|barh?|imshow)\(",
+                         text)
     assert by_hand == ([".add_subplot("] if tutorial == "00_pencil.py" else [])
     assert text.count("figures.show(") >= 1
 
