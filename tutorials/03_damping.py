@@ -102,7 +102,7 @@ for name, d in directions.items():
 # %%
 figures.show(plots.row(lambda ax: plots.along(
     net, loss, x, y, directions, np.linspace(-0.5, 2.0, 51), l2=l2, ax=ax,
-    title="the objective along five steps, and its quadratic models").set(
+    title="five steps and their quadratic models").set(
         xlabel="rate along its own step", ylim=(0, 2.2)), height=5), "loss-along-directions")
 
 # %% [markdown]

@@ -90,8 +90,6 @@ def stages():
 
 
 LABELS = ("(5)", "(6)", "(8b)", "(11b)")
-WORDS = {"(5)": "inputs apart from curvature (5)", "(6)": "mean carried down (6)",
-         "(8b)": "Pos-Eig (8b)", "(11b)": "mean input alone (11b)"}
 
 
 def errors(found):
@@ -163,10 +161,15 @@ for t in range(3):
     print(f"layer {t + 1}, damping 0.05: {angles(0.05)[t][0]:.0f} degrees from the gradient, "
           f"{angles(0.05)[t][1]:.0f} from the damped Newton direction")
 
+DROPPED = ("(5) inputs with curvature", "(6) and curvature with slopes",
+           "(8b) and its sign (Pos-Eig)", "(11b) and inputs with each other")
+
+
 def bars(found, title):
     """The relative errors of the blocks as a picture, by what was dropped."""
-    return lambda ax: plots.errors_by_layer(dict(zip(WORDS.values(), errors(found).T)), ax, title,
-                                            y_label="relative error of the block")
+    return lambda ax: plots.errors_by_layer(dict(zip(DROPPED, errors(found).T)), ax, title,
+                                            "relative error of the block", "below"
+                                            ).set(ylim=(0, 1.4))
 
 
 figures.show(plots.row(

@@ -66,7 +66,9 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     values[~(np.abs(values) < DRAWABLE[1])] = np.nan
     ax, start = axes_of(ax), jets[0][0]
     for number, (name, own, jet) in enumerate(zip(directions, values, jets)):
-        _ray(ax, steps, own, jet, name, number, last=number == len(directions) - 1)
+        _ray(ax, steps, own, jet, name, number)
+    if None not in directions:
+        ax.plot([], [], color=BLACK, linestyle="--", linewidth=1, label="quadratic models")
     for number, (name, model) in enumerate(models.items(), start=1):
         (d,) = directions.values()
         ax.plot(steps, [_value(model, name, t * d) for t in steps],
@@ -93,7 +95,7 @@ def _directions(direction, network):
                                  ).astype(float) for name, d in named.items()}
 
 
-def _ray(ax, steps, values, jet, name, number, last):
+def _ray(ax, steps, values, jet, name, number):
     """The objective along one direction, and its quadratic model dashed."""
     value, slope, curvature = jet
     model = value + slope * steps + curvature / 2 * steps**2
@@ -104,8 +106,7 @@ def _ray(ax, steps, values, jet, name, number, last):
     colour, marker = style(number)
     ax.plot(steps, values, color=colour, marker=marker, markersize=4,
             markevery=max(1, len(steps) // 8), label=name)
-    ax.plot(steps, model, color=colour, linestyle="--", linewidth=1,
-            label="quadratic models" if last else None)
+    ax.plot(steps, model, color=colour, linestyle="--", linewidth=1)
 
 
 def _steps(steps):

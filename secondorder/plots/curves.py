@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 
 from ..checks import boolean, did_you_mean, real_array
-from .style import BLACK, axes_of, drawn, legend, reveal, style
+from .style import BLACK, axes_of, drawn, legend, plain_numbers, reveal, style
 
 ERRORS = "error against step"
 
@@ -59,7 +59,8 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
                          markersize=4, markevery=max(1, len(values) // 8),
                          label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part))
     if quantity == "loss" and all((values > 0).all() for *_, values in parts):
-        _logarithmic(ax)
+        ax.set_yscale("log")
+        plain_numbers(ax.yaxis)
     if x in ("epoch", "step"):
         ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel=x if x_label is None else x_label)
@@ -71,21 +72,6 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
     if show_legend:
         legend(ax)
     return ax
-
-
-def _logarithmic(ax):
-    """A logarithmic axis, with plain numbers (0.5, 20) where it spans a few powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.set_yscale("log")
-    low, high = ax.get_ylim()
-    if high < 1e4 * low:
-        subs = (1, 2, 3, 5) if high < 50 * low else (1,)
-        if high < 3 * low:
-            subs = tuple(np.arange(1, 10, 0.5 if high > 1.5 * low else 0.1))
-        ax.yaxis.set_major_locator(LogLocator(subs=subs))
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _by_name(histories):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..checks import instance_of, real_array
-from .style import COLOURS, HATCHES, axes_of, legend, reveal, style
+from ..checks import instance_of, one_of, real_array
+from .style import COLOURS, HATCHES, LEGENDS, axes_of, legend, place_legend, reveal, style
 
 UNSEEN = 0.003  # of the highest bar
 
@@ -55,7 +55,7 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     return ax
 
 
-def errors_by_layer(errors, ax=None, title=None, y_label="error"):
+def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="right"):
     """Errors of several curvatures as bars, layer by layer.
 
     A bar that is too low to be seen bears its value.
@@ -66,6 +66,7 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error"):
         From the first layer to the last.
     ax : matplotlib.axes.Axes, optional
     title, y_label : str, optional
+    show_legend : {"right", "below", "none"}
 
     Returns
     -------
@@ -74,8 +75,9 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error"):
     Raises
     ------
     TypeError, ValueError
-        No series of finite real numbers.
+        No series of finite real numbers; unknown words.
     """
+    one_of(LEGENDS, show_legend, "show_legend")
     errors, ax = _series(errors), axes_of(ax)
     width = 0.8 / len(errors)
     layers = max(len(values) for values in errors.values())
@@ -94,7 +96,7 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error"):
     if title is not None:
         ax.set_title(title)
     ax.grid(alpha=0.3, axis="y")
-    legend(ax)
+    place_legend(ax, show_legend)
     return ax
 
 

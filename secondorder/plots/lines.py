@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..checks import instance_of, one_of, real_array
-from .style import BLACK, DRAWABLE, axes_of, legend, reveal, style
+from .style import (BLACK, DRAWABLE, LEGENDS, axes_of, place_legend, plain_numbers, reveal,
+                    style)
 
 SCALES = ("linear", "x", "y", "xy")
-LEGENDS = ("right", "below", "none")
 SHOWN = 20  # markers of a curve, at most
 DASHES = ("--", ":", "-.", (0, (5, 1)))
 
@@ -71,10 +71,14 @@ def lines(named, ax=None, references=None, logarithmic="linear", x_label=None, y
     ax.grid(alpha=0.3)
     if len(curves) == len(drawn):  # runs of one name shall look alike
         reveal(ax, drawn)
-    if show_legend == "right":
-        legend(ax)
-    elif show_legend == "below":
-        legend(ax, loc="upper left", bbox_to_anchor=(0, -0.16), ncols=2)
+        for line in drawn:
+            line.set_markersize(4)
+    for axis, values in ((ax.xaxis, [x for x, _ in sum(curves.values(), [])]), (ax.yaxis, [])):
+        if axis.get_scale() == "log":
+            plain_numbers(axis)
+        elif values and all((x == np.round(x)).all() for x in values):
+            axis.get_major_locator().set_params(integer=True)
+    place_legend(ax, show_legend)
     return ax
 
 

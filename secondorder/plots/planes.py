@@ -96,11 +96,11 @@ def _rising(steps, name):
 def _points(points, network):
     if points is None:
         return {}
-    found = {}
+    checked = {}
     for name, changes in instance_of(points, dict, "points").items():
         changes = np.atleast_2d(real_array(changes, f"points: {name!r}").astype(float))
         if changes.ndim != 2 or changes.shape[1] != network.size:
             raise ValueError(f"points: {name!r} has shape {changes.shape}, expected (n, "
                              f"{network.size})")
-        found[name] = changes
-    return found
+        checked[name] = changes
+    return checked

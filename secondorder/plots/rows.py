@@ -3,7 +3,7 @@
 from ..checks import boolean, function_of, plain_array, positive_number
 from .style import figure_of
 
-WIDTH = 6.4  # inches of a picture
+WIDTH = 6.4  # inches of a picture; legends beside it come to that
 
 
 def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
@@ -48,7 +48,7 @@ def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
             raise TypeError("widths must be numbers")
         if widths.shape != (len(pictures),) or not (widths > 0).all():
             raise ValueError(f"widths must be {len(pictures)} numbers above 0, got {widths}")
-    size = min(WIDTH * len(pictures), 14.5), positive_number(height, "height", 100)
+    size = min(1.6 + WIDTH * len(pictures), 14.5), positive_number(height, "height", 100)
     figure = Figure(figsize=size, layout="constrained") if figure is None else figure_of(figure,
                                                                                          size)
     axes = figure.subplots(1, len(pictures), width_ratios=widths, squeeze=False,

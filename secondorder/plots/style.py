@@ -2,6 +2,7 @@
 
 import numpy as np
 
+LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
@@ -59,6 +60,39 @@ def legend(ax, **options):
     give_layout(ax.figure)
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     return ax.legend(**place | {"fontsize": 8} | options)
+
+
+def place_legend(ax, where):
+    """The legend "right" of the axes, "below" them, or "none".
+
+    Below it stands in two columns where its names are short.
+    """
+    if where == "right":
+        legend(ax)
+    elif where == "below":
+        names = ax.get_legend_handles_labels()[1]
+        legend(ax, loc="upper left", bbox_to_anchor=(0, -0.16),
+               ncols=2 if max(map(len, names), default=0) < 25 else 1)
+
+
+def plain_numbers(axis):
+    """Plain numbers (0.5, 20) on a logarithmic axis that spans a few powers of ten.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    if high < 1e4 * low:
+        narrow = (1, 2, 5) if axis.axis_name == "x" else (1, 2, 3, 5)
+        subs = narrow if high < 50 * low else (1,)
+        if high < 3 * low:
+            subs = tuple(np.arange(1, 10, 0.5 if high > 1.5 * low else 0.1))
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def give_layout(figure):

@@ -172,6 +172,10 @@ def test_the_form_is_corrected_and_the_step_solves_the_system(gamma, alpha):
     words = page["words"]["of"][places[0]][places[1]]
     assert words.endswith(f"the step goes {'downhill' if downhill else 'uphill'}.")
     assert downhill == ((1 - weight) * factor * low + weight > 0)
+    told = re.search(r"becomes (.+?), and .* damped to (.+?)\. ", words)
+    said = [float(one.replace("−", "-")) for one in told.groups()]
+    expected = [factor * low, (1 - weight) * factor * low + weight]
+    np.testing.assert_allclose(said, expected, rtol=6e-3, atol=1e-6)
 
 
 def test_from_gamma_0_on_no_step_goes_uphill():

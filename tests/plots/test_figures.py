@@ -2,6 +2,7 @@
 overlap nor leave the picture, legends lie over nothing, every panel has a title and names at its
 axes."""
 
+import re
 import runpy
 import sys
 import warnings
@@ -209,10 +210,22 @@ def test_faults_are_seen():
 
 
 def capture(monkeypatch):
-    """All figures that are saved from now on."""
+    """All figures that are saved from now on; none is written."""
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: drawn.append(self))
+    monkeypatch.setattr("secondorder.files.write_figure", lambda path, figure, **_:
+                        drawn.append(figure))
     return drawn
+
+
+@pytest.mark.parametrize("tutorial", sorted(path.name for path in ROOT.glob("tutorials/[0-9]*.py")))
+def test_a_figure_of_a_tutorial_is_one_call(tutorial):
+    """Only the diagram of tutorial 00 is drawn stroke by stroke, in a function of its own."""
+    text = (ROOT / "tutorials" / tutorial).read_text(encoding="utf-8")
+    by_hand = re.findall(r"\.(?:subplots?|add_subplot|plot|loglog|semilog[xy]|barh?|imshow)\(",
+                         text)
+    assert by_hand == ([".add_subplot("] if tutorial == "00_pencil.py" else [])
+    assert text.count("figures.show(") >= 1
 
 
 @pytest.mark.slow
@@ -236,8 +249,6 @@ def test_figures_of_the_tour(tmp_path, monkeypatch):
                         ("CURVATURE_EPOCHS", 1), ("PLATEAU_ITERATIONS", 60)):
         monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
-    monkeypatch.setattr("secondorder.files.write_figure", lambda path, figure, **_:
-                        drawn.append(figure))
     training, validation = running._digits(0)
     for _, section in sections.SECTIONS:
         section(tmp_path, training, validation, 0, lambda *_: None)

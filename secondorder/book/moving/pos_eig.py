@@ -44,8 +44,7 @@ def along(g, B, v):
 
 
 def sentence(gamma, alpha, lowest, corrected, along):
-    """What is told of one pair; `lowest` and `corrected` are v^T A v and v^T B v,
-    `along` is the step's part along v."""
+    """What is told of one pair: `lowest` is v^T A v, `corrected` v^T B v, `along` the step's v."""
     said = f" ({SAID[gamma]})" if gamma in SAID else ""
     damping = (1 - alpha) * corrected + alpha
     return (f"γ = {number_text(gamma)}{said}: the eigenvalue {number_text(lowest)} "

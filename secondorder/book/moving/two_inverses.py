@@ -35,10 +35,10 @@ def width(ratio):
 def outputs(ratio, inverse, x, y):
     """Of all wines after `STEPS` steps on the first `SAMPLES`; NaN where a step overflows."""
     net, loss = RevMLP(14, 2, width(ratio), outputs=3, rng=1), SquaredError()
-    seen = slice(SAMPLES)
+    batch = slice(SAMPLES)
     try:
         for _ in range(STEPS):
-            net.theta = net.theta + RATE * direction(net, loss, x[seen], y[seen], inverse=inverse)
+            net.theta = net.theta + RATE * direction(net, loss, x[batch], y[batch], inverse=inverse)
     except FloatingPointError:
         return np.full(y.shape, np.nan)
     return net(x)
@@ -55,11 +55,11 @@ def recorded():
     x, y = problem()
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", RankWarning)  # with fewer features than samples
-        found = np.array([[outputs(ratio, inverse, x, y) for ratio in RATIOS]
-                          for inverse in INVERSES])
-        errors = [[[error(out[part], y[part]) for part in (slice(SAMPLES), slice(SAMPLES, None))]
-                   for out in row] for row in found]
-    return found, np.array(errors), y
+        out = np.array([[outputs(ratio, inverse, x, y) for ratio in RATIOS]
+                        for inverse in INVERSES])
+        errors = [[[error(one[part], y[part]) for part in (slice(SAMPLES), slice(SAMPLES, None))]
+                   for one in row] for row in out]
+    return out, np.array(errors), y
 
 
 def in_the_plane(outputs):
@@ -94,8 +94,8 @@ def sentence(ratio, errors):
 
 def figure():
     """The figure of the book."""
-    found, errors, y = recorded()
-    points, classes = in_the_plane(found), y.argmax(axis=1)
+    all_outputs, errors, y = recorded()
+    points, classes = in_the_plane(all_outputs), y.argmax(axis=1)
     ratios = np.array([SAMPLES / width(ratio) for ratio in RATIOS])
     curves = []
     for inverse, style, own in zip(INVERSES, ("ink", "purple"), errors):
