@@ -103,7 +103,7 @@ class Chunks:
             return task(self.network, self.loss, self.x, self.y, *arguments, *rows)
         dtype, total = self.network.dtype if dtype is None else np.dtype(dtype), None
         for where, part in self.results(task, *arguments, rows=rows):
-            self._require_like(part, where, shape, dtype)
+            self.require_like(part, where, shape, dtype)
             if total is not None:
                 total += part
             else:
@@ -114,7 +114,7 @@ class Chunks:
     def put(self, task, out, *arguments):
         """Write what a task makes of every chunk, a row for each sample, into `out` (S, ...)."""
         for where, part in self.results(task, *arguments):
-            self._require_like(part, where, out[where].shape, out.dtype)
+            self.require_like(part, where, out[where].shape, out.dtype)
             out[where] = part
         return out
 
@@ -126,7 +126,8 @@ class Chunks:
             yield where, next(results)
 
     def made(self, calls, places):
-        """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`.
+        """Yield what every call ``(task, *arguments)`` makes, one for each of the `places`: a
+        chunk, a tuple of chunks, or the name of something else.
 
         Arrays go to a task row by row, wherever it runs: a pickle forgets other layouts, and with
         another layout products are added in another order.
@@ -138,8 +139,8 @@ class Chunks:
         for where in places:  # a zip would hold what was made last
             result, error = next(outcomes)
             if error is not None:
-                if not self.is_whole:
-                    error.add_note(f"in {self._name(where)}, whose samples are counted from 0")
+                if not self.is_whole and not isinstance(where, str):
+                    error.add_note(note_of(self._name(where)))
                 raise error
             yield result
             del result  # so that the next chunk finds its room free
@@ -173,14 +174,29 @@ class Chunks:
     def _name(self, where):
         if isinstance(where, tuple):
             return " and ".join(map(self._name, where))
-        return (f"chunk {self.slices.index(where) + 1} of {len(self.slices)} (samples "
-                f"{where.start} to {where.stop - 1})")
+        return where if isinstance(where, str) else chunk_name(self.slices, where)
 
-    def _require_like(self, part, where, shape, dtype):
+    def require_like(self, part, where, shape, dtype):
+        """RuntimeError unless what came back from a place is an array of that shape and dtype."""
         kind = (part.shape, part.dtype) if isinstance(part, np.ndarray) else type(part).__name__
         if kind != (tuple(shape), dtype):
             raise RuntimeError(f"{self._name(where)} came back as {kind}, expected an array of "
                                f"shape {tuple(shape)} and {dtype}")
+
+
+def chunk_name(slices, where):
+    """What messages call a chunk."""
+    return (f"chunk {slices.index(where) + 1} of {len(slices)} (samples {where.start} to "
+            f"{where.stop - 1})")
+
+
+def chunk_note(slices, where):
+    """What is added to the error of a chunk."""
+    return note_of(chunk_name(slices, where))
+
+
+def note_of(name):
+    return f"in {name}, whose samples are counted from 0"
 
 
 def _by_rows(value):

@@ -3,16 +3,33 @@
 What `tangent` and `backward_tangent` of a layer do for one direction is done here for K of them at
 once: an array of tangents is (S, K, ...), row (s, k) that of sample s along direction k, and K
 vectors of parameters are the rows of (K, size). Linear layers then need one product of matrices for
-all directions where they needed K. A layer that is not in the tables is asked direction by
-direction.
+all directions where they needed K. A batch is worked through in parts of a few samples, so that the
+tangents of several directions stay in the cache together. A network with a layer that is not in the
+tables takes one direction at a time, by the passes that a single product takes; so does one whose
+tangents of two directions are too many for the cache.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ..nets import Activation, Chain, Linear, Skip
+from ..nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, Linear, MaxPool2d,
+                    Reshape, Skip)
+from . import shaped_columns as shaped
+
+SAMPLES = 8  # of a part, at least
+REUSED = 8  # a part's tangents of one direction are at least so many times its result
+NUMBERS = 2**17  # of all layers' tangents that are held at a time: they stay in the cache
 
 
-NUMBERS = 2**16  # of all layers' tangents that are held at a time: they stay in the cache
+class Part(NamedTuple):
+    """Some samples of an evaluation: where they stand, and what it holds of them."""
+
+    where: slice
+    outputs: np.ndarray
+    y: np.ndarray
+    saved: list
+    deltas: list | None
 
 
 def hessian_rows(evaluation, rows):
@@ -23,25 +40,19 @@ def hessian_rows(evaluation, rows):
 
         y_bar_tangent = H_loss t at the outputs, and `backward_tangent` of every layer.
     """
-    chain, saved, deltas = evaluation.network.chain, evaluation.saved, evaluation.deltas
-
-    def products(some):
-        tangents = input_tangents(chain, saved, None, some)
-        bar = loss_product(evaluation, tangents[-1])
-        return chain_backward(chain, saved, tangents, some, deltas, bar, False)[1]
-
-    return _by_blocks(evaluation, rows, products)
+    return _products(evaluation, rows, lambda t, part: loss_product(evaluation, t, part), True)
 
 
 def gauss_newton_rows(evaluation, rows):
     """Sum over samples of J^T H_loss J times every row of `rows` (K, P): (K, P)."""
-    return congruence_rows(evaluation, rows, lambda t: loss_product(evaluation, t))
+    return congruence_rows(evaluation, rows, lambda t, part: loss_product(evaluation, t, part))
 
 
 def fisher_rows(evaluation, rows, F=None):
     """Sum over samples of J^T F J, F (S, C, C) the Fisher matrix in the outputs, times each row."""
     F = evaluation.loss_function.fisher(evaluation.outputs) if F is None else F
-    return congruence_rows(evaluation, rows, lambda t: np.einsum("sij,skj->ski", F, t))
+    return congruence_rows(evaluation, rows,
+                           lambda t, part: np.einsum("sij,skj->ski", F[part.where], t))
 
 
 def score_rows(evaluation, rows, *scores):
@@ -52,44 +63,121 @@ def score_rows(evaluation, rows, *scores):
     if not scores:
         scores = (evaluation.loss_function.gradient(evaluation.outputs, evaluation.y),)
 
-    def middle(t):
-        moved = [np.einsum("sc,skc->sk", g, t)[:, :, None] * g[:, None] for g in scores]
+    def middle(t, part):
+        moved = [np.einsum("sc,skc->sk", g, t)[:, :, None] * g[:, None]
+                 for g in (score[part.where] for score in scores)]
         return sum(moved) / len(scores)
 
     return congruence_rows(evaluation, rows, middle)
 
 
 def congruence_rows(evaluation, rows, middle):
-    """Sum over samples of J^T M J times every row of `rows` (K, P), with ``middle(t)`` = M t for
-    tangents t (S, K, C) of the outputs.
+    """Sum over samples of J^T M J times every row of `rows` (K, P), with ``middle(t, part)`` = M t
+    for tangents t (S, K, C) of the outputs of a :class:`Part`.
     """
-    chain, saved = evaluation.network.chain, evaluation.saved
-
-    def products(some):
-        bar = middle(input_tangents(chain, saved, None, some)[-1])
-        return chain_backward(chain, saved, None, None, None, bar, False)[1]
-
-    return _by_blocks(evaluation, rows, products)
+    return _products(evaluation, rows, middle, False)
 
 
-def loss_product(evaluation, t):
+def loss_product(evaluation, t, part):
     """H_loss t for tangents t (S, K, C) of the outputs. A loss takes every row alone: its rows are
     repeated K times.
     """
-    p, y, K = evaluation.outputs, evaluation.y, t.shape[1]
-    p, y = (np.repeat(array, K, axis=0) for array in (p, y))
+    K = t.shape[1]
+    p, y = (np.repeat(array, K, axis=0) for array in (part.outputs, part.y))
     return evaluation.loss_function.hessian_product(p, y, _joined(t)).reshape(t.shape)
 
 
-def _by_blocks(evaluation, rows, products):
-    """Products of as many rows at a time as `NUMBERS` allows."""
+# -- parts of the samples, and of the rows ---------------------------------------------------------
+
+
+def _products(evaluation, rows, middle, second_order):
+    """Derivatives of the gradient along all rows (K, P); with `second_order` all of it, else only
+    what moves at the outputs.
+    """
     evaluation.require_current()
-    of_one = sum(own_saved.output.size for own_saved in evaluation.saved)
-    length, result = max(1, NUMBERS // of_one), np.empty_like(rows, order="C")
+    result, together = np.empty_like(rows, order="C"), _together(evaluation, len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(rows), length):
-            result[start : start + length] = products(rows[start : start + length])
+        if together < 2:
+            return _one_by_one(evaluation, rows, middle, second_order, result)
+        for part in _parts(evaluation, second_order):
+            for start in range(0, len(rows), together):
+                some = slice(start, start + together)
+                products = _of_part(evaluation, part, rows[some], middle, second_order)
+                result[some] = products if part.where.start == 0 else result[some] + products
     return result
+
+
+def _together(evaluation, count):
+    """How many of `count` directions go through a part of the batch together; with one nothing is
+    gained over the passes of a single product, which have their arrays already.
+    """
+    if not _in_tables(evaluation.network.chain):
+        return 1
+    samples = min(evaluation.samples, _length(evaluation))
+    return min(count, NUMBERS // (samples * _width(evaluation)))
+
+
+def _width(evaluation):
+    """Numbers that all layers make of one sample."""
+    return sum(own.output.size for own in evaluation.saved) // evaluation.samples
+
+
+def _length(evaluation):
+    """Samples of a part: as few as leave what is added up, P numbers for each direction and part,
+    far below what it is made from.
+    """
+    return max(SAMPLES, REUSED * evaluation.network.size // _width(evaluation))
+
+
+def _of_part(evaluation, part, rows, middle, second_order):
+    chain, saved = evaluation.network.chain, part.saved
+    tangents = input_tangents(chain, saved, None, rows)
+    bar = middle(tangents[-1], part)
+    if second_order:
+        return chain_backward(chain, saved, tangents, rows, part.deltas, bar, False)[1]
+    return chain_backward(chain, saved, None, None, None, bar, False)[1]
+
+
+def _one_by_one(evaluation, rows, middle, second_order, result):
+    """Row by row, by the passes of a single product."""
+    network, samples, saved = evaluation.network, evaluation.samples, evaluation.saved
+    deltas = evaluation.deltas if second_order else None
+    whole = Part(slice(None), evaluation.outputs, evaluation.y, saved, deltas)
+    with network.workspaces.lend(samples) as room:
+        passes = room.passes(network, samples)
+        for v, product in zip(np.ascontiguousarray(rows), result):
+            tangents = passes.input_tangents(saved, None, v)
+            bar = middle(tangents[-1][:, None], whole)[:, 0]
+            if second_order:
+                passes.backward_tangent_from(saved, tangents, v, deltas, bar, product,
+                                             needs_input=False)
+            else:
+                passes.parameter_gradient(saved, bar, product)
+    return result
+
+
+def _parts(evaluation, with_deltas):
+    """The batch, a few samples at a time."""
+    deltas, length = evaluation.deltas if with_deltas else None, _length(evaluation)
+    for start in range(0, evaluation.samples, length):
+        where = slice(start, start + length)
+        yield Part(where, evaluation.outputs[where], evaluation.y[where],
+                   [_of_samples(own, where) for own in evaluation.saved],
+                   None if deltas is None else [delta[where] for delta in deltas])
+
+
+def _of_samples(saved, where):
+    """Some samples of what a layer of the tables saved: arrays, or a tuple or list of such."""
+    if isinstance(saved, np.ndarray):
+        return saved[where]
+    inside = [_of_samples(part, where) for part in saved]
+    return type(saved)(inside) if isinstance(saved, list) else type(saved)(*inside)
+
+
+def _in_tables(layer):
+    """Whether a layer, and all layers inside it, are in the tables."""
+    inner = layer.layers if isinstance(layer, (Chain, Skip)) else ()
+    return type(layer) in TANGENTS and all(map(_in_tables, inner))
 
 
 # -- forward ---------------------------------------------------------------------------------------
@@ -100,7 +188,7 @@ def input_tangents(chain, saved, t, rows):
     tangents = [t]
     for layer, own_saved, piece in zip(chain.layers, saved, _pieces(chain, rows)):
         if t is not None or piece is not None:
-            t = TANGENTS.get(type(layer), tangent_by_direction)(layer, own_saved, t, piece)
+            t = TANGENTS[type(layer)](layer, own_saved, t, piece)
         tangents.append(t)
     return tangents
 
@@ -134,13 +222,11 @@ def skip_tangent(layer, saved, t, rows):
     return inside if t is None else t + inside
 
 
-def tangent_by_direction(layer, saved, t, rows):
-    return np.stack([layer.tangent(saved, *direction)
-                     for direction in _directions(t, rows)], axis=1)
-
-
 TANGENTS = {Linear: linear_tangent, Activation: activation_tangent, Chain: chain_tangent,
-            Skip: skip_tangent}
+            Skip: skip_tangent, Conv2d: shaped.convolution_tangent,
+            AvgPool2d: shaped.pooled_tangent, MaxPool2d: shaped.pooled_tangent,
+            Flatten: shaped.linear_tangent, Reshape: shaped.linear_tangent,
+            LayerNorm: shaped.normalisation_tangent}
 
 
 # -- backward --------------------------------------------------------------------------------------
@@ -153,14 +239,14 @@ def chain_backward(chain, saved, tangents, rows, bars, bar, needs_input=True):
     outputs. Without them nothing moves but `bar` (S, K, ...): it is carried back like a gradient.
     """
     result = np.empty((bar.shape[1], chain.size), bar.dtype)
-    pieces, first = _pieces(chain, rows), 0
+    pieces, places, first = _pieces(chain, rows), chain.slices, 0
     if not needs_input:
         first = next(i for i, layer in enumerate(chain.layers) if layer.size)
     for i in reversed(range(first, len(chain.layers))):
-        layer, place = chain.layers[i], chain.slices[i]
-        back = BACKWARD.get(type(layer), backward_by_direction)
+        layer, place = chain.layers[i], places[i]
         t, y_bar = (None, None) if tangents is None else (tangents[i], bars[i])
-        bar, own = back(layer, saved[i], t, pieces[i], y_bar, bar, needs_input or i > first)
+        bar, own = BACKWARD[type(layer)](layer, saved[i], t, pieces[i], y_bar, bar,
+                                         needs_input or i > first)
         if layer.size:
             result[:, place] = own
     return bar, result
@@ -209,18 +295,11 @@ def skip_backward(layer, saved, t, rows, y_bar, bar, needs_input):
     return bar + below, own
 
 
-def backward_by_direction(layer, saved, t, rows, y_bar, bar, needs_input):
-    if y_bar is None:
-        result = [layer.backward(saved, bar[:, k]) for k in range(bar.shape[1])]
-    else:
-        result = [layer.backward_tangent(saved, *direction, y_bar, bar[:, k])
-                 for k, direction in enumerate(_directions(t, rows, bar.shape[1]))]
-    below, own = zip(*result)
-    return np.stack(below, axis=1), np.stack(own)
-
-
 BACKWARD = {Linear: linear_backward, Activation: activation_backward, Chain: inner_backward,
-            Skip: skip_backward}
+            Skip: skip_backward, Conv2d: shaped.convolution_backward,
+            AvgPool2d: shaped.pooled_backward, MaxPool2d: shaped.pooled_backward,
+            Flatten: shaped.linear_backward, Reshape: shaped.linear_backward,
+            LayerNorm: shaped.normalisation_backward}
 
 
 # -- pieces ----------------------------------------------------------------------------------------
@@ -231,13 +310,6 @@ def _pieces(chain, rows):
     if rows is None:
         return [None] * len(chain.layers)
     return [rows[:, where] if where.stop > where.start else None for where in chain.slices]
-
-
-def _directions(t, rows, count=None):
-    """Tangents of input and parameters, direction by direction."""
-    count = count or (len(rows) if t is None else t.shape[1])
-    return [(None if t is None else np.ascontiguousarray(t[:, k]),
-             None if rows is None else np.ascontiguousarray(rows[k])) for k in range(count)]
 
 
 def _joined(array):

@@ -8,9 +8,11 @@ from ..nets import Evaluation
 from . import blocks
 from .chunks import Chunks
 from .columns import hessian_rows
-from .curvature import (check_network, evaluated, output_jacobian_at, outputs_of, two_jet_at)
+from .curvature import check_network, output_jacobian_at, outputs_of, two_jet_at
+from .matrices import mean_matrix
 from .places import place
-from .symmetric import require_finite_block, slices, symmetric_sum
+from .symmetric import (mirror, require_finite_block, require_finite_rows, slices,
+                        symmetric_sum)
 
 MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 
@@ -32,9 +34,10 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=No
         matrix; see :class:`HessianOperator`.
     max_bytes : int
         Refuse, with `MemoryError`, a matrix larger than this. The peak is about twice the matrix,
-        and a few MiB at least; with `batch_size`, three times.
+        and a few MiB at least; with `batch_size`, up to three times.
     batch_size, executor
-        As for :func:`gradient`: one matrix a chunk, and their sum.
+        As for :func:`gradient`: a sum of one matrix a chunk. What an executor is given are rows,
+        each of all chunks, and of every pair of entries that are alike it sends one.
 
     Returns
     -------
@@ -59,7 +62,9 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=No
     if compute is None:
         compute = blocks.hessian if unsupported is None else _products
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    return _with_penalty(_mean_matrix(chunks, compute, block), chunks, block, l2, "the Hessian")
+    by_rows = compute is not blocks.hessian or blocks.layers_of(network, block)[1] == block
+    matrix = mean_matrix(chunks, compute, block, by_rows=by_rows)
+    return _with_penalty(matrix, chunks, block, l2, "the Hessian")
 
 
 def _block(network, layer, parameter, what, max_bytes):
@@ -71,26 +76,6 @@ def _block(network, layer, parameter, what, max_bytes):
     return block
 
 
-def _mean_matrix(chunks, compute, block, *others):
-    """``compute(evaluation, block, *others)``, a mean over samples, (n, n), over all chunks;
-    `others` have a row for each sample.
-    """
-    if chunks.is_whole:
-        with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
-            return compute(evaluation, block, *others)
-    size = block.stop - block.start
-    matrix = chunks.total(_matrix_sum, compute, block, shape=(size, size), rows=others)
-    matrix *= matrix.dtype.type(1) / chunks.samples
-    return matrix
-
-
-def _matrix_sum(network, loss, x, y, compute, block, *others):
-    with evaluated(network, loss, x, y) as evaluation:
-        matrix = compute(evaluation, block, *others)
-        matrix *= evaluation.samples
-        return matrix
-
-
 def _with_penalty(matrix, chunks, block, l2, what):
     """Add l2 I to a finite matrix in place."""
     diagonal = np.einsum("ii->i", matrix)
@@ -99,29 +84,35 @@ def _with_penalty(matrix, chunks, block, l2, what):
     return matrix
 
 
-def _products(evaluation, block):
+def _products(evaluation, block, only=None):
     """Row i is the product with the i-th unit vector; in one pass there are several."""
     network, size = evaluation.network, block.stop - block.start
-    H = np.empty((size, size), dtype=network.dtype)
-    for rows in slices(size, ROWS):
-        units = np.eye(rows.stop - rows.start, network.size, block.start + rows.start,
-                       dtype=H.dtype)
-        H[rows] = hessian_rows(evaluation, units)[:, block]
+    wanted = slice(0, size) if only is None else only
+    H = np.empty((wanted.stop - wanted.start, size - wanted.start), dtype=network.dtype)
+    for rows in slices(len(H), ROWS):
+        units = np.eye(rows.stop - rows.start, network.size,
+                       block.start + wanted.start + rows.start, dtype=H.dtype)
+        H[rows] = hessian_rows(evaluation, units)[:, block][:, wanted.start:]
     H *= H.dtype.type(1) / evaluation.samples
-    return require_finite_block(network, H, block, "the Hessian")
+    return require_finite_rows(network, H, block, "the Hessian")
 
 
-def _polarisation(evaluation, block):
+def _polarisation(evaluation, block, only=None):
     """v^T H w = (q(v + w) - q(v) - q(w)) / 2 with q(v) = v^T H v."""
     network, size = evaluation.network, block.stop - block.start
     identity = np.eye(size, network.size, block.start, dtype=network.dtype)
+    first, last = (0, size) if only is None else (only.start, only.stop)
+    identity = identity[first:]
     q = [two_jet_at(evaluation, row)[2] for row in identity]
-    H = np.diag(np.array(q, dtype=identity.dtype))
-    for i in range(size):
-        for j in range(i):
+    H = np.zeros((last - first, size - first), dtype=identity.dtype)
+    for i in range(last - first):
+        H[i, i] = q[i]
+        for j in range(i + 1, size - first):
             both = two_jet_at(evaluation, identity[i] + identity[j])[2]
-            H[i, j] = H[j, i] = (both - q[i] - q[j]) / 2
-    return require_finite_block(network, H, block, "the Hessian")
+            H[i, j] = (both - q[i] - q[j]) / 2
+    if only is None:
+        mirror(H)
+    return require_finite_rows(network, H, block, "the Hessian")
 
 
 METHODS = {"auto": None, "blocks": blocks.hessian, "products": _products,
@@ -162,23 +153,23 @@ def gauss_newton(network, loss, x, y, l2=0.0, layer=None, parameter=None, max_by
     l2 = check_l2(l2)
     block = _block(network, layer, parameter, "the matrix", max_bytes)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    G = _mean_matrix(chunks, _gauss_newton, block)
+    G = mean_matrix(chunks, _gauss_newton, block)
     return _with_penalty(G, chunks, block, l2, "the Gauss-Newton matrix")
 
 
-def _gauss_newton(evaluation, block):
+def _gauss_newton(evaluation, block, only=None):
     def middle(part):
         return part.loss_function.hessian(part.outputs, part.y)
 
-    return _congruence(evaluation, block, middle, "the Gauss-Newton matrix")
+    return _congruence(evaluation, block, middle, "the Gauss-Newton matrix", only)
 
 
 ROWS = 128  # rows of a matrix that are computed at a time
 
 
-def _congruence(evaluation, block, middle, what):
+def _congruence(evaluation, block, middle, what, only=None):
     """Mean over samples of J^T M J, J the columns of a block of the Jacobian; ``middle(part)``
-    gives M (S', C, C) for a part of the batch.
+    gives M (S', C, C) for a part of the batch. `only` some of its rows; see `symmetric_sum`.
     """
     (samples, outputs), size = evaluation.outputs.shape, block.stop - block.start
 
@@ -186,7 +177,7 @@ def _congruence(evaluation, block, middle, what):
         J = _jacobian(part, block)
         yield from _gram(J, middle(part) / samples @ J)
 
-    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block)
+    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block, only)
 
 
 def _jacobian(part, block):
@@ -275,22 +266,22 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=N
     if kind == "sampled":
         others = drawn_scores(chunks, rng, draws)
     compute = _exact_fisher if kind == "exact" else _score_fisher
-    F = _mean_matrix(chunks, compute, block, *others)
+    F = mean_matrix(chunks, compute, block, *others)
     return _with_penalty(F, chunks, block, l2, "the Fisher matrix")
 
 
-def _exact_fisher(evaluation, block):
+def _exact_fisher(evaluation, block, only=None):
     return _congruence(evaluation, block, lambda part: part.loss_function.fisher(part.outputs),
-                       "the Fisher matrix")
+                       "the Fisher matrix", only)
 
 
-def _score_fisher(evaluation, block, *scores):
+def _score_fisher(evaluation, block, *scores, only=None):
     """From scores (S, C); without them, from the gradients of the loss with the given targets."""
     scores = scores or fisher_scores(evaluation, "empirical")
-    return _second_moment(evaluation, block, scores, "the Fisher matrix")
+    return _second_moment(evaluation, block, scores, "the Fisher matrix", only)
 
 
-def _second_moment(evaluation, block, scores, what):
+def _second_moment(evaluation, block, scores, what, only=None):
     """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's
     score.
     """
@@ -300,7 +291,7 @@ def _second_moment(evaluation, block, scores, what):
         G = np.concatenate([_gradients(part, score[where], block) for score in scores])
         yield from _gram(G, G / number)
 
-    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, what, block)
+    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, what, block, only)
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):

@@ -6,7 +6,7 @@ SMALLEST_PART = 2**18  # numbers that a part of the batch may take however small
 TILE = 512, 128  # rows and columns that are copied at a time, so that both sides stay in the cache
 
 
-def symmetric_sum(evaluation, numbers, rows_of, what, block):
+def symmetric_sum(evaluation, numbers, rows_of, what, block, only=None):
     """A symmetric matrix, (P, P) or a block of it, as a sum over the batch, written where it
     belongs.
 
@@ -26,11 +26,14 @@ def symmetric_sum(evaluation, numbers, rows_of, what, block):
         The matrix, for errors.
     block : slice
         Where the parameters of the matrix stand in ``network.theta``.
+    only : slice, optional
+        Rows that are wanted; those that `rows_of` yields need not be others.
 
     Returns
     -------
     (P, P) array
-        Exactly symmetric.
+        Exactly symmetric; with `only`, ``matrix[only, only.start:]``, of which entries below
+        the diagonal have no meaning.
 
     Raises
     ------
@@ -38,21 +41,37 @@ def symmetric_sum(evaluation, numbers, rows_of, what, block):
         If an entry is not finite; the message names the first layer where that is so.
     """
     network, size = evaluation.network, block.stop - block.start
-    matrix = np.empty((size, size), dtype=network.dtype)
-    wheres, finite = _parts(evaluation.samples, numbers, matrix.size), True
+    if only is None:
+        matrix, inside = np.empty((size, size), dtype=network.dtype), slice(0, size)
+    else:
+        matrix = np.zeros((only.stop - only.start, size - only.start), dtype=network.dtype)
+        inside = only
+    wheres, finite = _parts(evaluation.samples, numbers, size**2), True
     for where in wheres:
         part = evaluation if len(wheres) == 1 else part_of(evaluation, where)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, left, right in rows_of(part, where):
-                here = matrix[rows, rows.start:]
+                first, last = max(rows.start, inside.start), min(rows.stop, inside.stop)
+                if first >= last:
+                    continue
+                left = left[:, first - rows.start : last - rows.start]
+                right = right[:, first - rows.start :]
+                here = matrix[first - inside.start : last - inside.start, first - inside.start :]
                 if where is wheres[0]:
                     np.matmul(left.T, right, out=here)
                 else:
                     here += left.T @ right
                 if where is wheres[-1]:
                     finite &= bool(np.isfinite(here).all())
-    _mirror(matrix)
-    return matrix if finite else require_finite_block(network, matrix, block, what)
+    if only is None:
+        mirror(matrix)
+    return matrix if finite else require_finite_rows(network, matrix, block, what)
+
+
+def require_finite_rows(network, rows, block, what):
+    """:func:`require_finite_block` of some rows of a matrix, of which the last columns are here."""
+    columns = slice(block.stop - rows.shape[1], block.stop)
+    return require_finite_block(network, rows, columns, what)
 
 
 def require_finite_block(network, matrix, block, what):
@@ -79,7 +98,7 @@ def part_of(evaluation, where):
     return evaluation.network.evaluate(evaluation.loss_function, x, y)
 
 
-def _mirror(matrix):
+def mirror(matrix):
     """Copy what stands above the diagonal to below it, tile by tile."""
     below = np.tri(TILE[1], k=-1, dtype=bool)
     for columns in slices(len(matrix), TILE[1]):

@@ -51,15 +51,71 @@ def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
     whole = A @ V
     assert relative(whole, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
     of_one = sum(kept.output.size for kept in A.evaluation.saved)
-    passes = []
-    forward = columns.input_tangents
-    monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
-        passes.append(len(rows)) if chain is A.evaluation.network.chain else None)
-        or forward(chain, saved, t, rows))
-    for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, 5 * [1])):
+    passes = watched(monkeypatch, A)
+    for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, [])):
         monkeypatch.setattr(columns, "NUMBERS", numbers)
         passes.clear()
-        assert relative(A @ V, whole) < 1e-14 and passes == expected
+        assert relative(A @ V, whole) < 1e-14 and [rows for _, rows in passes] == expected
+
+
+def watched(monkeypatch, A):
+    """Samples and directions of every pass through the whole network, as they are made."""
+    passes, forward = [], columns.input_tangents
+    monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
+        passes.append((len(saved[0].input), len(rows))) if chain is A.evaluation.network.chain
+        else None) or forward(chain, saved, t, rows))
+    return passes
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+@pytest.mark.parametrize("middle", MIDDLE)
+def test_parts_of_the_samples_add_up(middle, operator, monkeypatch):
+    A = getattr(so.exact, operator)(*draw(middle, samples=5))
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 3))
+    single = np.stack([A @ v for v in V.T], axis=1)
+    passes = watched(monkeypatch, A)
+    monkeypatch.setattr(columns, "SAMPLES", 2)
+    monkeypatch.setattr(columns, "REUSED", 0)
+    assert relative(A @ V, single) < 1e-13
+    if columns._in_tables(A.evaluation.network.chain):
+        assert passes == [(2, 3), (2, 3), (1, 3)]
+    else:
+        assert not passes, "one by one"
+
+
+def test_which_layers_take_several_directions():
+    """All of the ground floor but the recurrent one; an author's takes one at a time."""
+    known = {so.Linear, so.Activation, so.Chain, so.Skip, so.nets.Conv2d, so.nets.AvgPool2d,
+             so.nets.MaxPool2d, so.nets.Flatten, so.nets.Reshape, so.nets.LayerNorm}
+    assert set(columns.TANGENTS) == set(columns.BACKWARD) == known
+
+    class Own(so.Linear):
+        pass
+
+    assert not columns._in_tables(so.Chain([so.Linear(2, 2), so.Chain([Own(2, 2)])]))
+    assert not columns._in_tables(so.Skip([so.nets.Recurrent(2, steps=2)]))
+
+
+def test_images_take_several_directions_a_pass(monkeypatch):
+    """300 digits: one direction of all of them alone would fill the cache."""
+    rng = np.random.default_rng(0)
+    net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
+    A = so.exact.HessianOperator(net, so.SoftmaxCrossEntropy(), rng.normal(size=(300, 1, 8, 8)),
+                                 rng.integers(0, 10, 300))
+    passes = watched(monkeypatch, A)
+    V = rng.normal(size=(net.size, 20))
+    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-12
+    assert {rows for _, rows in passes} == {20} and max(samples for samples, _ in passes) == 8
+
+
+def test_a_wide_network_takes_its_columns_one_by_one(monkeypatch):
+    """Where two directions do not fit, the arrays of the single product are used again."""
+    net, rng = so.mlp([300, 700, 600, 2], rng=0), np.random.default_rng(0)
+    A = so.exact.GaussNewtonOperator(net, so.SquaredError(), rng.normal(size=(70, 300)),
+                                     rng.normal(size=(70, 2)))
+    passes = watched(monkeypatch, A)
+    V = rng.normal(size=(net.size, 2))
+    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-12 and not passes
 
 
 def test_no_columns_and_bad_ones():
