@@ -104,7 +104,9 @@ def article(entry, evaluated, symbols, blocks):
     else:
         printed, corrected = formulas.mathml(entry.formula, symbols, where), None
     glyph, _ = GLYPHS[entry.verdict]
-    latex = [text for text in (entry.formula, entry.corrected) if text and drawable(text)]
+    foreign = REGISTRY.papers[entry.paper] is None  # it may have what cannot be drawn
+    latex = [text for text in (entry.formula, entry.corrected)
+             if text and (not foreign or drawable(text))]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=tally.verdict_of(entry),
