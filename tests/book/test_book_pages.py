@@ -136,10 +136,10 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch)
 def test_a_slow_check_gets_fewer_seeds_unless_they_are_asked_for(monkeypatch):
     fast, slow = (evidence.gathered(PAPER, "layer-hessian"), None)
     assert fast.seeds >= 1
-    times = iter(np.arange(0, 10, 0.06))
+    times = iter(np.arange(0, 10, 0.04))
     monkeypatch.setattr(time, "process_time", lambda: next(times))
     slow = evidence.gathered(PAPER, "layer-hessian")
-    assert slow.seeds == 2  # asked after 0.06 and 0.12 seconds
+    assert slow.seeds == 2  # asked after 0.04 and 0.08 seconds
     assert evidence.gathered(PAPER, "layer-hessian", 3).seeds == 3
     assert all(len(row["errors"]) in (0, 3) for row in
                evidence.gathered(PAPER, "layer-hessian", 3).rows)
