@@ -279,7 +279,7 @@ def test_a_paper_in_one_file_is_whole(page, book, tmp_path):
     page.evaluate("document.fonts.ready")
     assert page.asked == [file.as_uri(), *[one for one in page.asked if one.startswith("data:")]]
     loaded = page.evaluate("[...document.fonts].filter(f => f.status === 'loaded').length")
-    assert loaded >= 2 and page.locator("math").first.is_visible()
+    assert loaded >= 2 and page.locator("article math").first.is_visible()
     page.keyboard.press("/")
     page.fill("#search-input", "damped")
     page.keyboard.press("Enter")
@@ -290,7 +290,8 @@ def test_all_is_there_without_script(browser, book):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((book / f"{PAPER}.html").as_uri())
-    assert page.locator("article").count() > 20 and page.locator("math").first.is_visible()
+    assert page.locator("article").count() > 20
+    assert page.locator("article math").first.is_visible()
     assert page.locator("article .both").first.is_visible()
     assert not page.locator("#theme").is_visible()
     context.close()
@@ -321,6 +322,11 @@ SERIOUS = """async options => (await axe.run(document, options)).violations
                  one.nodes[0].failureSummary])"""
 
 
+#: Of a long page of another paper than `PAPER` this many articles: they are made alike.
+SHORTENED = """count => [...document.querySelectorAll("main > article, main > section.study")]
+    .slice(count).forEach(one => one.remove())"""
+
+
 def test_accessibility(page, book):
     """Every page in light; in dark the colours only, the rest is the same."""
     axe = os.environ.get("AXE")
@@ -330,6 +336,8 @@ def test_accessibility(page, book):
     for name in names(book):
         open_page(page, book, name)
         page.evaluate(script)
+        if PAPER not in name:
+            page.evaluate(SHORTENED, 12)
         page.evaluate("document.querySelectorAll('#graph').forEach(one => one.open = true)")
         for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)
