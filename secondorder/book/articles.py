@@ -32,13 +32,13 @@ def noun(verdict, count):
 
 
 def corrected(entries):
-    """`6: 1 of substance, 5 misprints`; nothing where nothing is corrected. A display that is
+    """`6 (1 of substance, 5 misprints)`; nothing where nothing is corrected. A display that is
     conditional may be corrected too, so there can be more of them than errata.
     """
     weights = [entry.weight for entry in entries if entry.corrected]
     kinds = [f"{weights.count(weight)} {names[weights.count(weight) != 1]}"
              for weight, names in _WEIGHTS.items() if weight in weights]
-    return f"{len(weights)}: {', '.join(kinds)}" if weights else ""
+    return f"{len(weights)} ({', '.join(kinds)})" if weights else ""
 
 
 @dataclass(frozen=True)
