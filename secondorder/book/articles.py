@@ -32,13 +32,13 @@ def noun(verdict, count):
 
 
 def corrected(entries):
-    """`6: 1 of substance, 5 misprints`; nothing where nothing is corrected. A display that is
+    """`6 (1 of substance, 5 misprints)`; nothing where nothing is corrected. A display that is
     conditional may be corrected too, so there can be more of them than errata.
     """
     weights = [entry.weight for entry in entries if entry.corrected]
     kinds = [f"{weights.count(weight)} {names[weights.count(weight) != 1]}"
              for weight, names in _WEIGHTS.items() if weight in weights]
-    return f"{len(weights)}: {', '.join(kinds)}" if weights else ""
+    return f"{len(weights)} ({', '.join(kinds)})" if weights else ""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,9 @@ def article(entry, evaluated, symbols, blocks):
     where = f"[{entry.paper}] {heading(entry.labels)}"
     printed, corrected = numbered.shown(entry, symbols, where, blocks)
     glyph, _ = GLYPHS[entry.verdict]
-    latex = [text for text in (entry.formula, entry.corrected) if text and drawable(text)]
+    foreign = REGISTRY.papers[entry.paper] is None  # it may have what cannot be drawn
+    latex = [text for text in (entry.formula, entry.corrected)
+             if text and (not foreign or drawable(text))]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=tally.verdict_of(entry),

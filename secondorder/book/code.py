@@ -92,12 +92,10 @@ def numbered(rows, links, own="", addresses=None):
 
 def coloured(lines, links, own=""):
     """Lines of Python as HTML; a name in `links` other than `own` is a link."""
-    from pygments.lexers import PythonLexer
-
     out = [""]
-    for kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens("\n".join(lines)):
-        name = next((letter for start, letter in _CLASSES if str(kind)[6:].startswith(start)), "")
-        linked = text in links and text != own and str(kind)[6:].startswith("Name")
+    for kind, text in _lexer().get_tokens("\n".join(lines)):
+        name, is_name = _class_of(kind)
+        linked = is_name and text in links and text != own
         for k, part in enumerate(text.split("\n")):
             if k:
                 out.append("")
@@ -106,6 +104,21 @@ def coloured(lines, links, own=""):
                 shown = f"<b class={name}>{shown}</b>"
             out[-1] += f'<a class=ref href="{links[text]}">{shown}</a>' if linked else shown
     return out[:len(lines)]
+
+
+@functools.cache
+def _lexer():
+    from pygments.lexers import PythonLexer
+
+    return PythonLexer(stripnl=False, ensurenl=False)
+
+
+@functools.cache
+def _class_of(kind):
+    """The class of a kind of token, and whether it is a name."""
+    path = str(kind).removeprefix("Token.")
+    return (next((letter for start, letter in _CLASSES if path.startswith(start)), ""),
+            path.startswith("Name"))
 
 
 @functools.cache

@@ -62,30 +62,30 @@ def typeset(text):
     out, alone = html.escape(text, quote=False), is_formula(text)
     for plain, sign in _SIGNS:
         out = out.replace(plain, sign)
-    return _MARKED.sub(lambda found: _set(found, alone), out)
+    return _MARKED.sub(lambda match: _set(match, alone), out)
 
 
-def _set(found, alone):
-    code = found["role"] or found["code"] or found["name"]
+def _set(match, alone):
+    code = match["role"] or match["code"] or match["name"]
     if code:
         return f"<code>{code}</code>"
-    letter, over = found["letter"], found["over"] or ""
-    bare = not any((over, found["digit"], found["primes"], found["scripts"], found["inverse"]))
-    called = found.string[found.end():found.end() + 1] == "("  # a function of the code, in prose
+    letter, over = match["letter"], match["over"] or ""
+    bare = not any((over, match["digit"], match["primes"], match["scripts"], match["inverse"]))
+    called = match.string[match.end():match.end() + 1] == "("  # a function of the code, in prose
     if bare and (letter in ("sum", "prod") or not alone and (called or letter not in _GREEK)):
-        return found[0]
+        return match[0]
     sign = unicodedata.normalize("NFC", _GREEK.get(letter, letter) + _OVER[over])
-    below = "".join(f"<sub>{one}</sub>" for one in [found["digit"] or "",
-                                                    " ".join(_scripts(found, "_"))] if one)
-    above = "".join(f"<sup>{one}</sup>" for one in [*_scripts(found, "^"),
-                                                    "+" if found["inverse"] else ""] if one)
+    below = "".join(f"<sub>{one}</sub>" for one in [match["digit"] or "",
+                                                    " ".join(_scripts(match, "_"))] if one)
+    above = "".join(f"<sup>{one}</sup>" for one in [*_scripts(match, "^"),
+                                                    "+" if match["inverse"] else ""] if one)
     sign = sign if letter in ("sum", "prod") else f"<i>{sign}</i>"
-    return f"{sign}{'′' * len(found['primes'])}{below}{above}"
+    return f"{sign}{'′' * len(match['primes'])}{below}{above}"
 
 
-def _scripts(found, kind):
+def _scripts(match, kind):
     """What stands below or above, without braces, with Greek names as letters."""
-    inner = [text.strip("{}") for sign, text in _SCRIPT.findall(found["scripts"]) if sign == kind]
+    inner = [text.strip("{}") for sign, text in _SCRIPT.findall(match["scripts"]) if sign == kind]
     return [re.sub(r"[A-Za-z]+", lambda name: _GREEK.get(name[0], name[0]),
                    text.replace("-|", "⊣").replace("-", "−").replace("'", "′")) for text in inner]
 

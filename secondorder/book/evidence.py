@@ -16,7 +16,7 @@ from ..ledger.registry import REGISTRY
 LOW, HIGH = -17.0, 2.0  # powers of ten at the ends of the axis
 WIDTH, HEIGHT = 140.0, 14.0
 TICKS = (-16, -12, -8, -4, 0)
-SEEDS, ENOUGH = 5, 0.1  # at most so many seeds, and no further one after so many CPU seconds
+SEEDS, ENOUGH = 5, 0.06  # at most so many seeds, and no further one after so many CPU seconds
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,10 @@ def gathered(papers, claims, seeds=None, jobs=None, say=print):
     began, pages = time.monotonic(), {}
     progress = evaluating.Progress(sum(map(len, entries.values())))
     with processes(jobs) as pool:
-        found = {name: evaluating.asked(pool, entries[name], seeds, progress.step)
-                 for name in papers}
+        futures = {name: evaluating.asked(pool, entries[name], seeds, progress.step)
+                   for name in papers}
         for name in papers:
-            pages[name] = _paper(name, entries[name], found[name], claims.get(name, []))
+            pages[name] = _paper(name, entries[name], futures[name], claims.get(name, []))
             progress.end()
             say(f"{name}: {len(pages[name]['articles'])} articles "
                 f"({time.monotonic() - began:.0f} s)")

@@ -50,6 +50,8 @@ def prepared(raw):
     flat.paste(whole, mask=whole.getchannel("A"))
     few = flat.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     table = np.array(few.getpalette(), dtype=float).reshape(-1, 3)
+    table[(table >= INKED).all(1)] = 255  # means of nearly white are white
+    few.putpalette(table.astype(np.uint8).ravel().tolist())
     stream = io.BytesIO()
     few.save(stream, "png", compress_level=9)
     light = stream.getvalue()
@@ -140,15 +142,15 @@ def _cuts(band, frames):
 
 
 def _of_the_panels(row, cuts, frames):
-    """Whether a row of ink is titles, ticks or names of axes: nothing of it is cut, and in every
-    panel it stands about the middle of the frame. A legend of all panels does not.
+    """Whether a row of ink is titles, ticks or names of axes: nothing of it is cut, and it stands
+    about the middle of every panel's frame. The title and the legend of all panels do not.
     """
     columns = (row < INKED).any(0)
     if columns[cuts[1:-1]].any() or len(frames) != len(cuts) - 1:
         return False
     for (left, right), start, stop in zip(frames, cuts, cuts[1:]):
         place = np.flatnonzero(columns[start:stop]) + start
-        if len(place) and abs(place.mean() - (left + right) / 2) > MIDDLE * (right - left):
+        if not len(place) or abs(place.mean() - (left + right) / 2) > MIDDLE * (right - left):
             return False
     return True
 

@@ -16,11 +16,13 @@ _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(
 
 def studies(papers):
     """Paper -> its studies, each with its claims and what was recorded of them."""
-    by_paper = {}
+    by_paper, recorded = {}, {}
     for study in STUDIES.select():
         if study.paper not in papers:
             continue
-        rows = [row for row in records.rows(study.paper) if row["key"] == study.key]
+        if study.paper not in recorded:  # every record is read once
+            recorded[study.paper] = records.rows(study.paper)
+        rows = [row for row in recorded[study.paper] if row["key"] == study.key]
         kinds = [row["verdict"] for row in rows]
         by_paper.setdefault(study.paper, []).append(
             {"key": study.key, "shows": study.shows, "deviation": study.deviation,

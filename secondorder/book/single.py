@@ -46,8 +46,8 @@ def write(out, paper, seeds=None, say=print, jobs=None):
         raise FileNotFoundError(f"the folder of the file does not exist: {place.parent}")
     files.replaceable(place.parent, [place.name], COMMAND)
     claims = reported.studies([paper])
-    made = pages.gathered([paper], claims, seeds, jobs, say)
-    texts = pages.rendered(made, claims, single=True)
+    contents = pages.gathered([paper], claims, seeds, jobs, say)
+    texts = pages.rendered(contents, claims, single=True)
     beside = folder.static() | reported.figures(claims) | {
         name: text.encode() for name, text in texts.items()}
     text = embedded(texts[f"{paper}.html"], beside)
@@ -65,16 +65,16 @@ def embedded(text, beside):
         File name -> content.
     """
     text = re.sub(r'<link rel="stylesheet" href="([^"]+)">',
-                  lambda found: f"<style>{_style(beside, found[1])}</style>", text)
+                  lambda match: f"<style>{_style(beside, match[1])}</style>", text)
     text = re.sub(r'<script src="([^"]+)"([^>]*)></script>',
-                  lambda found: f"<script{found[2]}>{_script(beside, found[1])}</script>", text)
-    return re.sub(r'(href|src)="(figures/[^"]+)"', lambda found:
-                  f'{found[1]}="{_data(beside, html.unescape(found[2]))}"', text)
+                  lambda match: f"<script{match[2]}>{_script(beside, match[1])}</script>", text)
+    return re.sub(r'(href|src)="(figures/[^"]+)"', lambda match:
+                  f'{match[1]}="{_data(beside, html.unescape(match[2]))}"', text)
 
 
 def _style(beside, name):
     """A style sheet with its fonts."""
-    return re.sub(r'url\("(.+?)"\)', lambda found: f'url("{_data(beside, found[1])}")',
+    return re.sub(r'url\("(.+?)"\)', lambda match: f'url("{_data(beside, match[1])}")',
                   beside[name].decode())
 
 

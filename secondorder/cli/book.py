@@ -18,12 +18,12 @@ def add(commands):
     parser = commands.add_parser(
         "book", help="write the edition as pages to read beside the papers",
         description="Write every equation's formula beside the code that computes it, with its "
-        "evidence and verdict, as static pages that need no network. It needs the extra: pip "
-        "install 'secondorder[book]'.\n\n"
-        "All papers take about 40 seconds of one core and 12 MB; most of it is running the checks. "
-        "With --single-file one\npaper becomes one page with its fonts and figures inside, below 3 "
-        "MB: it opens from a mail or a stick, offline.\nIt is replaced only while it is as it was "
-        "written.", examples=EXAMPLES)
+        "evidence\nand verdict, as static pages that need no network. It needs the extra:\n"
+        "pip install 'secondorder[book]'.\n\n"
+        "All papers take about 40 seconds of one core and 9 MB; most of it is running the\n"
+        "checks. With --single-file one paper becomes one page with its fonts and figures\n"
+        "inside, below 3 MB: it opens from a mail or a stick, offline. It is replaced only\n"
+        "while it is as it was written.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
     parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or an earlier "
                         "book's; with --single-file: the file, or its folder (default: PAPER.html)")

@@ -228,11 +228,70 @@ def test_a_helper_is_reached_and_previewed_from_the_check_that_calls_it(page, bo
     assert page.locator(f"#helpers .code[id='{goal}']").is_visible()
 
 
+def test_panels_stand_side_by_side_or_stack_on_a_phone(page, book):
+    open_page(page, book, f"claims-{PAPER}.html")
+    figure = page.locator("#study-figure-1 .picture")
+    assert figure.locator(".whole").is_visible() and not figure.locator(".part").first.is_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert not figure.locator(".whole").is_visible()
+    boxes = page.evaluate("""[...document.querySelectorAll("#study-figure-1 .part")].map(
+        one => one.getBoundingClientRect()).map(box => [box.top, box.bottom, box.width])""")
+    assert len(boxes) > 2 and all(width > 300 for _, _, width in boxes)
+    assert all(below[0] >= above[1] - 1 for above, below in zip(boxes, boxes[1:]))
+
+
+def test_pictures_are_dark_in_the_dark_and_open_large(page, book):
+    page.emulate_media(color_scheme="dark")
+    open_page(page, book, f"claims-{PAPER}.html", "#study-figure-1")
+    shown = """() => [...document.querySelectorAll("symbol image")].slice(0, 2).map(
+        one => getComputedStyle(one).display)"""
+    assert page.evaluate(shown) == ["none", "inline"]
+    page.click("#theme")
+    assert page.evaluate(shown) == ["inline", "none"]
+    page.locator("#study-figure-1 .picture").click()
+    large = page.locator("#large svg")
+    assert large.is_visible() and large.bounding_box()["width"] >= 1400
+    page.keyboard.press("Escape")
+    assert not page.locator("#large").is_visible()
+    page.locator("#study-figure-1 .picture").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#large").is_visible()
+
+
+def test_a_display_shows_that_it_scrolls(page, book):
+    """Where it is wider than its place, a shade stands at the edge beyond which it goes on."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, book)
+    wide, all_shaded = page.evaluate("""() => {
+        const some = [...document.querySelectorAll(".display")];
+        return [some.filter(one => one.scrollWidth > one.clientWidth).length,
+                some.every(one => getComputedStyle(one).backgroundAttachment.includes(
+                    "local, scroll"))];
+    }""")
+    assert wide > 3 and all_shaded
+
+
+def test_a_paper_in_one_file_is_whole(page, book, tmp_path):
+    from secondorder.book import write_single
+
+    file = write_single(tmp_path / "sent.html", "bridges", 1, say=lambda line: None, jobs=1)
+    page.goto(file.as_uri())
+    page.evaluate("document.fonts.ready")
+    assert page.asked == [file.as_uri(), *[one for one in page.asked if one.startswith("data:")]]
+    loaded = page.evaluate("[...document.fonts].filter(f => f.status === 'loaded').length")
+    assert loaded >= 2 and page.locator("article math").first.is_visible()
+    page.keyboard.press("/")
+    page.fill("#search-input", "damped")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#damped-step"
+
+
 def test_all_is_there_without_script(browser, book):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((book / f"{PAPER}.html").as_uri())
-    assert page.locator("article").count() > 20 and page.locator("math").first.is_visible()
+    assert page.locator("article").count() > 20
+    assert page.locator("article math").first.is_visible()
     assert page.locator("article .both").first.is_visible()
     assert not page.locator("#theme").is_visible()
     context.close()
@@ -247,10 +306,25 @@ def test_it_prints(page, book, tmp_path):
     assert (tmp_path / "page.pdf").stat().st_size > 50_000
 
 
+def test_errata_print_with_the_version_that_was_read(page, book):
+    open_page(page, book, "errata.html")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert "undated" in page.inner_text(f"#{PAPER} .version")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    breaks = page.evaluate("""[...document.querySelectorAll("article.short")].map(
+        one => getComputedStyle(one).breakInside)""")
+    assert len(breaks) > 5 and set(breaks) == {"avoid"} and not page.is_visible(".bar")
+
+
 SERIOUS = """async options => (await axe.run(document, options)).violations
     .filter(one => ["serious", "critical"].includes(one.impact))
     .map(one => [one.id, one.nodes.length, one.nodes[0].html.slice(0, 160),
                  one.nodes[0].failureSummary])"""
+
+
+#: Of a long page of another paper than `PAPER` this many articles: they are made alike.
+SHORTENED = """count => [...document.querySelectorAll("main > article, main > section.study")]
+    .slice(count).forEach(one => one.remove())"""
 
 
 def test_accessibility(page, book):
@@ -262,6 +336,8 @@ def test_accessibility(page, book):
     for name in names(book):
         open_page(page, book, name)
         page.evaluate(script)
+        if PAPER not in name:
+            page.evaluate(SHORTENED, 12)
         page.evaluate("document.querySelectorAll('#graph').forEach(one => one.open = true)")
         for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)

@@ -500,6 +500,8 @@ def test_example_works(run, shelf, monkeypatch, line):
     if words[0] == "book":
         monkeypatch.setattr(book, "write",
                             lambda out, paper, seeds, jobs: Path(out) / "index.html")
+        monkeypatch.setattr(book, "write_single",
+                            lambda out, paper, seeds, jobs: Path(out) / f"{paper}.html")
         monkeypatch.setattr(webbrowser, "open", lambda address: True)
     status, out, err = run(*words)
     assert status == (1 if words[0] == "grade" else 0) and out and "error" not in err

@@ -1,0 +1,212 @@
+"""What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secondorder import cli, files
+from secondorder.ledger.registry import REGISTRY
+
+for needed in ("math_core", "jinja2", "pygments"):
+    pytest.importorskip(needed, reason="the extra [book] is not installed")
+
+from secondorder.book import (articles, bibliography, docstrings, evaluating,  # noqa: E402
+                              evidence, pages, reported, single)
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = "bridges"
+
+
+# -- docstrings and symbols ------------------------------------------------------------------------
+
+
+def plain(text):
+    """HTML with what stands below as _ and above as ^."""
+    text = re.sub(r"<sub>(.*?)</sub>", r"_\1", re.sub(r"<sup>(.*?)</sup>", r"^\1", text))
+    return re.sub(r"</?i>", "", text)
+
+
+@pytest.mark.parametrize("given, expected", [
+    ("eps_sij = |y_sj| / u^(l+1)_si", "ε_sij = |y_sj| / u_si^(l+1)"),
+    ("W_dot_ij = sum_s Y_ddot_si y_sj^2", "Ẇ_ij = ∑_s Ÿ_si y_sj^2"),
+    ("a +- b <= c", "a ± b ≤ c"), ("J_l^-| = A+", "J_l^⊣ = A^+"),
+    ("sigma'(V1 X1)[k, j]", "σ′(V_1 X_1)[k, j]"), ("u_out_si", "u_out si"),
+    ("d2 v^(n),m / d w_j^(k),i", "d² v^(n),m / d w_j^(k),i"),
+    ("v^(k-1),j and x_k-1", "v^(k−1),j and x_k−1"),
+    ("the sum over all bounded_hessian of a network", "the sum over all bounded_hessian of a "
+                                                      "network"),
+    ("low_rank.hessian of P entries", "low_rank.hessian of P entries"),
+    ("``sum_i`` and :func:`layer_error`", "<code>sum_i</code> and <code>layer_error</code>"),
+    ("x < y & z_i", "x &lt; y &amp; z_i")])
+def test_a_line_of_a_docstring_is_typeset(given, expected):
+    assert plain(docstrings.typeset(given)) == expected
+
+
+def test_columns_of_a_docstring_stay_columns():
+    shown = docstrings.shown(["Eq. (9).", "a_i = b_i     c_i = d_i", "e_i = f_i     g_i = h_i",
+                              "The rest is prose that goes on and on until the line is at its end",
+                              "and then over it."])
+    rows = re.findall(r"<tr>(.*?)</tr>", shown)
+    assert [row.count("<td>") for row in rows] == [2, 2] and "c</i><sub>i" in rows[0]
+    assert shown.startswith("Eq. (9).<table") and "at its end and then" in shown
+    assert "<br>" not in shown
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_symbols_are_set_whole(paper):
+    """Nothing of LaTeX and no underscore is left, in what was printed."""
+    from secondorder.book import symbols
+
+    for printed, _, _ in symbols.table(paper):
+        seen = re.sub(r"<[^>]*>", "", docstrings.symbol(printed))
+        assert not set("\\_") & set(seen), (printed, seen)
+
+
+# -- what is counted and told ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_every_room_says_whose_paper_it_is(paper):
+    known = bibliography.of(paper)
+    assert not known.title.endswith(("et al", ",", "(")) and known.title.count("(") == \
+        known.title.count(")")
+    assert paper == "bridges" or known.authors and known.version and known.figure
+    assert known.about.endswith(".")
+
+
+def test_displays_are_counted_in_words_that_fit():
+    assert [articles.noun("erratum", count) for count in (1, 4)] == ["erratum", "errata"]
+    assert [articles.noun("holds", count) for count in (1, 2)] == ["holds", "hold"]
+    assert articles.noun("conditional", 5) == "conditional"
+    some = [e for e in REGISTRY.select("residual-partitioning") if e.corrected]
+    assert articles.corrected(REGISTRY.select("residual-partitioning")).startswith(f"{len(some)} (")
+    assert set(articles.MEANINGS) == set(articles.GLYPHS) - {"unchecked"}
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory):
+    """The pages of a paper without equations' evidence, written once."""
+    out = tmp_path_factory.mktemp("book") / "out"
+    pages.write(out, PAPER, seeds=1, say=lambda line: None, jobs=1)
+    return out
+
+
+def test_the_front_page_explains_verdicts_and_draws_a_ruler(front):
+    text = (front / "index.html").read_text("utf-8")
+    assert all(line in text for line in articles.MEANINGS.values())
+    assert text.count('class="ruler within"') == text.count('class="ruler beyond"') == 1
+    assert "<b>3</b> hold<" in text and "1</b> conditional<" in text
+
+
+@pytest.fixture
+def four_papers():
+    claims = reported.studies(REGISTRY.rooms())
+    made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
+                    "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
+                    "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
+                    "graph": "", "letters": {}, "helpers": [], "related": {}, "moving": None}
+            for paper in REGISTRY.rooms()}
+    return made, claims
+
+
+def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch):
+    made, claims = four_papers
+    monkeypatch.setattr(pages, "join", lambda made: {})
+    texts = pages.rendered(made, claims)
+    front = texts["index.html"]
+    assert front.count('class="face"') == 4 and "<b>4</b> errata" in front
+    assert "anonymous authors" in front and "Reveal Poor Generalization" in front
+    table = texts["claims.html"]
+    count = sum(len(study["rows"]) for some in claims.values() for study in some)
+    assert table.count("<tr>") == count + 1 and "<use" not in table and "<image" not in table
+    for paper, some in claims.items():
+        own = texts[f"claims-{paper}.html"]
+        assert f'href="claims-{paper}.html"' in table
+        assert own.index("<table") < own.index("<section")
+        assert own.count("<section") == len(some)
+
+
+# -- seeds and progress ----------------------------------------------------------------------------
+
+
+def test_a_slow_check_gets_fewer_seeds_unless_they_are_asked_for(monkeypatch):
+    fast, slow = (evidence.gathered(PAPER, "layer-hessian"), None)
+    assert fast.seeds >= 1
+    times = iter(np.arange(0, 10, 0.04))
+    monkeypatch.setattr(time, "process_time", lambda: next(times))
+    slow = evidence.gathered(PAPER, "layer-hessian")
+    assert slow.seeds == 2  # asked after 0.04 and 0.08 seconds
+    assert evidence.gathered(PAPER, "layer-hessian", 3).seeds == 3
+    assert all(len(row["errors"]) in (0, 3) for row in
+               evidence.gathered(PAPER, "layer-hessian", 3).rows)
+
+
+def test_progress_says_how_much_time_is_left(capsys):
+    progress = evaluating.Progress(4, shown=True)
+    progress.step()
+    assert progress.line(20.0) == "1/4 checks, 60 s left"
+    for _ in range(3):
+        progress.step()
+    progress.end()
+    said = capsys.readouterr().err
+    assert "1/4 checks" in said and "4/4 checks, 0 s left" in said and said.endswith("\r")
+
+
+def test_without_a_terminal_there_is_no_progress(capsys):
+    progress = evaluating.Progress(2)
+    progress.step()
+    progress.end()
+    assert capsys.readouterr().err == ""
+
+
+# -- one file --------------------------------------------------------------------------------------
+
+
+def test_a_paper_in_one_file_asks_for_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["book", "--single-file", PAPER, "--seeds", "1", "--jobs", "1"]
+    assert cli.main(words) == 0
+    page = tmp_path / f"{PAPER}.html"
+    assert f"written: {PAPER}.html" in capsys.readouterr().out
+    text = page.read_text("utf-8")
+    asked = re.findall(r'\b(?:src|href)="([^"]*)"', text) + re.findall(r'url\("(.*?)"\)', text)
+    assert len(asked) > 20
+    assert all(one.startswith(("#", "data:")) for one in asked)
+    assert files.intact(page.read_bytes()) and page.stat().st_size < 3e6
+    assert cli.main(words) == 0  # its own, unchanged: written again
+    page.write_text(text.replace("bridges", "Brücken"), "utf-8")
+    assert cli.main(words) == 2
+    assert "there already" in capsys.readouterr().err
+
+
+def test_what_is_inside_a_file_is_what_stood_beside_it():
+    beside = {"style.css": b'@font-face{src:url("fonts/a.woff2")}', "fonts/a.woff2": b"font",
+              "script.js": b'const x = "</script>";', "figures/a.png": b"light"}
+    text = single.embedded('<link rel="stylesheet" href="style.css"><script src="script.js">'
+                           '</script><image href="figures/a.png"/><a href="#x">', beside)
+    assert 'url("data:font/woff2;base64,Zm9udA==")' in text
+    assert text.count("</script>") == 1 and r"\x3c/script>" in text
+    assert 'href="data:image/png;base64,bGlnaHQ="' in text and 'href="#x"' in text
+
+
+@pytest.mark.parametrize("words, told", [
+    (["--single-file"], "needs a PAPER"), (["low-rank"], "--out DIR is needed"),
+    (["--single-file", "low-rank", "--out", "no/such/place.html"], "does not exist")])
+def test_what_is_missing_is_one_line(words, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["book", *words]) == 2
+    said = capsys.readouterr().err
+    assert told in said and said.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_the_names_of_outputs_are_ignored_by_git():
+    names = ["book/index.html", "secondorder-reproduce/low-rank/figure-1.json"]
+    done = subprocess.run(["git", "check-ignore", "--no-index", *names, "secondorder/book/code.py"],
+                          cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        pytest.skip("no git here")
+    assert done.stdout.split() == names

@@ -1,0 +1,73 @@
+"""Recorded figures on a page: the same pixels in the dark, and where a phone cuts them."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from secondorder.book import pictures
+
+
+def drawn(rows, columns, legend=False, title="a title over all panels"):
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for k, panel in enumerate(panels.flat):
+        panel.plot([1, 2, 3], [1, 1 + k, 2], label="one")
+        panel.plot([1, 2, 3], [2, 1, 1 + k], label="another")
+        panel.set(xlabel="step", ylabel="loss", title=f"panel {k}")
+    if title:
+        figure.suptitle(title)
+    if legend:
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center",
+                      ncols=2)
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=110, format="png")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4])
+@pytest.mark.parametrize("legend", [False, True])
+def test_panels_are_cut_with_their_titles_and_axes(columns, legend):
+    picture = pictures.prepared(drawn(1, columns, legend))
+    grey = np.asarray(Image.open(io.BytesIO(picture.light)).convert("L"))
+    assert len(picture.parts) == 1 + columns + legend
+    panels = picture.parts[1:1 + columns]
+    assert sum(part[2] for part in panels) == picture.width == 990
+    assert len({part[1:2] + part[3:] for part in panels}) == 1
+    for left, top, wide, tall in panels[1:]:  # no ink is cut
+        assert (grey[top:top + tall, left] >= pictures.INKED).all()
+    for left, top, wide, tall in (picture.parts[0], *picture.parts[1 + columns:]):
+        inked = (grey[top:top + tall] < pictures.INKED).any(0)
+        assert inked[left:left + wide].sum() == inked.sum() > 0
+
+
+def test_rows_of_panels_are_cut_too_and_one_panel_stays_whole():
+    assert len(pictures.prepared(drawn(2, 3, title="")).parts) == 6
+    assert pictures.prepared(drawn(1, 1)).parts == [(0, 0, 990, 495)]
+
+
+def test_the_dark_picture_has_the_same_pixels_and_is_dark():
+    picture = pictures.prepared(drawn(1, 2))
+    light, dark = (Image.open(io.BytesIO(raw)) for raw in (picture.light, picture.dark))
+    assert np.array_equal(np.asarray(light), np.asarray(dark))
+    corner = [image.convert("RGB").getpixel((0, 0)) for image in (light, dark)]
+    assert corner == [(255, 255, 255), pictures.PAPER]
+    assert len(picture.dark) == len(picture.light) < len(drawn(1, 2))
+
+
+def test_colours_keep_their_hue_and_change_their_lightness():
+    given = np.array([[255, 255, 255], [0, 0, 0], [31, 119, 180], [214, 39, 40]], dtype=float)
+    white, black, blue, red = pictures.darkened(given)
+    assert white == pytest.approx(pictures.PAPER) and black == pytest.approx(pictures.INK)
+    assert blue.argmax() == 2 and blue.argmin() == 0 and blue.mean() > given[2].mean()
+    assert red.argmax() == 0 and red[0] - red[1:].max() > 100
+
+
+def test_without_transparency_or_ink_it_is_still_a_picture():
+    stream = io.BytesIO()
+    Image.new("RGBA", (40, 20), (0, 0, 0, 0)).save(stream, "png")
+    picture = pictures.prepared(stream.getvalue())
+    assert picture.parts == [(0, 0, 40, 20)]
+    assert Image.open(io.BytesIO(picture.light)).convert("RGB").getpixel((3, 3)) == (255,) * 3
