@@ -165,7 +165,8 @@ def _render(pages, claims, joined):
     texts = {f"{paper['key']}.html": environment.get_template("paper.html").render(
         paper=paper, papers=papers) for paper in papers}
     for name, facts in (("index", {}), ("errata", {}), ("claims", {"claims": claims}),
-                        ("letters", {"letters": symbols.collisions()})):
+                        ("letters", {"letters": symbols.collected(), "names": symbols.papers(),
+                                     "cell": symbols.cell_as_html})):
         texts[f"{name}.html"] = environment.get_template(f"{name}.html").render(papers=papers,
                                                                                 **facts)
     texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers),

@@ -73,10 +73,10 @@ def check_line(entry, label):
         if function not in functions:
             functions.append(function)
             waiting += helpers(function)
-    for found in (marks, mentions):
+    for lines_of in (marks, mentions):
         for function in functions:
-            if label in found(function):
-                return _line(function, found(function)[label][0])
+            if label in lines_of(function):
+                return _line(function, lines_of(function)[label][0])
     line = claimed(functions[0], functions[1:])
     return _line(functions[0], _head(functions[0]) if line is None else line)
 
@@ -84,40 +84,40 @@ def check_line(entry, label):
 def told(entry):
     """In words, for every number of a check (or for the check, where it bears none)."""
     numbers = printed_numbers(entry) or entry.labels[:1]
-    same, seen, parts = {}, [], []
+    same, files, parts = {}, [], []
     for number in numbers:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        names = [f"{'' if line.file in seen[-2:] else line.file.name + ':'}{line.number}"
+        names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
                  if line else "no source at hand" for line in lines]
-        seen += [line.file for line in lines if line]
+        files += [line.file for line in lines if line]
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + ", ".join(names))
     return "lines of the code and of the check: " + "; ".join(parts)
 
 
 def marks(function):
     """Number -> the lines of a function that bear it as their own, counted from its first."""
-    found, waiting = {}, ()
+    lines_of, waiting = {}, ()
     for k, line in enumerate(_source(function).splitlines()):
         match = _MARK.search(line)
         numbers = re.findall(r"[\w.]+", match[1]) if match else []
         alone = match is not None and not line[:match.start()].strip()
         for number in waiting if alone or not match else [*waiting, *numbers]:
-            found.setdefault(number, []).append(k)
+            lines_of.setdefault(number, []).append(k)
         waiting = numbers if alone else ()
-    return found
+    return lines_of
 
 
 def mentions(function):
     """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
     """
-    found = {}
-    doc = ast.get_docstring(_tree(function).body[0], clean=False) if _tree(function).body else None
+    lines_of = {}
+    doc = getattr(function, "__doc__", None)
     for node in ast.walk(_tree(function)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
             for number in _NUMBER.findall(node.value):
-                found.setdefault(number, []).append(node.lineno - 1)
-    return {number: sorted(lines) for number, lines in found.items() if is_number(number)}
+                lines_of.setdefault(number, []).append(node.lineno - 1)
+    return {number: sorted(lines) for number, lines in lines_of.items() if is_number(number)}
 
 
 def returned(function):
@@ -130,8 +130,8 @@ def returned(function):
                    default=0)
     last = max(returns, key=lambda node: node.lineno)
     if isinstance(last.value, ast.Name):  # made further up
-        made = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
-        return max(made, default=last.lineno) - 1
+        lines = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
+        return max(lines, default=last.lineno) - 1
     return last.lineno - 1
 
 
