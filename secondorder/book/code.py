@@ -83,7 +83,8 @@ def numbered(rows, links, own="", addresses=None):
         ids = (addresses or {}).get(number, ())
         names = [f"i{depth}"] * bool(depth) + ["own"] * bool(ids)
         here = "".join(f'<b id="{one}"></b>' for one in ids)
-        style = f' class="{" ".join(names)}"' if names else ""
+        quote = '"' if len(names) > 1 else ""
+        style = f" class={quote}{' '.join(names)}{quote}" if names else ""
         out.append(f'<span{style} data-n={number}>'
                    f'{here}{line}\n</span>')
     return out

@@ -7,6 +7,7 @@ check the first that claims something.
 """
 
 import ast
+import functools
 import inspect
 import re
 import textwrap
@@ -67,12 +68,7 @@ def code_line(entry, label):
 
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
-    functions, waiting = [], [inspect.unwrap(entry.check)]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in functions:
-            functions.append(function)
-            waiting += helpers(function)
+    functions = _check_and_helpers(inspect.unwrap(entry.check))
     for lines_of in (marks, mentions):
         for function in functions:
             if label in lines_of(function):
@@ -95,6 +91,19 @@ def told(entry):
     return "lines of the code and of the check: " + "; ".join(parts)
 
 
+@functools.cache
+def _check_and_helpers(check):
+    """A check and the helpers of its room that it calls, directly or not."""
+    functions, waiting = [], [check]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    return functions
+
+
+@functools.cache
 def marks(function):
     """Number -> the lines of a function that bear it as their own, counted from its first."""
     lines_of, waiting = {}, ()
@@ -108,6 +117,7 @@ def marks(function):
     return lines_of
 
 
+@functools.cache
 def mentions(function):
     """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
     """
@@ -169,6 +179,7 @@ def _of_the_paper(function, entry):
     return (function.__module__ or "").startswith(room)
 
 
+@functools.cache
 def _source(function):
     try:
         return inspect.getsource(function)
@@ -176,11 +187,16 @@ def _source(function):
         return ""
 
 
+@functools.cache
 def _tree(function):
+    """The syntax of a function without its decorators, which say what it checks."""
     try:
-        return ast.parse(textwrap.dedent(_source(function)))
+        tree = ast.parse(textwrap.dedent(_source(function)))
     except SyntaxError:  # a lambda in the middle of a statement
         return ast.Module([], [])
+    for node in tree.body:
+        node.decorator_list = []
+    return tree
 
 
 def _line(function, offset):
