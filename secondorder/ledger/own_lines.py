@@ -74,7 +74,7 @@ def check_line(entry, label):
             if label in lines_of(function):
                 return _line(function, lines_of(function)[label][0])
     line = claimed(functions[0], functions[1:])
-    return _line(functions[0], _head(functions[0]) if line is None else line)
+    return _line(functions[0], returned(functions[0]) if line is None else line)
 
 
 def told(entry):
@@ -147,16 +147,22 @@ def returned(function):
 
 def claimed(function, others=()):
     """The first line of a function that makes a claim, or has one of the others make it."""
-    claiming = _CLAIMS | {one.__name__ for one in others if claimed(one) is not None}
+    claiming = _CLAIMS | {one.__name__ for one in others
+                          if _CLAIMS & set(one.__code__.co_names)}
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
-             and getattr(node.func, "id", getattr(node.func, "attr", "")) in claiming]
+             and (_name(node.func) in claiming or _says(node))]
     return min(lines) - 1 if lines else None
 
 
-def _head(function):
-    """The line with `def`: decorators stand before it."""
-    body = _tree(function).body
-    return body[0].lineno - 1 if body else 0
+def _name(function):
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def _says(call):
+    """Whether a call begins with words, as all do that make a claim: `case.equal("its mean", ...)`.
+    """
+    text = ast.unparse(call.args[0]) if call.args else ""
+    return text.startswith(("'", '"', "f'", 'f"')) and " " in text
 
 
 def plain(value):
