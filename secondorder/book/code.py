@@ -63,7 +63,7 @@ def block(value, paper, links=None, named=False, own=None):
     place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
              else file.name)
     rows = source.numbered_code(text, max(first, 1))
-    addresses = {number: found for (function, number), found in (own or {}).items()
+    addresses = {number: ids for (function, number), ids in (own or {}).items()
                  if function is target}
     lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
@@ -81,10 +81,11 @@ def numbered(rows, links, own="", addresses=None):
     out = []
     for (number, text), line in zip(rows, coloured([text for _, text in rows], links, own)):
         depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)
-        found = (addresses or {}).get(number, ())
-        names = [f"i{depth}"] * bool(depth) + ["own"] * bool(found)
-        here = "".join(f'<b id="{one}"></b>' for one in found)
-        style = f' class="{" ".join(names)}"' if names else ""
+        ids = (addresses or {}).get(number, ())
+        names = [f"i{depth}"] * bool(depth) + ["own"] * bool(ids)
+        here = "".join(f'<b id="{one}"></b>' for one in ids)
+        quote = '"' if len(names) > 1 else ""
+        style = f" class={quote}{' '.join(names)}{quote}" if names else ""
         out.append(f'<span{style} data-n={number}>'
                    f'{here}{line}\n</span>')
     return out

@@ -63,10 +63,10 @@ def _display(entry, part, symbols, where, blocks, is_printed=True):
     math = formulas.mathml(to_latex(part.nodes, "red" if marked else None), symbols, where)
     if not is_printed:
         return Shown(math, told(part.numbers), (), ())
-    found = tuple(f"eq-{number}" for number in anchors(entry, part.numbers))
+    ids_of = tuple(f"eq-{number}" for number in anchors(entry, part.numbers))
     if not part.numbers and printed_numbers(entry):  # what stands beside the numbered ones
         return Shown(math, "", (), ())
-    return Shown(math, told(part.numbers), found, _lines(entry, blocks, part.numbers))
+    return Shown(math, told(part.numbers), ids_of, _lines(entry, blocks, part.numbers))
 
 
 def _lines(entry, blocks, numbers=()):
@@ -79,11 +79,11 @@ def _lines(entry, blocks, numbers=()):
 
 def ids(entry):
     """File and line of every line that is a display's own -> its addresses on the page."""
-    found = {}
+    ids_of = {}
     for label in printed_numbers(entry) or entry.labels[:1]:
         for word, line in (("code", own_lines.code_line(entry, label)),
                            ("check", own_lines.check_line(entry, label))):
             if line:
-                found.setdefault((code.plain(line.function), line.number), []).append(
+                ids_of.setdefault((code.plain(line.function), line.number), []).append(
                     f"{word}-eq-{label}")
-    return found
+    return ids_of

@@ -163,7 +163,9 @@ def rendered(pages, claims, single=False):
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
-        asked["letters.html"] = "letters", {"letters": symbols.collisions()}
+        asked["letters.html"] = "letters", {"letters": symbols.collected(),
+                                            "names": symbols.papers(),
+                                            "cell": symbols.cell_as_html}
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
     texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers, single),

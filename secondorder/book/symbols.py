@@ -1,16 +1,21 @@
 """The symbols table of a paper, from its room's own description, and which letter means what."""
 
+import html
 import importlib
 import re
 
+from ..ledger import terminal
 from ..ledger.registry import REGISTRY
-from .formulas import GREEK
+from .formulas import GREEK, prose
+
+NOT_USED = "not used"
 
 _LETTER = re.compile(r"\\?([A-Za-z]+)")
 _CAPITALS = {"Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ",
              "Omega": "Ω", "ell": "ℓ"}
-_COMMANDS = {"nabla", "widehat", "hat", "tilde", "dot", "ddot", "bar", "partial", "Vec", "E", "a",
-             "step", "of", "the"}
+_COMMANDS = {"nabla", "widehat", "hat", "tilde", "dot", "ddot", "bar", "partial", "Vec", "E",
+             "mathcal", "step", "of", "the"}
+_SPELLED = {"EhhT": "h", "varphi": "φ", "varepsilon": "ε"}
 
 
 def room(paper):
@@ -49,7 +54,7 @@ def letters(paper):
     """Letter, as a formula shows it -> the rows of the table that are about it."""
     meanings = {}
     for row in table(paper):
-        for part in re.split(r", | and ", row[0]):
+        for part in re.split(r", (?![^(]*\))| and ", row[0]):
             letter = leading_letter(part)
             if letter is not None and row not in meanings.setdefault(letter, []):
                 meanings[letter].append(row)
@@ -61,19 +66,72 @@ def leading_letter(text):
     words = [word for word in _LETTER.findall(re.sub(r"[_^](\{[^}]*\}|\([^)]*\)|\S)", " ", text))
              if word not in _COMMANDS]
     for word in words:
-        if word in GREEK or word in _CAPITALS:
-            return GREEK.get(word, _CAPITALS.get(word))
+        if word in GREEK or word in _CAPITALS or word in _SPELLED:
+            return {**GREEK, **_CAPITALS, **_SPELLED}[word]
         if len(word) == 1:
             return word
     return None
 
 
-def collisions():
-    """Letters that more than one paper uses: letter -> paper -> rows."""
-    papers = {paper: letters(paper) for paper in REGISTRY.rooms()}
-    shared = {}
-    for letter in sorted({letter for meanings in papers.values() for letter in meanings}):
-        rows = {paper: meanings[letter] for paper, meanings in papers.items() if letter in meanings}
-        if len(rows) > 1:
-            shared[letter] = rows
-    return shared
+def papers():
+    """The papers that have a room of their own."""
+    return [paper for paper in REGISTRY.rooms()
+            if REGISTRY.papers[paper] and REGISTRY.titles[paper]]
+
+
+def collected():
+    """Every letter of every room's table: letter -> paper -> rows, none where it is not used.
+
+    Latin letters stand first, small ones before capitals, then Greek ones.
+    """
+    tables = {paper: letters(paper) for paper in papers()}
+    known = {letter for meanings in tables.values() for letter in meanings}
+    return {letter: {paper: meanings.get(letter, []) for paper, meanings in tables.items()}
+            for letter in sorted(known, key=_place)}
+
+
+def _place(letter):
+    greek = sorted(map(ord, [*GREEK.values(), *_CAPITALS.values()]))
+    return ord(letter) in greek, letter.lower(), letter.isupper()
+
+
+def cell(rows):
+    """What a letter is in a paper, as text: symbol, name here, meaning of each of its rows."""
+    texts = []
+    for printed, here, meaning in rows:
+        name = f"{drawn(printed)}: {here}" if here else drawn(printed)
+        texts.append(f"{name}, {_with_letters(meaning)}".replace("``", "`"))
+    return "; ".join(texts) or NOT_USED
+
+
+def cell_as_html(rows):
+    """The text of `cell` for a page."""
+    return "".join(f"<code>{html.escape(part[1:-1])}</code>" if part.startswith("`")
+                   else prose(part) for part in re.split("(`[^`]*`)", cell(rows)))
+
+
+def drawn(printed):
+    r"""A symbol with its letters: `\\ddot Y` and `eta^(k,l)` as they are drawn."""
+    if "\\" in printed and terminal.drawable(printed):
+        return " ".join(terminal.draw(printed))
+    return _with_letters(printed)
+
+
+def _with_letters(text):
+    """Greek names as letters, but in code."""
+    names = "|".join(sorted([*GREEK, "varphi"], key=len, reverse=True))
+    return "".join(part if part.startswith("`") else re.sub(
+        rf"(?<![A-Za-z])({names})(?![a-z])", lambda m: {**GREEK, **_SPELLED}[m[1]], part)
+        for part in re.split("(``[^`]*``)", text))
+
+
+def markdown():
+    """The list of letters as a table in Markdown, as CONTRIBUTING has it."""
+    names = papers()
+    lines = ["| letter | " + " | ".join(name.replace("-", " ") for name in names) + " |",
+             "|---" * (len(names) + 1) + "|"]
+    for letter, rows in collected().items():
+        cells = [cell(rows[name]).replace("|", "\\|") for name in names]
+        lines.append(f"| {letter} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+

@@ -43,30 +43,30 @@ def displays(entry, nodes):
     if env is None:
         nodes, tags = untagged(nodes)
         return [Display(tags or printed_numbers(entry), nodes)]
-    found, lines, cells = [], [], iter(env.parts)
+    parts, lines, cells = [], [], iter(env.parts)
     for count in env.rows:
         row = [next(cells) for _ in range(count)]
         row[-1], tags = untagged(row[-1])
         lines.append(row)
         if tags:
-            found.append(Display(tags, _joined(env, lines, bool(found))))
+            parts.append(Display(tags, _joined(env, lines, bool(parts))))
             lines = []
-    if not found:
+    if not parts:
         return [Display(printed_numbers(entry), nodes)]
-    return found + ([Display((), _joined(env, lines, True))] if lines else [])
+    return parts + ([Display((), _joined(env, lines, True))] if lines else [])
 
 
 def anchors(entry, numbers):
     """The numbers of a display, and before each those that the paper counted and did not print."""
     known = [label for label in entry.labels if is_number(label)]
-    found = []
+    parts = []
     for number in numbers:
         place = known.index(number)
         start = place
         while start and known[start - 1] in entry.unnumbered:
             start -= 1
-        found += known[start:place + 1]
-    return found
+        parts += known[start:place + 1]
+    return parts
 
 
 def told(numbers):

@@ -51,6 +51,25 @@ def asked_for(text, known):
     return [label for label in known if label in wanted]
 
 
+def named_in_part(text, known):
+    """The labels that a text may mean: `4.3` is `theorem-4.3`, `B` is `appendix-b`, `prop 1` is
+    `property-1`; those of which it is the beginning where there are no others.
+
+    Parameters
+    ----------
+    text : str or int
+    known : sequence of str
+        All labels of a paper; what goes beyond the paper is not asked for by a part.
+    """
+    kind, _, number = canonical(text).rpartition("-")
+    begins = {kind, *(short for short, whole in _SHORT.items() if whole == kind)}
+    parts = [(label, *canonical(label).rpartition("-")[::2]) for label in known
+             if not label.startswith(("extension-", "claim-", "u-"))]
+    found = [label for label, whole, last in parts
+             if whole and last == number and any(whole.startswith(begin) for begin in begins)]
+    return found or [label for label, whole, _ in parts if not kind and whole == number]
+
+
 def _between(text, known, names):
     """The labels of one range, both ends included."""
     for match in _RANGE.finditer(text):

@@ -7,6 +7,7 @@ check the first that claims something.
 """
 
 import ast
+import functools
 import inspect
 import re
 import textwrap
@@ -67,57 +68,66 @@ def code_line(entry, label):
 
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
-    functions, waiting = [], [inspect.unwrap(entry.check)]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in functions:
-            functions.append(function)
-            waiting += helpers(function)
-    for found in (marks, mentions):
+    functions = _check_and_helpers(inspect.unwrap(entry.check))
+    for lines_of in (marks, mentions):
         for function in functions:
-            if label in found(function):
-                return _line(function, found(function)[label][0])
+            if label in lines_of(function):
+                return _line(function, lines_of(function)[label][0])
     line = claimed(functions[0], functions[1:])
-    return _line(functions[0], _head(functions[0]) if line is None else line)
+    return _line(functions[0], returned(functions[0]) if line is None else line)
 
 
 def told(entry):
     """In words, for every number of a check (or for the check, where it bears none)."""
     numbers = printed_numbers(entry) or entry.labels[:1]
-    same, seen, parts = {}, [], []
+    same, files, parts = {}, [], []
     for number in numbers:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        names = [f"{'' if line.file in seen[-2:] else line.file.name + ':'}{line.number}"
+        names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
                  if line else "no source at hand" for line in lines]
-        seen += [line.file for line in lines if line]
+        files += [line.file for line in lines if line]
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + ", ".join(names))
     return "lines of the code and of the check: " + "; ".join(parts)
 
 
+@functools.cache
+def _check_and_helpers(check):
+    """A check and the helpers of its room that it calls, directly or not."""
+    functions, waiting = [], [check]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    return functions
+
+
+@functools.cache
 def marks(function):
     """Number -> the lines of a function that bear it as their own, counted from its first."""
-    found, waiting = {}, ()
+    lines_of, waiting = {}, ()
     for k, line in enumerate(_source(function).splitlines()):
         match = _MARK.search(line)
         numbers = re.findall(r"[\w.]+", match[1]) if match else []
         alone = match is not None and not line[:match.start()].strip()
         for number in waiting if alone or not match else [*waiting, *numbers]:
-            found.setdefault(number, []).append(k)
+            lines_of.setdefault(number, []).append(k)
         waiting = numbers if alone else ()
-    return found
+    return lines_of
 
 
+@functools.cache
 def mentions(function):
     """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
     """
-    found = {}
-    doc = ast.get_docstring(_tree(function).body[0], clean=False) if _tree(function).body else None
+    lines_of = {}
+    doc = getattr(function, "__doc__", None)
     for node in ast.walk(_tree(function)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
             for number in _NUMBER.findall(node.value):
-                found.setdefault(number, []).append(node.lineno - 1)
-    return {number: sorted(lines) for number, lines in found.items() if is_number(number)}
+                lines_of.setdefault(number, []).append(node.lineno - 1)
+    return {number: sorted(lines) for number, lines in lines_of.items() if is_number(number)}
 
 
 def returned(function):
@@ -130,23 +140,29 @@ def returned(function):
                    default=0)
     last = max(returns, key=lambda node: node.lineno)
     if isinstance(last.value, ast.Name):  # made further up
-        made = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
-        return max(made, default=last.lineno) - 1
+        lines = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
+        return max(lines, default=last.lineno) - 1
     return last.lineno - 1
 
 
 def claimed(function, others=()):
     """The first line of a function that makes a claim, or has one of the others make it."""
-    claiming = _CLAIMS | {one.__name__ for one in others if claimed(one) is not None}
+    claiming = _CLAIMS | {one.__name__ for one in others
+                          if _CLAIMS & set(one.__code__.co_names)}
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
-             and getattr(node.func, "id", getattr(node.func, "attr", "")) in claiming]
+             and (_name(node.func) in claiming or _says(node))]
     return min(lines) - 1 if lines else None
 
 
-def _head(function):
-    """The line with `def`: decorators stand before it."""
-    body = _tree(function).body
-    return body[0].lineno - 1 if body else 0
+def _name(function):
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def _says(call):
+    """Whether a call begins with words, as all do that make a claim: `case.equal("its mean", ...)`.
+    """
+    text = ast.unparse(call.args[0]) if call.args else ""
+    return text.startswith(("'", '"', "f'", 'f"')) and " " in text
 
 
 def plain(value):
@@ -169,6 +185,7 @@ def _of_the_paper(function, entry):
     return (function.__module__ or "").startswith(room)
 
 
+@functools.cache
 def _source(function):
     try:
         return inspect.getsource(function)
@@ -176,11 +193,16 @@ def _source(function):
         return ""
 
 
+@functools.cache
 def _tree(function):
+    """The syntax of a function without its decorators, which say what it checks."""
     try:
-        return ast.parse(textwrap.dedent(_source(function)))
+        tree = ast.parse(textwrap.dedent(_source(function)))
     except SyntaxError:  # a lambda in the middle of a statement
         return ast.Module([], [])
+    for node in tree.body:
+        node.decorator_list = []
+    return tree
 
 
 def _line(function, offset):

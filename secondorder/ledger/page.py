@@ -89,10 +89,20 @@ def _page(entry, seed, more, tex):
         code = ["", *_cut(lead, max(room, _LEAST_CODE))]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
         claims = ["", *_claims(result.claims, left)] if result.claims else []
-        body = [*head, *code, *(numbers if claims else []), *claims, f"more: {command}"]
+        body = _without_gaps([*head, *code, *(numbers if claims else []), *claims,
+                              f"more: {command}"])
     if result.failed:
         body += ["", result.message]
     return "\n".join(body)
+
+
+def _without_gaps(lines):
+    """The lines of a page that is longer than a screen without its last empty lines."""
+    lines = list(lines)
+    for k in reversed(range(len(lines))):
+        if len(lines) > SCREEN and not lines[k]:
+            del lines[k]
+    return lines
 
 
 def _shell(label):

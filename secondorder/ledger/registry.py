@@ -6,7 +6,8 @@ import importlib.util
 import sys
 
 from .comparisons import VerificationError
-from .labels import asked_for, canonical, in_order, papers_named, topic_pattern
+from .labels import (asked_for, canonical, in_order, named_in_part, papers_named,
+                     topic_pattern)
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
 PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
@@ -134,7 +135,8 @@ class Registry:
         entries = {name: self.of(name) for name in papers}
         if label is None:
             return [entry for name in papers for entry in entries[name]], False
-        matches = [entry for name in papers for entry in self._asked_for(name, label)]
+        matches = [entry for name in papers for entry in self._asked_for(name, label)] \
+            or self._meant(papers, label)
         topic = not matches
         if topic:
             matches = self.about(label, papers)
@@ -148,6 +150,15 @@ class Registry:
     def _asked_for(self, paper, label):
         known = list(self._equations[paper])
         return _unique(self._equations[paper][one] for one in asked_for(label, known))
+
+    def _meant(self, papers, label):
+        """The display that a part of a label means; several are asked for by their names."""
+        meant = [(paper, one) for paper in papers
+                 for one in named_in_part(label, self._equations[paper])]
+        if len(meant) > 1 and topic_pattern(label) is None:
+            names = [one if len(papers) == 1 else f"{paper} {one}" for paper, one in meant]
+            raise ValueError(f"label {str(label)!r} may be {' or '.join(names)}")
+        return [self._equations[paper][one] for paper, one in meant] if len(meant) == 1 else []
 
     def about(self, topic, papers=None):
         """The displays that name a topic in their words, formulas or code; [] for what is no word.

@@ -137,3 +137,42 @@ def test_commands_take_what_people_write(capsys, line, expected):
 def test_commands_refuse_what_is_nothing(capsys, line, expected):
     assert main(line.split()) == 2
     assert expected in capsys.readouterr().err
+
+
+# -- a part of a label -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("paper, text, label", [
+    ("reversible-gauss-newton", "4.3", "theorem-4.3"),
+    ("reversible-gauss-newton", "(4.3)", "theorem-4.3"),
+    ("reversible-gauss-newton", "thm 4.3", "theorem-4.3"),
+    ("reversible-gauss-newton", "Thm. 4.3", "theorem-4.3"),
+    (None, "4.3", "theorem-4.3"),
+    ("reversible-gauss-newton", "4.4", "proposition-4.4"),
+    ("reversible-gauss-newton", "prop. 4.4", "proposition-4.4"),
+    ("reversible-gauss-newton", "4.1", "assumption-4.1"),
+    ("reversible-gauss-newton", "appendix b", "appendix-b"),
+    ("reversible-gauss-newton", "App. B", "appendix-b"),
+    ("reversible-gauss-newton", "B", "appendix-b"),
+    ("residual-partitioning", "algorithm 1", "algorithm-1"),
+    ("residual-partitioning", "lemma 3", "lemma-3"),
+    ("residual-partitioning", "lemma", "lemma-3"),
+    ("low-rank", "table 1", "table-1"),
+    ("ea-cg", "prop 1", "property-1"),
+    ("low-rank", "1", "1"),  # a number is that of a display where there is one
+    ("residual-partitioning", "3", "3"),
+])
+def test_a_part_of_a_label_is_understood(paper, text, label):
+    entries, topic = registry.REGISTRY.find(paper, text)
+    assert not topic and len(entries) == 1 and label in entries[0].labels
+
+
+@pytest.mark.parametrize("paper, text, expected", [
+    ("ea-cg", "ii", "label 'ii' may be b-ii or c-ii"),
+    ("ea-cg", "b", "label 'b' may be b-i or b-iii or b-ii"),
+    (None, "i", "label 'i' may be ea-cg b-i or ea-cg c-i"),
+    ("ea-cg", "4.3", "no label '4.3'"),
+    ("reversible-gauss-newton", "table 1", "no label 'table 1'"),
+])
+def test_what_may_be_several_is_asked_for_by_name(paper, text, expected):
+    with pytest.raises(ValueError, match=expected):
+        registry.REGISTRY.find(paper, text)

@@ -110,9 +110,10 @@ def test_markdown_is_deterministic_and_complete(toys):
     register("theorem-1", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
     text = ledger.markdown("toy")
     assert text == ledger.markdown("toy")
-    for expected in ("## Equations (8a), (8b)", "## theorem-1", "```math\nd(x) = x + x\n```",
+    for expected in ("## Equations (8a), (8b)", "## theorem-1",
+                     "```math\nd(x) = x + x \\tag{8a, 8b}\n```",
                      "Corrected, with what changed in red:",
-                     "```math\nd(x) = {\\color{red} 2 }x\n```",
+                     "```math\nd(x) = {\\color{red} 2 }x \\tag{9}\n```",
                      "**erratum (misprint)**, identity. Doubling",
                      "Condition: x is positive",
                      "<details>\n<summary>1 claim checked</summary>\n\n- doubling",

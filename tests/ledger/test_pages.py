@@ -22,6 +22,11 @@ def tripled(x):
     return x + x + x
 
 
+def numbered(formula, number):
+    """A line with a formula, and its number at the right margin of 80 columns."""
+    return f"    {formula}".ljust(80 - len(number)) + number + "\n"
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 def test_page_has_formula_code_values_and_claims(toys):
@@ -29,7 +34,8 @@ def test_page_has_formula_code_values_and_claims(toys):
     text = ledger.show("toy", "eq. (8B)", seed=2)
     for expected in ("[toy] Equations (8a), (8b)\nholds, identity: as it should be; error 0.0e+00, "
                      "allowed 1.0e-14\n", "Doubling adds", "\nwhere: Section 2",
-                     "formula:\n    d(x) = x + x\n", "Toy: t(x) = x + x + x, Eq. (3).",
+                     "formula:\n" + numbered("d(x) = x + x", "(8a), (8b)"),
+                     "Toy: t(x) = x + x + x, Eq. (3).",
                      "return x + x + x", "both sides (seed 2): doubling against adding\n",
                      "code", "check", "difference",
                      "3 of 4 entries, shape (4,); error 0.0e+00 of", "1 claim, all as they",
@@ -68,8 +74,9 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
              **{**ERRATUM, "corrected": "d(x) = x + 2 x"})
     text = ledger.show("toy", "9")
     for expected in ("erratum (misprint), identity: as it should be; error",
-                     "as printed:\n    d(x) = x + x\n",
-                     "corrected (^ what changed):\n    d(x) = x + 2x\n               ^\n",
+                     "as printed:\n" + numbered("d(x) = x + x", "(9)"),
+                     "corrected (^ what changed):\n" + numbered("d(x) = x + 2x", "(9)")
+                     + "               ^\n",
                      "as printed the shapes differ", "as printed, fails as it should: unequal",
                      "printed  check  difference", "[1]          2    2.5     5.0e-01",
                      "error 2.0e-01 of 2.5, allowed 1.0e-12", "as printed, a: (1,) against (2,)"):
@@ -101,7 +108,7 @@ def test_a_failing_check_says_so_and_gives_entries(toys):
 
 def test_latex_on_demand(toys):
     register("1", formula=r"\frac{a}{b}")
-    assert "    a/b\n" in ledger.show("toy", "1")
+    assert numbered("a/b", "(1)") in ledger.show("toy", "1")
     assert "    \\frac{a}{b}\n" in ledger.show("toy", "1", tex=True)
     register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
     assert "corrected:\n    d(x) = 2 x\n" in ledger.show("toy", "2", tex=True)

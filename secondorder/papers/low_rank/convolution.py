@@ -132,7 +132,7 @@ def d2v_dw_dx_by_cases(slope, second_derivative, w, x, strides):
     for s, t in np.ndindex(slope.shape):
         met, _ = kernel_at(w, (s, t), x.shape, strides)
         for p, q in np.ndindex(w.shape):
-            result[s, t, p, q] = second_derivative[s, t] * z[s, t, p, q] * met
+            result[s, t, p, q] = second_derivative[s, t] * z[s, t, p, q] * met  # (56)
             result[s, t, p, q, strides[0] * s + p, strides[1] * t + q] += slope[s, t]
     return result
 

@@ -138,7 +138,7 @@ def by_explicit_eta(evaluation, direction):
                     eta = layers[k].slope[:, :, None] * eta
             moved = (eta @ moved[:, :, None])[:, :, 0]
         outputs = outputs + moved
-    h += inner(outputs, (f_pp @ outputs[:, :, None])[:, :, 0])
+    h += inner(outputs, (f_pp @ outputs[:, :, None])[:, :, 0])  # (39)
     return h / evaluation.samples
 
 

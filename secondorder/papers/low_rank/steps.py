@@ -164,7 +164,7 @@ def stationary_points(g_dot_grad, g_H_g, g_norm, sigma):
     far = -(h + sign(h) sqrt(h^2 - 2 a c)) / c,   near = 2 a / (c far)
     """
     c = cubic_weight(g_norm, sigma)
-    far = -(g_H_g + np.copysign(np.sqrt(g_H_g**2 - 2 * g_dot_grad * c), g_H_g)) / c
+    far = -(g_H_g + np.copysign(np.sqrt(g_H_g**2 - 2 * g_dot_grad * c), g_H_g)) / c  # (9)
     near = 2 * g_dot_grad / (c * far)
     return min(near, far), max(near, far)
 

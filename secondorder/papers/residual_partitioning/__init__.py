@@ -6,19 +6,45 @@ partitioning variables) and applies Jensen's inequality. What remains, layer by 
 down to the input, is a sum of univariate quadratics: one for every parameter. Its minimiser is
 -gradient / curvature, parameter by parameter.
 
-========================  =====================  ===================================================
-paper                     here                   meaning
-========================  =====================  ===================================================
-y^(l)_sj                  ``y`` (S, m_l)         input of layer l, sample s, unit j; bias at j = 0
-w^(l)_ij                  ``w`` (out, 1 + in)    weight of output i from input j, bias in column 0
-\dot Y, \ddot Y           ``Y_dot, Y_ddot``      linear, quadratic coefficient of an output's change
-\dot W, \ddot W           ``W_dot, W_ddot``      the same for a parameter: gradient, curvature
-epsilon_sij, varphi_sij   ``eps``, ``phi``       fractions for a weight, for what is below; sum 1
-u^(l)_sj                  ``u``                  total gradient: how far an output can move, (11)
-P                         ``layer.trainable``    the layers that are trained
-lambda                    ``learning_rate``      step size
-(not named)               ``Z = Y_ddot * u``     what the fast path carries down without a division
-========================  =====================  ===================================================
+===============  ===========================  ======================================================
+paper            here                         meaning
+===============  ===========================  ======================================================
+y^(l)_sj         ``y`` (S, m_l)               input of layer l, sample s, unit j; 1 at j = 0, for
+                                              the bias
+w^(l)_ij         ``w`` (out, 1 + in)          weight of output i from input j, bias in column 0
+\dot Y, \ddot Y  ``Y_dot, Y_ddot``            linear, quadratic coefficient of an output's change,
+                                              (S, m_l)
+\dot W, \ddot W  ``W_dot, W_ddot``            coefficients of a weight's change: gradient, curvature
+                                              (out, 1 + in)
+epsilon_sij      ``eps``                      fraction of a residual that goes to weight ij, (S,
+                                              out, 1 + in)
+varphi_sij       ``phi``                      fraction that goes below, to unit j, (S, out, in);
+                                              with eps the sum is 1
+u^(l)_sj         ``u`` (S, m_l)               total gradient: how far an output can move, (11)
+P                ``trainable``                the set of layers that are trained
+lambda           ``learning_rate``            step size, a number
+(not named)      ``Z = Y_ddot * u``           what the fast path carries down without a division
+f(y | x_s)       ``loss.value`` (S,)          loss of sample s, a function of the outputs; ours is
+                                              over S
+\mathcal L       ``bound.value``              change of the objective; with a tilde its bound
+L                ``len(layers)``              number of layers; the outputs are y^(L)
+m_l              ``layer.in_features``        number of units that enter layer l
+S                ``len(x)``                   number of samples of a batch; s counts them
+x_s              ``x`` (S, D)                 inputs of sample s, D of them; x_i (n,): the numbers
+                                              of Lemma 3
+sigma            ``slope``, ``curvature``     activation; with one and two dots its derivatives, (S,
+                                              m)
+\Delta           ``dW``, ``dY``, ``delta``    change of what stands behind it, of the same shape
+p_i              ``p`` (n,)                   fractions of Lemma 3, which add up to 1
+n                ``len(p)``                   how many numbers Lemma 3 has
+eta_i            ``eta`` (n,)                 logits of the p_i in the proof of Lemma 3
+c                ``c``                        the one value that all x_i^2 / p_i^2 have in (23) and
+                                              (24)
+e_i              ``np.eye(C)[i]`` (C,)        vector with a 1 at output i, 0 elsewhere
+k                ``1 / in_features``          initial weights are uniform between -sqrt(k) and
+                                              sqrt(k)
+D                ``in_features``              number of inputs of the network
+===============  ===========================  ======================================================
 
 The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the
 number of samples, so that sums over s are as printed and the objective is the mean.

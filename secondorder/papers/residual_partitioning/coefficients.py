@@ -74,7 +74,7 @@ def affine(layer, y, Y_dot, Y_ddot, partition):
     y, w = input_with_bias(layer, y), layer.weight
     return AffineBound(
         W_dot=np.einsum("si,sj->ij", Y_dot, y),
-        # (29), (30), (35)
+        # (25), (29), (30), (35)
         W_ddot=np.einsum("si,sij->ij", Y_ddot, ratio(y[:, None, :] ** 2, partition.eps)),
         Y_dot=np.einsum("si,ij->sj", Y_dot, w),
         Y_ddot=np.einsum("si,sij->sj", Y_ddot, ratio(w[None] ** 2, partition.phi)))  # (28), (34)
@@ -104,7 +104,7 @@ def output(f_i, f_ii, phi):
         Gradient, and diagonal of the Hessian, of f in the outputs.
     phi : (S, C) array, or 1 where the Hessian is diagonal.
     """
-    return f_i, ratio(f_ii, phi)  # (15)
+    return f_i, ratio(f_ii, phi)  # (15), (45)
 
 
 def flatten(layer, W):

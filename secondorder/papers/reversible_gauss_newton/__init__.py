@@ -8,21 +8,59 @@ network can be run backwards. The step then costs little more than a gradient. I
 steps with the same J d; the shortest one is that of the Moore-Penrose inverse, which this room
 computes too, through the tangent kernel J J^T.
 
-==========================  ===========================  =========================================
-paper                       here                         meaning
-==========================  ===========================  =========================================
-X_l, one column a sample    ``x`` (S, d), one row each   outputs of block l; vec(X): x row by row
-X^(1)_l, X^(2)_l            first and second half        of the units
-W^(1)_l, W^(2)_l            ``blocks[l].W1``, ``.W2``    trained, (d/2, d')
-V^(2)_{l-1}, V^(1)_l        ``blocks[l].Va``, ``.Vb``    fixed, (d', d/2)
-sigma(V X)                  ``S1``, ``S2``; ``F = S^T``  features of a half-coupled layer
-L                           ``blocks``                   number of blocks ("layers" in the paper)
-n, d_y                      S, C                         samples, outputs
-eps                         ``eps``                      gradient of the SUM of losses in outputs
-J^+, J^-| (right inverse)   ``inverse=``                 ``"moore-penrose"``, ``"right"``
-alpha                       ``learning_rate``            1/L is in the direction, as in (16)-(17)
-(not in the paper)          ``readout``                  R, fixed: f = R x_L
-==========================  ===========================  =========================================
+=========================  ===========================  ============================================
+paper                      here                         meaning
+=========================  ===========================  ============================================
+X_l                        ``x`` (S, d), a row a        outputs of block l, (d, n), a column a
+                           sample                       sample; vec(X): x row by row
+X^(1)_l, X^(2)_l           ``X1``, ``X2``               first and second half of the units of X_l,
+                                                        (d/2, n)
+W^(1)_l, W^(2)_l           ``blocks[l].W1``, ``.W2``    trained weights of block l, (d/2, d')
+V^(2)_{l-1}, V^(1)_l       ``blocks[l].Va``, ``.Vb``    fixed weights of block l, (d', d/2)
+sigma(V X)                 ``S1``, ``S2``; ``F = S^T``  activation; features (d', n) of a
+                                                        half-coupled layer
+L                          ``blocks``                   number of blocks ("layers" in the paper); in
+                                                        (28)-(32) Lipschitz constants
+n                          ``len(x)``                   number of samples of a batch, S elsewhere
+d_y                        ``outputs``                  number of outputs of a sample, C elsewhere
+eps                        ``eps`` (n d_y,)             gradient of the SUM of losses in the outputs
+J^+, J^-| (right inverse)  ``inverse=``                 inverses of J, (p, n d_y):
+                                                        ``"moore-penrose"``, ``"right"``
+alpha                      ``learning_rate``            step size, a number; 1/L is in the
+                                                        direction, as in (16)-(17)
+(not in the paper)         ``readout``                  R, fixed: f = R x_L
+f(x_i, theta)              ``net(x)`` (S, C)            outputs of sample i; in bold all of them, (n
+                                                        d_y,)
+theta                      ``theta`` (P,)               all parameters: w_1, ..., w_L
+p                          ``net.size``                 number of parameters
+\ell(y_i, f)               ``loss.value`` (S,)          loss of one sample; elsewhere l counts
+                                                        blocks
+y_i                        ``y`` (S, C)                 target of sample i
+J                          ``jacobian`` (n d_y, p)      derivative of all outputs in all parameters;
+                                                        J_l: in those of block l
+H                          ``H`` (n d_y, n d_y)         Hessian of the summed loss in the outputs; I
+                                                        for squares
+A                          ``projection``, ``A``        matrix of (22), (n d_y, n d_y); in (40),
+                                                        with B and C, a block of the triangle, (h n,
+                                                        h d')
+B                          ``cross_derivative``         Jacobian of x^(2)_l in w^(1)_l, (h n, h d'),
+                                                        h = d/2
+C                          ``kronecker(S2)``            Jacobian of x^(2)_l in w^(2)_l, (h n, h d')
+d                          ``x.shape[1]``               width of a block, even; d': rows of V
+k                          ``k``                        index of a sum over features, 1 to d', in
+                                                        (66)-(79)
+t                          ``time``                     time of a flow; as an index, the step
+K                          ``K``                        2 L / max |theta''|, a number, in the bound
+                                                        (28)
+\mathcal R                 ``unvec``                    vector (d n,) as a matrix (d, n)
+\Delta^(1)_l               ``first_delta`` (d/2, d')    change of W^(1)_l but for alpha / L
+\Lambda                    ``remainder``                lower left block of (47), (h n, h n)
+S, S'                      ``S1``, ``slope2``           features and slopes of the features, (d',
+                                                        n), in Appendix N
+W_{l,G}                    ``blocks[l].W2``             W^(2)_l as Appendix N calls it, (d/2, d')
+\lambda_max                ``strength``                 largest eigenvalue of the Gram matrix of
+                                                        features: Tikhonov damping is a part of it
+=========================  ===========================  ============================================
 
 The package's objective is the mean over the batch; the paper's is the sum, and its eps is used
 here: Gauss-Newton steps are n times longer than they would be with the mean. With a cross-entropy

@@ -24,7 +24,7 @@ def product_back(state):
     As S^T S^{T+} S^T = S^T it is B again, Eqs. (79)-(80).
     """
     T = state.S1.T @ np.linalg.pinv(state.S1.T) @ state.S1.T  # (77)
-    # (74), (75), (76), (78), (79)
+    # (74), (75), (76), (78), (79), (80)
     entries = np.einsum("ik,ka,kj,jb->jiba", state.W2, state.V1, state.slope2, T)
     return _as_matrix(entries)  # (73)
 

@@ -1,0 +1,73 @@
+"""The list of letters: made once, from the tables in the rooms' docstrings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import secondorder
+from secondorder.book import symbols
+
+PACKAGE = Path(secondorder.__file__).parent
+CONTRIBUTING = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAPERS = ("residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton")
+ASKED_FOR = set("fnpLHkzηv") | {"α", "β", "γ", "λ", "σ", "u"}
+
+
+def test_contributing_has_the_list_that_the_rooms_make():
+    shown = re.search(r"<!-- letters -->\n(.*?)\n<!-- end -->", CONTRIBUTING, re.S)[1]
+    assert shown == symbols.markdown()
+
+
+def test_the_page_of_the_book_has_the_same_cells():
+    from jinja2 import Environment, PackageLoader
+
+    templates = Environment(loader=PackageLoader("secondorder.book"))
+    page = templates.get_template("letters.html").render(
+        papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell_as_html)
+    rows = symbols.markdown().splitlines()[2:]
+    assert re.findall(r"<th scope=.row.><i>(.)</i>", page) == [row[2] for row in rows]
+    cells = [symbols.cell_as_html(meanings[paper]) for meanings in symbols.collected().values()
+             for paper in PAPERS]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", page, re.S) == cells
+
+
+def test_the_letters_that_collide_are_among_them():
+    assert ASKED_FOR <= set(symbols.collected())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_letter_of_a_room_is_in_the_list(paper):
+    known = symbols.collected()
+    for printed, _, _ in symbols.table(paper):
+        if printed.startswith("("):
+            continue
+        bare = re.sub(r"[_^](\([^)]*\)|\{[^}]*\}|[A-Za-z0-9]+)(,j)?|\([^)]*\)"
+                      r"|\\(mathcal|widehat|ddot|dot|nabla)", " ", printed)
+        for word in re.findall(r"[A-Za-z]+", bare):
+            letter = {**symbols.GREEK, **symbols._SPELLED, **symbols._CAPITALS}.get(word, word)
+            if len(letter) == 1 and word not in ("E", "T"):
+                assert (printed in [row[0] for row in known[letter][paper]]), (letter, printed)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_cell_is_empty_and_each_says_in_words_what_it_is(paper):
+    for letter, meanings in symbols.collected().items():
+        assert symbols.cell(meanings[paper])
+        for _, here, meaning in meanings[paper]:
+            assert here and len(re.findall(r"[A-Za-z]{2,}", meaning)) >= 2, (letter, meaning)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_names_in_the_list_are_names_of_the_code(paper):
+    """A cell that names what is not there is wrong: every name stands in the room or in `nets`."""
+    room = Path(symbols.room(paper).__file__).parent
+    code = " ".join(re.sub(r'^r?""".*?"""', "", path.read_text(encoding="utf-8"), flags=re.S)
+                    for folder in (room, PACKAGE / "nets", PACKAGE / "optimizers")
+                    for path in folder.rglob("*.py"))
+    words = set(re.findall(r"\w+", code))
+    for letter, meanings in symbols.collected().items():
+        for _, here, _ in meanings[paper]:
+            for name in re.findall(r"``([^`]*)``", here):
+                for word in re.findall(r"[A-Za-z_]\w+", re.sub(r'"[^"]*"', "", name)):
+                    assert word in words, (letter, here)
