@@ -121,8 +121,8 @@ def literal_step(net, at):
           statement="T S+ is applied through S^T S or S S^T, regularised or not, and never formed.",
           formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
           kind="identity", verdict="holds", ours=True,
-          implements=(Stated(features.fit, "weight", "reached", "bias"), gram.filtered,
-                      gram.gram_matrix), uses=("16",))
+          implements=(gram.through_gram, Stated(features.fit, "weight", "reached", "bias"),
+                      gram.filtered, gram.gram_matrix), uses=("16",))
 def extension_gram(rng):
     claims = []
     for name, shape in (("n < d'", (5, 9)), ("n > d'", (9, 4))):
@@ -132,6 +132,9 @@ def extension_gram(rng):
                  "truncate": np.where(s >= 0.5 * s[0], 1 / s, 0),
                  "damp": 1 / (s + 0.5 * s[0]),
                  "tikhonov": s / (s**2 + 0.5 * s[0] ** 2)}
+        claims.append(Equal("damped, through the eigenvalues of S^T S",
+                            gram.through_gram(E.T, F.T, lambda t: 1 / (t + 0.5 * s[0] ** 2)),
+                            (E.T @ U) * forms["tikhonov"] @ Vt, 1e-9, case=name))
         for form, f in forms.items():
             expected = (E.T @ U) * f @ Vt
             for way in ("gram", "svd"):
