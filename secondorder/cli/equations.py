@@ -38,6 +38,7 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
 
+  secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
   secondorder show --load mine.py my-paper 1        your own paper, from a file or module
@@ -86,6 +87,8 @@ def add(commands):
     parser.add_argument("--tex", action="store_true", help="formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
                         help="print one object: what verify --json says, and the formulas")
+    parser.add_argument("--path", action="store_true",
+                        help="a reading path through PAPER: ten stations with minutes")
     load_option(parser)
     parser.set_defaults(run=show)
 
@@ -184,6 +187,9 @@ def show(options):
     load(options.load)
     load_here(options.paper)
     paper, label = _asked(options)
+    if options.path:
+        print(_path(options, paper, label))
+        return 0
     if paper is not None and not options.json:
         listing = _anywhere(paper, " ".join([options.paper, *options.label]))
         if listing:
@@ -203,6 +209,17 @@ def show(options):
         for name, count in _rooms():
             print(f"{name:<26} {count} labels")
     return 0
+
+
+def _path(options, paper, label):
+    """A paper's reading path."""
+    from secondorder.ledger import reading_path
+    from secondorder.ledger.registry import REGISTRY
+
+    if paper is None or label or options.json or options.more or options.tex:
+        raise ValueError("--path is about one paper: it goes with PAPER, and without LABEL, "
+                         "--json, --more and --tex")
+    return reading_path.shown(REGISTRY.key(paper))
 
 
 def _anywhere(paper, text):

@@ -23,6 +23,20 @@ def parameters_as_printed(widths):
     return sum(m * (n + 1) for m, n in pairs(widths))
 
 
+def storage_of_newton(widths):
+    """Entries of Newton's matrix as the paper has them: (sum_t n_{t-1} (n_t + 1))^2."""
+    return sum(below * (own + 1) for below, own in pairs(widths)) ** 2
+
+
+def propagation_of_batch(widths, samples):
+    """Operations of (6), corrected, with the outer products of the slopes.
+
+        sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + samples * sum_{t=1}^{k-1} n_t^2
+    """
+    return (sum(below * own * (below + own) for below, own in pairs(widths)[1:])
+            + samples * sum(hidden * hidden for hidden in widths[1:-1]))
+
+
 def propagation(widths):
     """Table 1, corrected, operations of Eq. (6): sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t).
 

@@ -125,6 +125,11 @@ def _deltas(evaluation, score):
     return [unit.delta for unit in linear(units(evaluation, chain.output_gradients(saved, score)))]
 
 
+def fisher_of_expectations(h, g):
+    """E_i[h h^T] (x) E_i[g g^T], for E_i[(h h^T) (x) (g g^T)], over the columns of W (n, m)."""
+    return np.kron(mean_outer(h), mean_outer(g))
+
+
 def fisher_block(h_mu, g_mu, h_nu, g_nu):
     """Block (mu, nu) of one instance's Fisher matrix over Vec(W^mu) and Vec(W^nu).
 

@@ -117,6 +117,15 @@ def monotone_bound(W, H, lipschitz):
     return lipschitz_bound(W, H, lipschitz) / 4
 
 
+def carried_bound(W, error_above, slope):
+    """How large an error above is one step down, at most, in the Frobenius norm.
+
+        max_r E_i[h'_ir^2] ||W||_2^2 ||Delta||_F
+    """
+    largest = np.max(np.mean(slope**2, axis=0))
+    return largest * np.linalg.norm(W, 2) ** 2 * np.linalg.norm(error_above)
+
+
 def recursive_bound(error_above, W, H, slope):
     """Bound on ||E[H^{t-1}] - (6)||_F where what (6) is fed with is off by `error_above`.
 

@@ -19,6 +19,35 @@ def output_hessians(loss, p, y):
     return loss.hessian(p, y)
 
 
+def block_diagonal(blocks):
+    """diag(E_i[Hess_W1], E_i[Hess_b1], ..., E_i[Hess_bk]): the blocks of weights and biases."""
+    ends = np.cumsum([len(block) for block in blocks])
+    matrix = np.zeros((ends[-1], ends[-1]))
+    for block, end in zip(blocks, ends):
+        matrix[end - len(block):end, end - len(block):end] = block
+    return matrix
+
+
+def bias_gradients_below(W, g, slope):
+    """Gradient in b^{t-1} from that in b^t: diag(h'_i) W^T g_i, (S, m)."""
+    return np.einsum("sr,qr,sq->sr", slope, W, g)
+
+
+def bias_gradient_entry(W, g, slope, r):
+    """Supplement B (ii), corrected, entry r: [h'_i]_r [W^T]_r. g_i, (S,)."""
+    return slope[:, r] * (g @ W.T[r])
+
+
+def second_order_part(W, g, second_derivative, r):
+    """Supplement C, Part 1, corrected: ([h''_i]_r [W^T]_r. g_i) e_r, (S, m)."""
+    return (second_derivative[:, r] * (g @ W.T[r]))[:, None] * np.eye(W.shape[1])[r]
+
+
+def gauss_newton_below(W, H, slope):
+    """Eq. (4b) without its diagonal: diag(h'_i) W^T H_i W diag(h'_i), (S, m, m)."""
+    return slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+
+
 def hidden_hessians(W, H, g, slope, second_derivative):
     """Eq. (4b): H_i^{t-1} = diag(h'_i) W^T H_i W diag(h'_i) + diag(h''_i (.) W^T g_i), (S, m, m).
 

@@ -189,3 +189,11 @@ def _filled_up(y, least):
     fill = least * np.sqrt(max(1 - others @ others, 0.0))
     y[0] = fill if y[0] >= 0 else -fill
     return y
+
+
+def joint_model(a, Q, norms, sigma, s):
+    """What rates s (K,) of the layers make of the model: a^T s + s^T Q s / 2 + sigma |s|^3 / 6.
+
+    |s|^2 = sum_k |g_k|^2 s_k^2
+    """
+    return a @ s + s @ Q @ s / 2 + sigma / 6 * np.sum(norms**2 * s**2) ** 1.5

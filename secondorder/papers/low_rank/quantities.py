@@ -181,3 +181,33 @@ def lambda_(sample, k):
     """
     identity = np.eye(len(sample.z[k]), dtype=sample.p.dtype)
     return np.einsum("mr,ms,m->mrs", identity, identity, sample.second_derivative[k])
+
+
+def output(u, v):
+    """Eq. (13), and what section 2 means: p^j = u_i^j v^(n),i, (C,)."""
+    return np.einsum("ji,i->j", u, v)
+
+
+def cross_entropy(y, y_hat):
+    """Eq. (15): f = -y^l ln y_hat^l, for every row."""
+    return -np.sum(y * np.log(y_hat), axis=-1)
+
+
+def alpha_composed(sample, k, l, m):
+    """Eq. (22), left side: alpha_j_l^(k,l),j_k alpha_j_m^(l,m),j_l, (d_k, d_m)."""
+    return alpha(sample, k, l) @ alpha(sample, l, m)
+
+
+def alpha_split(sample, k, r, l):
+    """Eq. (69), right side: alpha_b^(k,r),j alpha_a^(r,r-1),b alpha_m^(r-1,l),a, (d_k, d_l)."""
+    return alpha(sample, k, r) @ alpha(sample, r, r - 1) @ alpha(sample, r - 1, l)
+
+
+def number_of_etas(n):
+    """How many eta between n hidden layers are neither zero nor diagonal: n (n - 1) / 2."""
+    return n * (n - 1) / 2
+
+
+def number_of_products(n):
+    """Products of weights and eta for (39), with n hidden layers: n (n + 1) / 2."""
+    return n * (n + 1) / 2

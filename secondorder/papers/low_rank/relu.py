@@ -112,3 +112,31 @@ def block_ww(sample, k, r):
     """
     second_order = np.einsum("l,lm,mijst->ijst", sample.f_p, sample.u, d2v_dw_dw(sample, k, r))
     return through_outputs(sample, k, r) + second_order  # (5), (36)
+
+
+def directional_curvature(sample, omega, phi):
+    """Eq. (39), corrected, line by line: g^T H g of one sample, for A'' = 0.
+
+    Parameters
+    ----------
+    sample : Quantities
+    omega : array like u
+        With a column more where there is a bias.
+    phi : list of arrays
+        By layer, as ``sample.w``; phi[0] is None.
+    """
+    f_p, f_pp, u, v, n = sample.f_p, sample.f_pp, sample.u, sample.v_bar, sample.n
+    total = np.einsum("ij,is,j,t,st->", omega, f_pp, v[n], v[n], omega, optimize=True)
+    for k in range(1, n + 1):
+        of_n = eta(sample, n, k)
+        total += 2 * np.einsum("ij,i,js,t,st->", omega, f_p, eta_bar(sample, n, k), v[k - 1],
+                               phi[k], optimize=True)
+        total += 2 * np.einsum("ij,il,j,lm,ms,t,st->", omega, f_pp, v[n], u, of_n, v[k - 1],
+                               phi[k], optimize=True)
+        for r in range(1, n + 1):
+            total += np.einsum("ij,lq,lm,mi,j,qa,as,t,st->", phi[k], f_pp, u, of_n, v[k - 1], u,
+                               eta(sample, n, r), v[r - 1], phi[r], optimize=True)
+        for r in range(1, k):
+            total += 2 * np.einsum("ij,l,lm,mi,js,t,st->", phi[k], f_p, u, of_n,
+                                   eta_bar(sample, k - 1, r), v[r - 1], phi[r], optimize=True)
+    return total

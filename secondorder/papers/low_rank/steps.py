@@ -205,3 +205,35 @@ def flat_limit_as_printed(g_dot_grad, g_H_g, g_norm, sigma):
     """Eq. (41), second case as printed: sqrt(2 a / c), with a < 0 under the root."""
     with np.errstate(invalid="ignore"):
         return np.sqrt(2 * g_dot_grad / cubic_weight(g_norm, sigma))
+
+
+def both_roots(g_dot_grad, g_H_g, g_norm, sigma):
+    """Eq. (9) as it stands, both signs: (-h -+ sqrt(h^2 - 2 a c)) / c with c = sigma |g|^3."""
+    c = cubic_weight(g_norm, sigma)
+    root = np.sqrt(g_H_g**2 - 2 * g_dot_grad * c)
+    return (-g_H_g - root) / c, (-g_H_g + root) / c
+
+
+def reciprocal_root(g_dot_grad, g_H_g, g_norm, sigma):
+    """The positive root for a < 0 without a cancellation, where nothing overflows.
+
+    2 |a| / (h + sqrt(h^2 + 2 |a| c))  for h >= 0,   (-h + sqrt(h^2 + 2 |a| c)) / c  for h < 0
+    """
+    a, h, c = abs(g_dot_grad), g_H_g, cubic_weight(g_norm, sigma)
+    root = np.sqrt(h**2 + 2 * a * c)
+    return 2 * a / (h + root) if h >= 0 else (-h + root) / c
+
+
+def moved(weights, rate, direction):
+    """Eqs. (42), (43): u + alpha omega, and w^(k) + alpha phi^(k)."""
+    return weights + rate * direction
+
+
+def mean_step(rates, directions):
+    """First option: E[alpha_j g_j], from rates (S,) and directions (S, P)."""
+    return np.mean(rates[:, None] * directions, axis=0)
+
+
+def mean_rate_times_mean_direction(rates, directions):
+    """Second option: E[alpha_j] E[g_j], from rates (S,) and directions (S, P)."""
+    return np.mean(rates) * np.mean(directions, axis=0)

@@ -151,3 +151,23 @@ def decrease(loss, W_dot, W_ddot, rate):
 def step(W_dot, W_ddot):
     """The change of every weight after (9): dw_ij = -(1 / W_ddot_ij) W_dot_ij."""
     return -1 / W_ddot * W_dot
+
+
+# -- beyond the paper ------------------------------------------------------------------------------
+
+def sum_rule(Z_L, u_L, activations):
+    """The sum of all W_ddot: sum_si Z_si u_si at the outputs, and what the activations add.
+
+        sum over activations, sj of (Z_sj^(l) - |slope_sj| Z_sj^(l+1)) u_sj^(l)
+
+    Parameters
+    ----------
+    activations : list of (Z^(l), slope, Z^(l+1), u^(l)), arrays (S, m_l)
+    """
+    added = (np.sum((Z - np.abs(slope) * Z_above) * u) for Z, slope, Z_above, u in activations)
+    return np.sum(Z_L * u_L) + sum(added)
+
+
+def implicit_step(W_dot, W_ddot, w, rate, mu):
+    """The step with a penalty (mu / 2) w^2: dw = -(W_dot + mu w) / (W_ddot / rate + mu)."""
+    return -(W_dot + mu * w) / (W_ddot / rate + mu)

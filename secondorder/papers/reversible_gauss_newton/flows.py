@@ -23,6 +23,21 @@ def error_rate(H, J, theta_rate):
     return H @ (J @ theta_rate)
 
 
+def function_rate(J, theta_rate):
+    """Eq. (4), left side: d f / dt = J d theta / dt, which is to be -eps."""
+    return J @ theta_rate
+
+
+def gauss_newton_error_rate(J, eps):
+    """Eq. (25): d eps / dt = -J J+ eps, along (23) and for H = I."""
+    return -J @ np.linalg.pinv(J) @ eps
+
+
+def error_flow(eps):
+    """Eqs. (11), (26), (27): d eps / dt = -eps."""
+    return -eps
+
+
 def generalised_flow(J, H, eps):
     """Eq. (21) at alpha = 1:
 
@@ -58,6 +73,28 @@ def euler(field, start, rate, steps):
     return np.array(points)
 
 
+def gap(eps, first, second, start, alpha, time):
+    """Theorem 4.3, Eq. (9), left side: |eps(theta^(1)_t) - eps(theta^(2)_t)|.
+
+    Both iterations are (8), theta_{i+1} = theta_i - alpha J^-| eps, with a right inverse each.
+
+    Parameters
+    ----------
+    eps : callable
+        theta -> eps(theta).
+    first, second : callable
+        theta -> -J^-| eps at theta.
+    """
+    steps = round(time / alpha)
+    one, two = euler(first, start, alpha, steps)[-1], euler(second, start, alpha, steps)[-1]
+    return np.linalg.norm(eps(one) - eps(two))
+
+
+def order(alphas, gaps):
+    """Theorem 4.3, Eq. (9), right side: the k of O(alpha^k), the slope of log gap in log alpha."""
+    return np.polyfit(np.log(alphas), np.log(gaps), 1)[0]
+
+
 def euler_bound(rate, K, lipschitz, time):
     """The right sides of Eqs. (28) and (29), with K = 2 L / max |d^2 theta / dt^2|:
 
@@ -80,6 +117,11 @@ def split_error(first, second, between):
         Distance of the two flows in eps: 0, as both flows have the same f(t).
     """
     return first + between + second
+
+
+def split_by_parameters(lipschitz_eps, first_off, second_off):
+    """Eq. (31): L_eps |theta_1 - theta_1(t)| + 0 + L_eps |theta_2 - theta_2(t)|."""
+    return lipschitz_eps * first_off + 0 + lipschitz_eps * second_off
 
 
 def total_bound(rate, K, K_other, lipschitz, lipschitz_other, lipschitz_eps, time):

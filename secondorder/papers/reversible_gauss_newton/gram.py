@@ -183,3 +183,18 @@ def pivoted_inverse(G, floor):
         return a
 
     return GramInverse(solve, int(rank), int(rank), 0.0, floor**2, lambda E, scaled=False: 0.0)
+
+
+def through_gram(T, S, f):
+    """T S+, regularised or not, from the eigenvalues of S^T S = Q Lambda Q^T.
+
+        T Q f(Lambda) Q^T S^T,  f(lambda) = 1 / lambda for the exact one
+
+    Parameters
+    ----------
+    T : (h, n) array
+    S : (d', n) array
+    f : callable
+    """
+    eigenvalues, Q = np.linalg.eigh(S.T @ S)
+    return T @ Q @ np.diag(f(eigenvalues)) @ Q.T @ S.T

@@ -155,6 +155,11 @@ def back_from_the_end(block_states):
     return jacobians[::-1]
 
 
+def surjective(J):
+    """Assumptions 4.1 and 4.2: rank J = n d_y, the number of rows."""
+    return np.linalg.matrix_rank(J) == len(J)
+
+
 def layer_jacobians(block_states):
     """The Jacobian of every block, in half order, Eqs. (13) and (33):
 

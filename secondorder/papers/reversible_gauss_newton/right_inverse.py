@@ -87,6 +87,28 @@ def remainder(state):
     return BA_plus - projection_of_columns(state.S2, half) @ BA_plus
 
 
+def layer_product(state):
+    """The middle of Eq. (47), corrected: J_l J_l^-| without the network above and its inverse.
+
+        [[[S1+ S1]^T kron I, 0], [Lambda, [S2+ S2]^T kron I]]
+    """
+    first, second = (projection_of_columns(S, len(state.W1)) for S in (state.S1, state.S2))
+    return np.block([[first, np.zeros_like(first)], [remainder(state), second]])
+
+
+def with_identity(outer, back):
+    """Eq. (52): (d x_L / d x^(1)_l, d x_L / d x^(2)_l) [[I, 0], [0, I]] times the inverse's halves.
+    """
+    one, none = np.eye(len(back) // 2), np.zeros((len(back) // 2,) * 2)
+    return outer @ np.block([[one, none], [none, one]]) @ back
+
+
+def by_halves(outer, back):
+    """Eq. (53): sum over both halves k of (d x_L / d x^(k)_l) (d x^(k)_l / d x_L)."""
+    half = len(back) // 2
+    return outer[:, :half] @ back[:half] + outer[:, half:] @ back[half:]
+
+
 class Deltas(NamedTuple):
     """Delta^(1)_l and Delta^(2)_l of one block, (d/2, d')."""
 
@@ -112,6 +134,14 @@ def second_delta(e2, state, delta1):
     half, samples = e2.shape
     bracket = vec(e2) - cross_derivative(state) @ vec(delta1)
     return unvec(bracket, half, samples) @ np.linalg.pinv(state.S2)  # (17), (57)
+
+
+def swept_deltas(e1, S1, e2_below, S2):
+    """Both matrices from one inverse sweep, for independent features.
+
+        Delta^(1)_l = e^(1)_l S1+,   Delta^(2)_l = e^(2)_{l-1} S2+
+    """
+    return Deltas(e1 @ np.linalg.pinv(S1), e2_below @ np.linalg.pinv(S2))
 
 
 def deltas(block_states, eps):

@@ -1,8 +1,13 @@
-"""Gauss-Newton steps from a dense Jacobian: Eqs. (2), (5)-(8), (19). All return what is added at
-alpha = 1.
+"""Gauss-Newton steps from a dense Jacobian: Eqs. (1), (2), (5)-(8), (19). All steps return what is
+added at alpha = 1.
 """
 
 import numpy as np
+
+
+def objective(losses):
+    """Eq. (1): L = sum_i l(y_i, f(x_i, theta)), from the losses (n,) of the samples."""
+    return np.sum(losses)
 
 
 def gradient_step(J, eps):
@@ -48,6 +53,16 @@ def right_inverse_step(J_right, eps):
 def functional_generalised(J, H, eps):
     """Eq. (19): d = -J+ H^{-1} eps"""
     return -np.linalg.pinv(J) @ np.linalg.solve(H, eps)
+
+
+def pinv_of_generalised(J, H):
+    """Appendix A, for a surjective J and H > 0: (J^T H J)+ = J+ H^{-1} J^{T+}"""
+    return np.linalg.pinv(J) @ np.linalg.solve(H, np.linalg.pinv(J.T))
+
+
+def kernel_step(J, eps):
+    """The step (5) from the kernel J J^T: d = -J^T (J J^T)^{-1} eps"""
+    return -J.T @ np.linalg.solve(J @ J.T, eps)
 
 
 def cross_entropy_newton(p, y):

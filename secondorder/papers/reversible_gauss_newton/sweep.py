@@ -230,3 +230,11 @@ def shortest(squared_lengths):
     """
     c = 1 / squared_lengths
     return c / c.sum()
+
+
+def order_of_cost(L, n, d):
+    """Multiply-adds of a step, up to a factor, for a bottleneck of the order of d:
+
+        L n d^2 + L n^2 d
+    """
+    return L * n * d**2 + L * n**2 * d

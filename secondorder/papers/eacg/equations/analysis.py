@@ -52,7 +52,8 @@ def same_numbers(*rows):
                     "one for every output.)",
           formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
           kind="claim", verdict="holds",
-          implements=(complexity.parameters, complexity.storage_of_blocks), uses=("u-newton",))
+          implements=(complexity.storage_of_newton, complexity.parameters,
+                      complexity.storage_of_blocks), uses=("u-newton",))
 def u_space(rng):
     network = mlp(WIDTHS, rng=rng)
     blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in network.layers[::2])
@@ -65,7 +66,9 @@ def u_space(rng):
                  3846810),
                 ("entries of the diagonal blocks", complexity.storage_of_blocks(WIDTHS), blocks),
                 ("the sum as printed, by loops", complexity.parameters_as_printed(WIDTHS),
-                 sum(m * n + m for m, n in complexity.pairs(WIDTHS)))),
+                 sum(m * n + m for m, n in complexity.pairs(WIDTHS))),
+                ("entries of the whole matrix as printed", complexity.storage_of_newton(WIDTHS),
+                 complexity.parameters_as_printed(WIDTHS) ** 2)),
             Property("ImageNet-10: as Cifar-10 above", complexity.IMAGENET_10[1:],
                      complexity.CIFAR_10[1:]),
             Property("pixels of three colours", complexity.IMAGENET_10[0], 224 * 224 * 3),
@@ -106,18 +109,22 @@ def u_space_11a(rng):
           corrected=r"O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)] + |\text{Batch}| "
                     r"\sum_{t=1}^{k-1} n_t^2)",
           kind="claim", verdict="erratum", weight="substance",
-          implements=(complexity.propagation, complexity.ea_cg, complexity.slopes,
+          implements=(complexity.propagation_of_batch, complexity.propagation, complexity.ea_cg,
+                      complexity.slopes,
                       complexity.propagation_in_text), uses=("6", "11b"))
 def u_time(rng):
     without = sum(multiplications(through_weights, (n, m), (n, n))
                   for m, n in complexity.pairs(WIDTHS)[1:])
     batches, products = (10, 100, 1000), complexity.propagation(WIDTHS)
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
-    corrected = [float(products + complexity.slopes(WIDTHS, S)) for S in batches]
+    corrected = [float(complexity.propagation_of_batch(WIDTHS, S)) for S in batches]
+    slopes = [float(complexity.slopes(WIDTHS, S)) for S in batches]
     text = complexity.propagation_in_text(WIDTHS)
     return [*same_numbers(
                 ("products with W, counted in the layers' rules", products, without),
                 ("with the outer products of the slopes, three batches", corrected, counted),
+                ("outer products of the slopes, three batches", slopes,
+                 [c - float(products) for c in counted]),
                 ("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
                  4 * counted_products(WIDTHS)),
                 ("the text's sum has the inputs too: nothing is carried there, an order allows it",
@@ -153,7 +160,8 @@ WIDE = (60, 50, 40, 30)
           corrected=r"O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times "
                     r"\sum_{t=1}^{k-1} n_t^2)",
           kind="claim", verdict="erratum", weight="substance",
-          implements=(complexity.propagation, complexity.slopes, complexity.fisher,
+          implements=(complexity.propagation_of_batch, complexity.propagation, complexity.slopes,
+                      complexity.fisher,
                       complexity.kfi, complexity.ea_cg, complexity.storage_of_kfi,
                       complexity.storage_of_ea_cg, complexity.propagation_in_table,
                       complexity.propagation_in_table_of_gauss_newton),
@@ -169,6 +177,8 @@ def table_1(rng):
     return [*same_numbers(
                 ("carrying a curvature down, 9 instances, counted in the layers' rules",
                  complexity.propagation(WIDE) + complexity.slopes(WIDE, 9),
+                 counted_propagation(WIDE, 9)),
+                ("the same as one sum", complexity.propagation_of_batch(WIDE, 9),
                  counted_propagation(WIDE, 9)),
                 ("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher),
                 ("KFI: the products of its direction, counted, and two inverses at n^3",

@@ -23,7 +23,8 @@ LIPSCHITZ = MONOTONE | {"sin": 1.0}
                   r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
           kind="approximation", verdict="conditional", condition=ALIKE,
-          implements=(hessians.mean_outer, hessians.cov_t), uses=())
+          implements=(curvatures.fisher_of_expectations, hessians.mean_outer, hessians.cov_t),
+          uses=())
 def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
     h, g = case.inputs(1), case.deltas(1)
@@ -31,7 +32,7 @@ def u_expect(rng):
 
     def sides(h):
         return (reference.mean_kron(h, outer),
-                reference.kron(hessians.mean_outer(h), hessians.mean_outer(g)),
+                curvatures.fisher_of_expectations(h, g),
                 hessians.cov_t(h, outer))
 
     whole, product, covariance = sides(h)

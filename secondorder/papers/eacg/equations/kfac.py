@@ -53,7 +53,8 @@ def u_fisher(rng):
                   r"\otimes \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} "
                   r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
           kind="definition", verdict="definition",
-          implements=(curvatures.fisher, hessians.mean_outer), uses=("u-fisher", "u-expect"))
+          implements=(curvatures.fisher_of_expectations, curvatures.fisher, hessians.mean_outer),
+          uses=("u-fisher", "u-expect"))
 def u_fisher_labels(rng):
     draws, usual = 400, cases.case(rng, "tanh", "softmax")
     claims = []
@@ -71,7 +72,10 @@ def u_fisher_labels(rng):
                     f"sampled minus exact against six standard deviations of {draws} draws",
                     np.abs(sampled[t - 1] - models), 6 * deviation / np.sqrt(draws),
                     case=case.named(t)))
-    return [*claims, Case(g=given)]
+    h, g = usual.inputs(1), reference.bias_gradients(usual, 1)
+    loops = reference.kron(reference.second_moment(h), reference.second_moment(g))
+    return [*claims, Equal("the product of both means, by loops",
+                           curvatures.fisher_of_expectations(h, g), loops, 1e-12), Case(g=given)]
 
 
 def of_the_model(case, t):

@@ -45,7 +45,7 @@ def relu_case(rng):
                   r"(\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + "
                   r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(curvatures.gauss_newton, kronecker_inverse.direction, direction),
+          implements=(kronecker_inverse.direction, curvatures.gauss_newton, direction),
           uses=("6", "12", "u-kfi"))
 def u_kfra(rng):
     claims = []
@@ -70,7 +70,8 @@ def u_kfra(rng):
                     "the Gauss-Newton matrix is the Hessian.",
           formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
           kind="claim", verdict="conditional", condition=WITHIN, ours=True,
-          implements=(hessians.gauss_newton_step, hessians.mean_of_instances),
+          implements=(hessians.gauss_newton_below, hessians.gauss_newton_step,
+                      hessians.mean_of_instances),
           uses=("4b", "u-kfra"))
 def u_kfra_hessian(rng):
     case = relu_case(rng)
@@ -81,6 +82,11 @@ def u_kfra_hessian(rng):
     return [Equal("one activation", hessians.gauss_newton_step(unit, H),
                   [np.diag(row) @ one @ np.diag(row) for row, one in zip(unit.saved.slope, H)],
                   1e-13),
+            Equal("layer 2 from the exact Hessians above, instance by instance, by differences",
+                  hessians.gauss_newton_below(case.weights(3).astype(float),
+                                              reference.bias_hessians(case, 3),
+                                              reference.slopes(case, 2)[0]),
+                  reference.bias_hessians(case, 2), 1e-6),
             *(Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
                     reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
               for t in (3, 2, 1)),

@@ -41,7 +41,8 @@ def u_loss(rng):
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
                   r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
-          kind="definition", verdict="definition", implements=hessians.mean_weight_hessian,
+          kind="definition", verdict="definition",
+          implements=(hessians.block_diagonal, hessians.mean_weight_hessian),
           uses=("u-loss",))
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
@@ -49,7 +50,11 @@ def u_block(rng):
     whole = np.mean([reference.instance_hessian(case, s, reference.all_places(case, t))
                      for s in range(len(case.x))], axis=0)
     mine, n = hessians.mean_weight_hessian(case.inputs(t), H), H.shape[1]
-    return [Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
+    blocks = hessians.block_diagonal([mine, H.mean(axis=0)])
+    kept = np.zeros_like(whole)
+    kept[:-n, :-n], kept[-n:, -n:] = whole[:-n, :-n], whole[-n:, -n:]
+    return [Equal("both blocks on one diagonal, by differences", blocks, kept, DIFFERENCES),
+            Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
                   DIFFERENCES),
             Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),
             Property("weights and bias of one layer are coupled, and that is dropped",
@@ -83,7 +88,8 @@ HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation a
                   \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
                   \end{aligned}""",
           kind="identity", verdict="holds",
-          implements=(Linear.input_gradient, Activation.input_gradient, Linear.parameter_gradients),
+          implements=(hessians.bias_gradients_below, Linear.input_gradient,
+                      Activation.input_gradient, Linear.parameter_gradients),
           uses=("b-ii", "u-loss"))
 def u_backprop(rng):
     def claim(case, t):
@@ -97,7 +103,13 @@ def u_backprop(rng):
                                      1e-12, t))
         return claims
 
-    return back_propagation(rng, (1, 2, 3), claim)
+    below = [case.equal("one step down, by complex steps",
+                        hessians.bias_gradients_below(case.weights(3).astype(float),
+                                                      reference.bias_gradients(case, 3),
+                                                      reference.slopes(case, 2)[0]),
+                        reference.bias_gradients(case, 2), 1e-12, 2)
+             for case in cases.variety(rng)]
+    return [*below, *back_propagation(rng, (1, 2, 3), claim)]
 
 
 @equation(PAPER, "b-ii",
@@ -139,15 +151,17 @@ def u_backprop(rng):
           corrected=r"""\frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r} =
                   [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.} \nabla_{\mathbf{b}^k} \xi_i""",
           kind="proof-step", verdict="erratum", weight="misprint",
-          implements=(Linear.input_gradient, Activation.input_gradient), uses=())
+          implements=(hessians.bias_gradient_entry, Linear.input_gradient,
+                      Activation.input_gradient), uses=())
 def b_ii(rng):
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
         W, above = case.weights(3).astype(float), reference.bias_gradients(case, 3)
         slope = reference.slopes(case, 2)[0]
-        by_rows, by_sums = np.zeros((2, *slope.shape))
+        by_rows = np.stack([hessians.bias_gradient_entry(W, above, slope, r)
+                            for r in range(slope.shape[1])], axis=1)
+        by_sums = np.zeros(slope.shape)
         for i, r in np.ndindex(slope.shape):
-            by_rows[i, r] = slope[i, r] * (W.T[r] @ above[i])
             by_sums[i, r] = sum(above[i, s] * W[s, r] * slope[i, r] for s in range(len(W)))
         claims += [case.equal("rows of W^T", case.deltas(2), by_rows, 1e-12),
                    case.equal("the sum over s", case.deltas(2), by_sums, 1e-12)]
@@ -206,7 +220,8 @@ def equation_4b(rng):
           corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
                   \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
           kind="proof-step", verdict="erratum", weight="misprint",
-          implements=hessians.hidden_hessians, uses=("u-backprop", "b-ii"))
+          implements=(hessians.second_order_part, hessians.hidden_hessians),
+          uses=("u-backprop", "b-ii"))
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, g, saved, W = case.exact()[1], case.deltas(2), case.hidden(1), case.weights(2)
@@ -216,9 +231,12 @@ def c_ii(rng):
         part_1[s, r, r] = saved.curvature[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
         printed[s, r, r] = saved.curvature[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
         part_2[s, r] = saved.slope[s] * (W.T @ H[s] @ (W[:, r] * saved.slope[s, r]))
+    rows = np.stack([hessians.second_order_part(W, g, saved.curvature, r)
+                     for r in range(W.shape[1])], axis=1)
     below = reference.bias_hessians(case, 1)
     bottom = cases.case(rng, "tanh", "bounded", sizes=(3, 4))
-    return [Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
+    return [Equal("Part 1, row by row against entry by entry", rows, part_1, 1e-12),
+            Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
             Equal("(4b) by differences", mine, below, DIFFERENCES),
             Property("a network of one layer: the recursion ends there, no block belongs to b^0",
                      len(bottom.exact()), 1),

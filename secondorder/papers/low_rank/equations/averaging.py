@@ -4,7 +4,7 @@ import numpy as np
 
 from ....ledger import Case, Equal, Property, equation
 from ....optimizers import SGD
-from .. import PAPER
+from .. import PAPER, steps
 from ..curvature import sample_curvatures_at
 from ..optimizer import CubicRegularization
 from .batch_cases import ROWS, batch, rows, sample_by_sample
@@ -47,18 +47,21 @@ def option(rng, averaging, expected):
           where="section 3.1: the mean of every sample's own step",
           statement="E[alpha g]: every sample's step along its own gradient, averaged.",
           formula=r"E[\alpha_j \mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged, uses=("37",))
+          kind="algorithm", verdict="holds",
+          implements=(steps.mean_step, CubicRegularization._averaged), uses=("37",))
 def option_1(rng):
-    return option(rng, "step", lambda row, g, s: -(s[:, None] * g).mean(axis=0))
+    return option(rng, "step", lambda row, g, s: steps.mean_step(s, -g))
 
 
 @equation(PAPER, "option-2",
           where="section 3.1: the mean rate times the mean direction",
           statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
           formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
-          kind="algorithm", verdict="holds", implements=CubicRegularization._averaged, uses=("37",))
+          kind="algorithm", verdict="holds",
+          implements=(steps.mean_rate_times_mean_direction, CubicRegularization._averaged),
+          uses=("37",))
 def option_2(rng):
-    claims = option(rng, "rate", lambda row, g, s: -s.mean() * g.mean(axis=0))
+    claims = option(rng, "rate", lambda row, g, s: steps.mean_rate_times_mean_direction(s, -g))
     for row in rows(rng, FEW):
         claims.append(Equal("g . grad f of the samples", sample_curvatures_at(row.at, L2)[0],
                             -np.sum(sample_steps(row)[0] ** 2, axis=1), row.tolerance,

@@ -5,7 +5,7 @@ import numpy as np
 from ....ledger import Case, Counterexample, Equal, Printed, Rate, Stated, equation
 from ....ledger.counted import counted
 from ....nets import Activation, SquaredError
-from .. import PAPER, curvature, diagonal, first_derivatives
+from .. import PAPER, curvature, diagonal, first_derivatives, quantities, relu
 from ..curvature import directional_curvature_at
 from ..rules import ActivationRule, LinearRule
 from . import reference
@@ -83,7 +83,8 @@ def tangents(at, direction, h=1e-6):
                         \phi_t^{(r),s} \end{aligned}""",
           condition=(ONE_SAMPLE, STRAIGHT),
           uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
-          implements=(curvature.by_explicit_eta, LinearRule.along, ActivationRule.along,
+          implements=(relu.directional_curvature, curvature.by_explicit_eta, LinearRule.along,
+                      ActivationRule.along,
                       curvature.curvature_as_printed,
                       Stated(curvature.directional_curvature_at, "1")))
 def equation_39(rng):
@@ -103,6 +104,9 @@ def equation_39(rng):
                                  row.at, row.direction, "printed")[1]
                              + hidden_pairs(row) + second_order_terms(row), row, 1e-7)
                for row in rows(rng) if row.at.network.dtype == "float64"]
+    row = batch(rng, "relu")
+    claims.append(against_dense("corrected, line by line, averaged over samples, against the dense "
+                                "Hessian", line_by_line(row), row, row.tolerance))
     row = batch(rng)
     expected, scale = row.curvature
     printed = directional_curvature_at(row.at, row.direction, "printed")[1]
@@ -110,6 +114,17 @@ def equation_39(rng):
             Equal("as printed plus what it lacks, by differences", printed + hidden_pairs(row),
                   expected, 1e-7, scale=scale),
             Case(direction=row.direction, x=row.at.x)]
+
+
+def line_by_line(row):
+    """The mean over samples of the literal (39), biases in a column behind the weights."""
+    net, pieces = row.at.network, [None]
+    for layer, where in zip(net.layers, net.slices):
+        if layer.size:
+            weight, *bias = layer.split(row.direction[where])
+            pieces.append(np.hstack([weight, *(b[:, None] for b in bias)]))
+    return np.mean([relu.directional_curvature(quantities.quantities(row.at, s), pieces[-1],
+                                               pieces[:-1]) for s in range(row.at.samples)])
 
 
 def second_order_terms(row):
@@ -203,7 +218,8 @@ def table_2(rng):
           formula=r"\frac{n(n+1)}{2} \text{ products with weights and } \eta",
           condition=EVERY_ETA,
           kind="claim", verdict="conditional", ours=True,
-          implements=(curvature.by_explicit_eta, curvature.directional_curvature_at),
+          implements=(quantities.number_of_products, curvature.by_explicit_eta,
+                      curvature.directional_curvature_at),
           uses=("38", "39"))
 def u_depth(rng):
     depths, every, one, claims = np.array([16, 32, 64]), [], [], []
@@ -220,7 +236,7 @@ def u_depth(rng):
         claims.append(Equal("both are the same curvature", *curvatures, 1e-9, case=f"{n} layers"))
     return [*claims,
             Equal("products of weights and eta, counted", np.array(every, float),
-                  depths * (depths + 1.0) / 2, 1e-12),
+                  [quantities.number_of_products(n) for n in depths], 1e-12),
             # n (n + 1) = (n + 1/2)^2 - 1/4: from 16 to 64 layers the order is 2 within 7e-4
             Rate("every eta: products against depth", depths + 0.5, every, order=2,
                  tolerance=0.003),

@@ -73,12 +73,15 @@ def equation_14(rng):
 @equation(PAPER, "15",
           statement="The cross-entropy of labels and softmax.",
           formula=r"f = -y^l \ln \hat{y}^l",
-          kind="definition", verdict="holds", implements=SoftmaxCrossEntropy.value, uses=("14",))
+          kind="definition", verdict="holds",
+          implements=(quantities.cross_entropy, SoftmaxCrossEntropy.value), uses=("14",))
 def equation_15(rng):
     p, y = rng.normal(size=(3, 4)), rng.dirichlet(np.ones(4), 3)
     by_hand = [sum(-t * np.log(np.exp(a) / sum(np.exp(row))) for t, a in zip(target, row))
                for target, row in zip(y, p)]
-    return [Equal("against its formula", SoftmaxCrossEntropy().value(p, y), by_hand, 1e-14),
+    return [Equal("the formula, of a softmax, by loops",
+                  quantities.cross_entropy(y, softmax(p)), by_hand, 1e-14),
+            Equal("against its formula", SoftmaxCrossEntropy().value(p, y), by_hand, 1e-14),
             Case(p=p, y=y)]
 
 

@@ -46,7 +46,8 @@ def extension_per_sample(rng):
           formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
                       \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
           kind="optimality", verdict="holds", ours=True,
-          implements=(coupling.coupled_rates, coupling.layer_products, coupling.block_products),
+          implements=(coupling.joint_model, coupling.coupled_rates, coupling.layer_products,
+                      coupling.block_products),
           uses=("8", "9"))
 def extension_layer_rates(rng):
     sigma, claims = 5.0, []
@@ -67,7 +68,7 @@ def extension_layer_rates(rng):
                        Property("places", slices == blocks, case=name)]
 
     def joint(s):
-        return a @ s + s @ Q @ s / 2 + sigma * np.linalg.norm(norms * s) ** 3 / 6
+        return coupling.joint_model(a, Q, norms, sigma, s)
 
     def derivative(k, s, h=1e-6):
         e = np.eye(len(s))[k] * h
@@ -76,7 +77,12 @@ def extension_layer_rates(rng):
     s = coupling.coupled_rates(a, Q, norms, sigma)
     single = min(joint(np.full(len(a), t)) for t in np.linspace(-2, 2, 4001))
     near = [joint(s * (1 + t * rng.normal(size=len(s)))) for t in np.geomspace(1e-3, 1, 100)]
-    return [*claims, AtMost("the joint model there against the best single rate", joint(s), single),
+    alone = [t * a[k] + t**2 * Q[k, k] / 2 + sigma * abs(t * norms[k]) ** 3 / 6
+             for k in range(len(a)) for t in (-1.0, 2.0)]
+    return [*claims, Equal("the joint model where one layer moves, against its own",
+                           [joint(t * e) for e in np.eye(len(a)) for t in (-1.0, 2.0)], alone,
+                           1e-12),
+            AtMost("the joint model there against the best single rate", joint(s), single),
             AtMost("against points around", joint(s), near),
             Equal("it is stationary, beside the directional derivatives",
                   [derivative(k, s) for k in range(len(s))], np.zeros(len(s)), 1e-6, scale=a),
@@ -92,7 +98,7 @@ def extension_layer_rates(rng):
                       = \frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma
                       \|\mathbf{g}\|^3""",
           kind="algorithm", verdict="holds", ours=True,
-          implements=(steps.descent_root, steps.step_length), uses=("37",))
+          implements=(steps.reciprocal_root, steps.descent_root, steps.step_length), uses=("37",))
 def extension_stable_step(rng):
     a, h = -rng.uniform(0.5, 1), 10.0 ** rng.uniform(4, 5)
     length, sigma = rng.uniform(0.01, 0.02), rng.uniform(1, 2)
@@ -112,6 +118,9 @@ def extension_stable_step(rng):
     edges = (steps.step_length(-1.0, 1.0, 0.0, 1.0), steps.step_length(-2.0, 4.0, 1.0, 0.0),
              steps.step_length(-2.0, -4.0, 1.0, 0.0))
     return [Equal("against the series in c", steps.step_length(a, h, length, sigma), series, 1e-14),
+            Equal("the formula against the series, and h < 0 against the roots",
+                  [steps.reciprocal_root(a, h, length, sigma) / series,
+                   steps.reciprocal_root(*other) / root], [1.0, 1.0], 1e-8),
             AtMost("the printed formula has lost four digits or more", 1e-12, lost),
             Equal("one step for directions of length 1e-120 to 1e120", scaled, np.full(7, series),
                   1e-13),

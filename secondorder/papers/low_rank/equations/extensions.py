@@ -23,7 +23,7 @@ from .reference import by_loops
                     "meets it, every block has its biases.",
           formula=r"\bar{v} = (v, 1), \quad \bar{\eta} = (\eta; 0)",
           kind="identity", verdict="holds", ours=True,
-          implements=(curved.block_ww, relu.block_uw, relu.block_uu, quantities.eta_bar),
+          implements=(quantities.eta_bar, curved.block_ww, relu.block_uw, relu.block_uu),
           uses=("78", "79", "80"))
 def extension_biases(rng):
     def block(sample, k, r):

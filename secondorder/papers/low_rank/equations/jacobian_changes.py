@@ -71,7 +71,8 @@ def equation_67(rng):
           formula=r"""\alpha_m^{(k,l),j} = \alpha_b^{(k,r),j} \alpha_a^{(r,r-1),b}
                       \alpha_m^{(r-1,l),a}""",
           condition=INSIDE,
-          kind="identity", verdict="conditional", implements=(quantities.alpha, quantities.beta),
+          kind="identity", verdict="conditional",
+          implements=(quantities.alpha_split, quantities.alpha, quantities.beta),
           uses=("22",))
 def equation_69(rng):
     case = network_case(rng, "tanh")
@@ -80,8 +81,7 @@ def equation_69(rng):
     others = [(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]
 
     def product(sample, k, l, r):
-        return (quantities.alpha(sample, k, r) @ quantities.beta(sample, r)
-                @ quantities.alpha(sample, r - 1, l))
+        return quantities.alpha_split(sample, k, r, l)
 
     def right(case, k, l, r):
         return reference.alpha(case.ws, case.sample.v[0], case.activation, k, l)

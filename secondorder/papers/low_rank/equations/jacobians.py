@@ -103,7 +103,8 @@ def at_the_end(rng):
           statement="Jacobians compose.",
           formula=r"\alpha_{j_l}^{(k,l),j_k} \alpha_{j_m}^{(l,m),j_l} = \alpha_{j_m}^{(k,m),j_k}",
           condition=IN_ORDER,
-          kind="identity", verdict="conditional", implements=quantities.alpha, uses=("21",))
+          kind="identity", verdict="conditional",
+          implements=(quantities.alpha_composed, quantities.alpha), uses=("21",))
 def equation_22(rng):
     case = network_case(rng, "tanh")
     triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
@@ -111,7 +112,7 @@ def equation_22(rng):
     others = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
 
     def product(sample, k, l, m):
-        return quantities.alpha(sample, k, l) @ quantities.alpha(sample, l, m)
+        return quantities.alpha_composed(sample, k, l, m)
 
     def right(case, k, l, m):
         return jacobian_in_output(case, k, m)

@@ -75,7 +75,7 @@ def third_derivative(row, s, h=1e-4):
                       f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=FORWARD,
           uses=("8",), kind="optimality", verdict="conditional",
-          implements=(steps.stationary_points, steps.cubic_weight))
+          implements=(steps.both_roots, steps.stationary_points, steps.cubic_weight))
 def equation_9(rng):
     claims, h = [], 1e-5
     for _ in range(3):
@@ -83,7 +83,8 @@ def equation_9(rng):
         low, high = steps.stationary_points(*case)
         a, curvature, length, sigma = case
         roots = np.sort(np.roots([sigma * length**3 / 2, curvature, a]).real)
-        claims.append(Equal("both against the roots of the quadratic", [low, high], roots, 1e-10))
+        claims += [Equal("both against the roots of the quadratic", [low, high], roots, 1e-10),
+                   Equal("the formula against the roots", steps.both_roots(*case), roots, 1e-8)]
     # with h > 0 the model's derivative at the negative root is -c s^2 = -2 (|a| + h |s|)
     case = a, curvature, length, sigma = a, abs(curvature), length, sigma
     low, high = steps.stationary_points(*case)
@@ -193,7 +194,8 @@ def equation_41(rng):
                       \boldsymbol{\omega}_j \tag{42} \\
                       \mathbf{w}_{j+1}^{(k)} &= \mathbf{w}_j^{(k)} + \alpha_j
                       \boldsymbol{\phi}_j^{(k)} \tag{43} \end{aligned}""",
-          kind="algorithm", verdict="holds", implements=CubicRegularization.change, uses=("37",))
+          kind="algorithm", verdict="holds",
+          implements=(steps.moved, CubicRegularization.change), uses=("37",))
 def equations_42_and_43(rng):
     claims, sigma = [], 30.0
     for row in rows(rng):
@@ -203,11 +205,14 @@ def equations_42_and_43(rng):
         root = np.roots([sigma * length**3 / 2, h, a]).real.max()
         before, after = (np.concatenate([layer.weight.ravel() for layer in of.layers if layer.size])
                          for of in (row.at.network, net))
-        pieces = [-root * g[where][:layer.weight.size]
+        pieces = [-g[where][:layer.weight.size]
                   for layer, where in zip(net.layers, net.slices) if layer.size]
         # (42), (43)
         claims += [Equal("change of all weights against the larger root times -gradient",
-                         after - before, np.concatenate(pieces), 100 * row.tolerance,
+                         after - before, root * np.concatenate(pieces), 100 * row.tolerance,
+                         case=row.name),
+                   Equal("all weights after the step against the formula", after,
+                         steps.moved(before, root, np.concatenate(pieces)), 100 * row.tolerance,
                          case=row.name),
                    Equal("promised decrease against the model", info["predicted_decrease"],
                          -model(a, h, length, sigma, root), 100 * row.tolerance, case=row.name)]

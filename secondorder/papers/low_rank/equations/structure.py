@@ -239,7 +239,8 @@ def claim_low_rank(rng):
                     "are those of its transpose, unlike in (1), (13) and (26).",
           formula=r"p^j = u_j^i v^{(n),i}",
           corrected=r"p^j = u_i^j v^{(n),i}",
-          kind="definition", verdict="erratum", weight="misprint", implements=quantities.quantities,
+          kind="definition", verdict="erratum", weight="misprint", implements=(quantities.output,
+                      quantities.quantities),
           uses=())
 def u_output(rng):
     claims = compared("corrected, against loops", lambda sample: sample.p,
@@ -251,6 +252,8 @@ def u_output(rng):
     return [*claims,
             PrintedShape("the upper index of u, as printed, and that of v",
                          case.sample.u.shape[:1], case.sample.v[-1].shape),
+            Equal("a last layer as wide as the output: corrected, against loops",
+                  quantities.output(u, v), reference.values(square.p), 1e-12),
             Printed(Equal("a last layer as wide as the output: as printed, against loops", literal,
                           reference.values(square.p), CLEAR)),
             case.live()]
@@ -261,7 +264,8 @@ def u_output(rng):
           statement="So many matrices eta between hidden layers are needed (of each sample): 45 "
                     "for ten hidden layers, 190 for twenty.",
           formula=r"\frac{n(n-1)}{2}",
-          kind="claim", verdict="holds", implements=quantities.eta, uses=("5", "23"))
+          kind="claim", verdict="holds", implements=(quantities.number_of_etas, quantities.eta),
+          uses=("5", "23"))
 def u_etas(rng):
     claims = compared("eta against jets", quantities.eta, jacobian_in_argument, pairs,
                       kinds(rng, *ACTIVATIONS))
@@ -271,5 +275,5 @@ def u_etas(rng):
         etas = [quantities.eta(sample, r, k) for r, k in pairs(n)]
         counts.append(sum(np.abs(eta - np.diag(np.diag(eta))).max() > 0 for eta in etas))
     return [*claims, Equal("matrices that are neither zero nor diagonal, three depths", counts,
-                           [3.0, 45.0, 190.0], 1e-12),
+                           [quantities.number_of_etas(n) for n in (3, 10, 20)], 1e-12),
             Case(n=(3, 10, 20), counted=counts)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ledger import Case, Equal, Property, Stated, equation
 from ....nets import Activation, AvgPool2d, Chain, Conv2d, Flatten, Linear, Network, Skip
-from .. import PAPER, Bound
+from .. import PAPER, Bound, theorems
 from ..fast import bound_at
 from ..rules import ActivationRule, ChainRule, LinearRule, SkipRule
 from ..explicit import explicit_bound
@@ -61,15 +61,14 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
 def by_carried(at, Z, way):
     """Right side of the sum rule, from the Z carried to activations' outputs, u by loops."""
     u = reference.total_gradients(at)
-    total = np.sum(Z[-1] * u[-1])
+    activations = []
     for k, layer in enumerate(at.network.layers):
         if isinstance(layer, Activation):
             f, y = layer.function, at.saved[k].input
-            straight = np.abs(f.slope(y)) * Z[k + 1]
-            bent = straight + at.deltas[k] * f.curvature(y) * u[k]
-            total += np.sum(((np.abs(bent) if way == "abs" else np.maximum(bent, 0))
-                             - straight) * u[k])
-    return float(total)
+            bent = np.abs(f.slope(y)) * Z[k + 1] + at.deltas[k] * f.curvature(y) * u[k]
+            corrected = np.abs(bent) if way == "abs" else np.maximum(bent, 0)
+            activations.append((corrected, f.slope(y), Z[k + 1], u[k]))
+    return float(theorems.sum_rule(Z[-1], u[-1], activations))
 
 
 @equation(PAPER, "extension-sum-rule",
@@ -82,7 +81,8 @@ def by_carried(at, Z, way):
                   |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(LinearRule.backward, ActivationRule.backward, SkipRule.backward),
+          implements=(theorems.sum_rule, LinearRule.backward, ActivationRule.backward,
+                      SkipRule.backward),
           uses=("algorithm-1", "25"))
 def extension_sum_rule(rng):
     claims = []
@@ -159,7 +159,8 @@ def extension_skip(rng):
                   r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
                   r"|w_{ij}^{(\ell)}|",
           kind="inequality", verdict="holds", ours=True,
-          implements=(Stated(explicit_bound, "curvature"), LinearRule.forward, LinearRule.backward),
+          implements=(LinearRule.forward, LinearRule.backward,
+                      Stated(explicit_bound, "curvature")),
           uses=("11", "algorithm-1"))
 def extension_fixed_layers(rng):
     claims, empty = [], []

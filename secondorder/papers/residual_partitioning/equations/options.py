@@ -11,7 +11,7 @@ from scipy import optimize
 
 from ....ledger import AtMost, Case, Equal, Property, equation
 from ....nets import BoundedCriterion, SoftmaxCrossEntropy, TukeyBiweight
-from .. import PAPER, Bound, ResidualPartitioning
+from .. import PAPER, Bound, ResidualPartitioning, theorems
 from ..fast import bound_at
 from ..rules import OUTPUTS, LinearRule
 from ..explicit import explicit_bound
@@ -130,7 +130,7 @@ def extension_cross_terms(rng):
                   \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(Bound.value, ResidualPartitioning._direction),
+          implements=(theorems.implicit_step, Bound.value, ResidualPartitioning._direction),
           uses=("3", "claim-learning-rate"))
 def extension_penalty(rng):
     at = cases.by_chance(rng)
@@ -152,6 +152,8 @@ def extension_penalty(rng):
     return [Equal("the bound with penalty minus the bound without, against the penalty itself",
                   gained, penalties, 1e-10),
             Equal("implicit step against a numerical minimiser of its model", step, least, 1e-6),
+            Equal("implicit step against its formula", step,
+                  theorems.implicit_step(g, h, net.theta, rate, l2), 1e-10),
             Equal("implicit step: slope of its model", model(step)[1], np.zeros_like(step), 1e-12,
                   scale=l2 * net.theta),
             Equal("plain step", rate * direction(at, rate, l2, "plain"),

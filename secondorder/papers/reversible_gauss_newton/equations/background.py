@@ -17,7 +17,7 @@ from .conditions import INDEPENDENT, SURJECTIVE
           formula=r"\mathcal L(\theta)=\sum_{i=1}^n \ell\big(y_i,f(x_i,\theta)\big)"
                   r"=\tilde{\mathcal L}(\mathbf f(\theta))",
           kind="definition", verdict="holds",
-          implements=directions.errors, uses=())
+          implements=(steps.objective, directions.errors), uses=())
 def equation_1(rng):
     net, x, y, loss = cases.classes(rng)
     f = net(x)
@@ -29,7 +29,10 @@ def equation_1(rng):
         total = sum(np.log(np.exp(row).sum()) - (row * t).sum() for row, t in zip(moved, y))
         gradient[place] = total.imag / reference.STEP
     at = net.evaluate(loss, x, y)
-    return [Equal("eps against a complex step of the sum", eps, gradient, 1e-13),
+    return [Equal("the sum of the losses against a sum written out",
+                  steps.objective(loss.value(f, y)),
+                  sum(np.log(np.exp(row).sum()) - (row * t).sum() for row, t in zip(f, y)), 1e-13),
+            Equal("eps against a complex step of the sum", eps, gradient, 1e-13),
             Equal("the package's mean, times n, is the sum", len(x) * at.loss,
                   sum(np.log(np.exp(row).sum()) - (row * t).sum() for row, t in zip(f, y)), 1e-13),
             Case(f=f, y=y, eps=eps)]
@@ -86,14 +89,15 @@ def equation_3(rng):
           formula=r"\frac{\partial\mathbf f}{\partial\theta}\frac{d\theta}{dt}"
                   r"=-\nabla_{\mathbf f}\tilde{\mathcal L}\big|_{\mathbf f(\theta(t))}",
           kind="definition", verdict="conditional", condition=SURJECTIVE,
-          implements=(steps.gauss_newton, Stated(directions.update_at, "direction")), uses=("3",))
+          implements=(flows.function_rate, steps.gauss_newton,
+                      Stated(directions.update_at, "direction")), uses=("3",))
 def equation_4(rng):
     at, outside = cases.small(rng), cases.dependent(rng, blocks=1)
     claims = []
     for case, wrap in ((at, lambda claim: claim), (outside, Counterexample)):
         J = reference.parameter_jacobian(case.net, case.x)
-        claims.append(wrap(Equal("J times the step of (5)", J @ steps.gauss_newton(J, case.eps),
-                                 -case.eps, 1e-8)))
+        rate = flows.function_rate(J, steps.gauss_newton(J, case.eps))
+        claims.append(wrap(Equal("J times the step of (5)", rate, -case.eps, 1e-8)))
     step = directions.update_at(at.net.evaluate(cases.LOSSES["squared"](), at.x, at.y), Options())
     moved = (to_theta(reference.parameter_jacobian(at.net, at.x).T, at.net).T @ step.direction)
     return [*claims, Equal("J times the fast step", moved, -at.eps, 1e-8),
@@ -174,7 +178,7 @@ def equation_7(rng):
                     "block's J_l alone reaches every output.",
           formula=r"\mathrm{rank}\,J(\theta) = n d_y",
           kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
-          implements=(jacobians.own_jacobian, jacobians.above), uses=())
+          implements=(jacobians.surjective, jacobians.own_jacobian, jacobians.above), uses=())
 def assumption_4_1(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
@@ -183,6 +187,8 @@ def assumption_4_1(rng):
         claims += [Equal("J_1 against complex steps", last,
                          reference.parameter_jacobian(at.net, at.x, [0]), 1e-12, case=name)]
         rank = cases.rank_of(last)
+        claims.append(Property("J_1 is surjective", bool(jacobians.surjective(last)),
+                               rank == len(at.eps), case=name))
         claims.append(
             wrap(Equal("rank of J_1 against n d", float(rank), float(len(at.eps)), 1e-3,
                        case=name)))
@@ -198,7 +204,7 @@ def assumption_4_1(rng):
           condition="The activation is smooth and not linear, d' >= n, and no two samples agree "
                     "in a half. (A ReLU may fail: units that are all on or off make features that "
                     "are not independent; a linear block always fails for n > d/2.)",
-          implements=jacobians.states, uses=())
+          implements=(jacobians.surjective, jacobians.states), uses=())
 def assumption_4_2(rng):
     drawn = [cases.small(rng, blocks=2, bottleneck=10, samples=4) for _ in range(5)]
     ranks = [cases.rank_of(jacobians.jacobian(at.states)) for at in drawn]
@@ -211,5 +217,8 @@ def assumption_4_2(rng):
               np.vstack([smooth.states[-1].X1, smooth.states[-1].X2]), columns, 1e-12),
         Counterexample(Equal("a linear block",
                              float(cases.rank_of(jacobians.jacobian(linear.states))), 16.0, 1e-3)),
+        *(Property(f"draw {k + 1}: J is surjective",
+                   bool(jacobians.surjective(jacobians.jacobian(at.states))))
+          for k, at in enumerate(drawn)),
         Property("a linear block's features have rank d/2", cases.rank_of(linear.states[0].S1), 2),
         Case(ranks=ranks)]

@@ -91,11 +91,12 @@ def equation_12(rng):
           formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",
-          implements=(jacobians.above, jacobians.own_jacobian, jacobians.through_block),
+          implements=(jacobians.layer_jacobians, jacobians.above, jacobians.own_jacobian,
+                      jacobians.through_block),
           uses=("12",))
 def equation_13(rng):
     at = cases.small(rng)
-    outer = jacobians.above(at.states)
+    outer, layers = jacobians.above(at.states), jacobians.layer_jacobians(at.states)
     claims = []
     for l, state in enumerate(at.states):
         own = jacobians.own_jacobian(state)
@@ -103,7 +104,7 @@ def equation_13(rng):
                    for what, left, right, which in (
                        ("d x_L / d x_l", outer[l], reference.features_jacobian, l),
                        ("d x_l / d w_l", own, reference.own_parameter_jacobian, l),
-                       ("J_l", outer[l] @ own, reference.parameter_jacobian, [l]))]
+                       ("J_l", layers[l], reference.parameter_jacobian, [l]))]
     return [*claims, Case(outer=outer[0], own=own)]
 
 

@@ -17,7 +17,8 @@ from . import cases, reference, whole_networks
           kind="claim", verdict="conditional",
           condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + "
                     "n^2 d' + n^3)).",
-          implements=(Stated(features.fit, "weight"), Stated(sweep.sweep, "direction")),
+          implements=(sweep.order_of_cost, Stated(features.fit, "weight"),
+                      Stated(sweep.sweep, "direction")),
           uses=("16", "17"))
 def cost(rng):
     sizes = np.array([8, 16, 32])
@@ -30,12 +31,14 @@ def cost(rng):
     J = reference.parameter_jacobian(at.net, at.x)
     drawn = [tuple(int(v) for v in rng.integers((3, 2, 2), 12)) for _ in range(4)]
     drawn = [(2 * d, max(2 * d, 2 * n), n, L) for d, n, L in drawn]
-    orders = np.array([float(L * n * d * d + L * n * n * d) for d, _, n, L in drawn])
+    orders = np.array([float(sweep.order_of_cost(L, n, d)) for d, _, n, L in drawn])
     counts = np.array([float(multiply_adds(rng, d, width, n, L)) for d, width, n, L in drawn])
     wide = np.array([max(width / d, 1.0) for d, width, _, _ in drawn])
     depths = [float(multiply_adds(rng, 8, 8, 4, L)) for L in (1, 2, 3)]
     return [AtMost("drawn sizes: what is counted against six times the order (and d' over d)",
                    counts, 6 * orders * wide),
+            Equal("drawn sizes: the order in factors", orders,
+                  [float(L * n * d * (d + n)) for d, _, n, L in drawn], 1e-14),
             AtMost("drawn sizes: the order against what is counted", orders, counts),
             Equal("a block more costs what the one before it did", depths[2] - depths[1],
                   depths[1] - depths[0], 1e-12),

@@ -39,7 +39,8 @@ def equations_23_and_24(rng):
           kind="identity", verdict="conditional",
           condition=(IDENTITY_HESSIAN,
                      "For other losses the chain rule has H in it, as in (20): -H J J+ eps."),
-          implements=(flows.error_rate, steps.gauss_newton), uses=("20", "23"))
+          implements=(flows.gauss_newton_error_rate, flows.error_rate, steps.gauss_newton),
+          uses=("20", "23"))
 def equation_25(rng):
     claims, outside = [], None
     for name, H in (("H = I", np.eye(9)), ("another H", cases.positive_matrix(rng, 9))):
@@ -55,8 +56,8 @@ def equation_25(rng):
         outside = Equal("-J J+ eps", -projection @ (projection.T @ eps), difference, 1e-2,
                         case=name)
         if name == "H = I":
-            claims.append(Equal("H = I: -J J+ eps", -projection @ (projection.T @ eps), difference,
-                                1e-10))
+            claims.append(Equal("H = I: -J J+ eps", flows.gauss_newton_error_rate(J, eps),
+                                difference, 1e-10))
     return [*claims, Counterexample(outside), Case(J=J, H=H, eps=eps)]
 
 
@@ -66,7 +67,7 @@ def equation_25(rng):
                   r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \tag{27} \end{gathered}",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN),
-          implements=flows.error_decay, uses=("24", "25", "assumption-4.1"))
+          implements=(flows.error_flow, flows.error_decay), uses=("24", "25", "assumption-4.1"))
 def equations_26_and_27(rng):
     at = cases.smooth_path(rng)
     start = (at.net(at.x) - at.y).ravel()
@@ -85,6 +86,9 @@ def equations_26_and_27(rng):
         claims.append(Equal("e^{-t} solves the equation: Taylor series",
                             flows.error_decay(start, time), start * series, 1e-13,
                             case=f"t = {time}"))
+    claims.append(Equal("the rate of e^{-t} eps(0) at t = 0.5, by a complex step",
+                        flows.error_decay(start, 0.5 + 1e-20j).imag / 1e-20,
+                        flows.error_flow(flows.error_decay(start, 0.5)), 1e-13))
     labels = np.eye(4)[[0, 2]]
     softmax = cases.trajectories(at, lambda f: reference.softmax_errors(f, labels), 0.025,
                                  (None,))[0]
@@ -191,7 +195,8 @@ def equation_30(rng):
                   r"-\tilde\theta(t_i)\|",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE,),
-          implements=(jacobians.jacobian, steps.right_inverse_step), uses=("26", "30"))
+          implements=(flows.split_by_parameters, jacobians.jacobian, steps.right_inverse_step),
+          uses=("26", "30"))
 def equation_31(rng):
     two = two_flows(rng)
     at, ends = two.at, [eps_of(two.at, w) for w in two.ends]
@@ -221,6 +226,9 @@ def equation_31(rng):
                   literal @ (-reference.pinv(J) @ eps), 1e-8),
             Equal("it is -eps", literal @ steps.right_inverse_step(inverse, eps), -eps, 1e-8),
             Equal("J of the room against complex steps", J, literal, 1e-11),
+            Equal("tight for linear f: two points off along it on both sides",
+                  float(np.linalg.norm(dense @ (0.7 * top) - dense @ (-0.3 * top))),
+                  flows.split_by_parameters(float(np.linalg.norm(dense, 2)), 0.7, 0.3), 1e-10),
             Equal("tight for linear f: along the first singular vector",
                   float(np.linalg.norm(dense @ top)), float(np.linalg.norm(dense, 2)), 1e-10),
             Counterexample(Equal("features that are not independent: d f / dt of both",

@@ -8,8 +8,8 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
-from .. import (PAPER, diagnostics, directions, features, gram, jacobians, kernel, rules,
-                sweep)
+from .. import (PAPER, diagnostics, directions, features, gram, jacobians, kernel, right_inverse,
+                rules, steps, sweep)
 from ..columns import half_order, to_theta
 from ..coupling import Coupling
 from ..optimizer import GaussNewton
@@ -25,7 +25,8 @@ from . import cases, reference, whole_networks
           formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}"
                   r"=e_{\ell-1}^{(2)}S_2^+",
           kind="identity", verdict="holds", ours=True,
-          implements=(Stated(sweep.block_update, "0", "1"), Coupling.inverse_tangent),
+          implements=(Stated(right_inverse.swept_deltas, "first", "second"),
+                      Stated(sweep.block_update, "0", "1"), Coupling.inverse_tangent),
           uses=("16", "17"))
 def extension_sweep(rng):
     at = cases.small(rng)
@@ -39,6 +40,9 @@ def extension_sweep(rng):
         claims += [Equal(f"Delta{k + 1}", fast[l][k], -e @ reference.pinv(S) / 3, 1e-8,
                          case=f"block {l + 1}")
                    for k, (e, S) in enumerate(((e1, state.S1), (e2, state.S2)))]
+        swept = right_inverse.swept_deltas(e1, state.S1, e2, state.S2)
+        claims += [Equal(f"Delta{k + 1} of the formula", fast[l][k], -delta / 3, 1e-8,
+                         case=f"block {l + 1}") for k, delta in enumerate(swept)]
     for k, (name, other) in enumerate(cases.rows(rng)):
         for j, (way, options) in enumerate(WAYS.items()):
             form = {key: value for key, value in options.items() if key in FORM}
@@ -117,8 +121,8 @@ def literal_step(net, at):
           statement="T S+ is applied through S^T S or S S^T, regularised or not, and never formed.",
           formula=r"T S^+=T Q f(\Lambda) Q^T S^T,\qquad S^TS=Q\Lambda Q^T",
           kind="identity", verdict="holds", ours=True,
-          implements=(Stated(features.fit, "weight", "reached", "bias"), gram.filtered,
-                      gram.gram_matrix), uses=("16",))
+          implements=(gram.through_gram, Stated(features.fit, "weight", "reached", "bias"),
+                      gram.filtered, gram.gram_matrix), uses=("16",))
 def extension_gram(rng):
     claims = []
     for name, shape in (("n < d'", (5, 9)), ("n > d'", (9, 4))):
@@ -128,6 +132,9 @@ def extension_gram(rng):
                  "truncate": np.where(s >= 0.5 * s[0], 1 / s, 0),
                  "damp": 1 / (s + 0.5 * s[0]),
                  "tikhonov": s / (s**2 + 0.5 * s[0] ** 2)}
+        claims.append(Equal("damped, through the eigenvalues of S^T S",
+                            gram.through_gram(E.T, F.T, lambda t: 1 / (t + 0.5 * s[0] ** 2)),
+                            (E.T @ U) * forms["tikhonov"] @ Vt, 1e-9, case=name))
         for form, f in forms.items():
             expected = (E.T @ U) * f @ Vt
             for way in ("gram", "svd"):
@@ -165,7 +172,7 @@ def extension_gram(rng):
           formula=r"-J^+\epsilon=-J^T(JJ^T)^{-1}\epsilon,\qquad (JJ^T)_{(c,s),(c',t)}"
                   r"=\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
           kind="identity", verdict="holds", ours=True,
-          implements=(kernel.tangent_kernel, rules.khatri_rao,
+          implements=(steps.kernel_step, kernel.tangent_kernel, rules.khatri_rao,
                       Stated(directions.update_at, "direction")), uses=("5", "12"))
 def extension_moore_penrose(rng):
     claims, loss = [], SoftmaxCrossEntropy()
@@ -175,6 +182,8 @@ def extension_moore_penrose(rng):
     J = reference.parameter_jacobian(at.net, at.x)
     claims.append(Equal("reversible network", step.direction,
                         to_theta(-reference.pinv(J) @ at.eps, at.net), 1e-8))
+    claims.append(Equal("reversible network, the formula", steps.kernel_step(J, at.eps),
+                        -reference.pinv(J) @ at.eps, 1e-8))
     net, x, y = mlp([3, 5, 3], rng=rng), rng.normal(size=(3, 3)), np.eye(3)[[2, 0, 1]]
     evaluation = net.evaluate(loss, x, y)
     J = jacobian_by_differences(net, x)
@@ -298,6 +307,7 @@ def one_half_dependent(rng, half):
     states = jacobians.states(at.net, at.x)
     eps = (at.net(at.x) - at.y).ravel()[half_order(4, 3)]
     at = at._replace(states=states, eps=eps)
-    steps = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) @ eps
-             for l in range(3)]
-    return at, to_theta(np.concatenate([steps[0] / 2, 0 * steps[1], steps[2] / 2]), at.net)
+    own_steps = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) @ eps
+                 for l in range(3)]
+    kept = np.concatenate([own_steps[0] / 2, 0 * own_steps[1], own_steps[2] / 2])
+    return at, to_theta(kept, at.net)

@@ -57,11 +57,11 @@ def equation_19(rng):
           statement="The two forms of the generalised step agree because the pseudo-inverse of "
                     "J^T H J is J+ H^{-1} J^{T+}.",
           formula=r"(J^THJ)^+=J^+H^{-1}{J^T}^+,\qquad {J^T}^+J^T=I",
-          kind="proof-step", verdict="conditional", condition=STRICT, uses=("assumption-4.1",))
+          kind="proof-step", verdict="conditional", condition=STRICT,
+          implements=steps.pinv_of_generalised, uses=("assumption-4.1",))
 def appendix_a(rng):
     def sides(J, H):
-        return reference.pinv(J.T @ H @ J), np.linalg.pinv(J) @ np.linalg.solve(H,
-                                                                                np.linalg.pinv(J.T))
+        return reference.pinv(J.T @ H @ J), steps.pinv_of_generalised(J, H)
 
     J, H = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6)
     tall, H_tall = rng.normal(size=(9, 4)), cases.positive_matrix(rng, 9)

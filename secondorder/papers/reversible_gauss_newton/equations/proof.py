@@ -123,8 +123,8 @@ def equation_42(rng):
                     r"\otimes I_{d/2}\end{pmatrix}",
           kind="proof-step", verdict="erratum", weight="misprint",
           unnumbered=("43", "44", "45", "46"),
-          implements=(right_inverse.projection_of_columns, right_inverse.remainder),
-          uses=("39", "42"))
+          implements=(right_inverse.layer_product, right_inverse.projection_of_columns,
+                      right_inverse.remainder), uses=("39", "42"))
 def equations_43_to_47(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
@@ -132,7 +132,9 @@ def equations_43_to_47(rng):
         h, m = len(state.X1), state.X1.size
         product = own @ right_inverse.own_right_inverse(state)
         first, second = (right_inverse.projection_of_columns(S, h) for S in (state.S1, state.S2))
-        claims += [Equal("first diagonal block", first, product[:m, :m], 1e-9, case=case),
+        claims += [Equal("the whole middle", right_inverse.layer_product(state), product, 1e-9,
+                         scale=own, case=case),
+                   Equal("first diagonal block", first, product[:m, :m], 1e-9, case=case),
                    Equal("second diagonal block", second, product[m:, m:], 1e-9, case=case),
                    Equal("Lambda", right_inverse.remainder(state), product[m:, :m], 1e-9,
                          scale=own, case=case)]
@@ -153,18 +155,23 @@ def equations_43_to_47(rng):
                   r"\end{pmatrix}",
           kind="proof-step", verdict="conditional", unnumbered=("48", "49", "50", "51"),
           condition=INDEPENDENT,
-          implements=(right_inverse.projection_of_columns, right_inverse.own_right_inverse),
-          uses=("47", "54"))
+          implements=(right_inverse.with_identity, right_inverse.projection_of_columns,
+                      right_inverse.own_right_inverse), uses=("47", "54"))
 def equations_48_to_52(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
+        outer, back = jacobians.above(at.states), jacobians.back_from_the_end(at.states)
         for l, state in enumerate(at.states):
             own = reference.own_parameter_jacobian(at.net, at.x, l)
+            middle = own @ right_inverse.own_right_inverse(state)
             claims += [
+                wrap(Equal("J_l times its right inverse", outer[l] @ middle @ back[l],
+                           right_inverse.with_identity(outer[l], back[l]), 1e-8,
+                           case=f"{name}, block {l + 1}")),
                 wrap(Equal("S1+ S1", right_inverse.projection_of_columns(state.S1, 2), np.eye(6),
                            1e-9, case=f"{name}, block {l + 1}")),
-                wrap(Equal("the whole middle", own @ right_inverse.own_right_inverse(state),
-                           np.eye(12), 1e-8, case=f"{name}, block {l + 1}"))]
+                wrap(Equal("the whole middle", middle, np.eye(12), 1e-8,
+                           case=f"{name}, block {l + 1}"))]
     return [*claims, Case(S1=state.S1)]
 
 
@@ -177,7 +184,8 @@ def equations_48_to_52(rng):
                   r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
           kind="identity", verdict="holds",
-          implements=(jacobians.above, jacobians.back_from_the_end), uses=("52",))
+          implements=(right_inverse.by_halves, jacobians.above, jacobians.back_from_the_end),
+          uses=("52",))
 def equation_53(rng):
     at = cases.small(rng)
     claims = []
@@ -187,6 +195,8 @@ def equation_53(rng):
         own = reference.inverse_jacobian(at.net, at.x, l)
         claims += [Equal("complex steps above times the room's inverse", first @ back, np.eye(12),
                          1e-10, case=f"block {l + 1}"),
+                   Equal("in halves, the room's own", right_inverse.by_halves(outer, back),
+                         np.eye(12), 1e-10, case=f"block {l + 1}"),
                    Equal("in halves", outer[:, :6] @ own[:6] + outer[:, 6:] @ own[6:], np.eye(12),
                          1e-10, case=f"block {l + 1}")]
     return [*claims, Case(outer=first, back=back)]

@@ -4,8 +4,8 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, flows, jacobians, right_inverse, steps
-from ..columns import half_order
+from .. import PAPER, directions, flows, jacobians, right_inverse, steps
+from ..columns import half_order, to_theta
 from ..ridge import Ridge
 from . import cases, reference
 from .conditions import IDENTITY_HESSIAN, SURJECTIVE
@@ -48,7 +48,7 @@ def equation_8(rng):
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "
                      "time is fixed."),
-          implements=(steps.gauss_newton, steps.right_inverse_step),
+          implements=(flows.gap, flows.order, steps.gauss_newton, steps.right_inverse_step),
           uses=("5", "8", "assumption-4.1", "32"))
 def theorem_4_3(rng):
     kinds = [None, [0, 1], "moore-penrose"]
@@ -60,10 +60,17 @@ def theorem_4_3(rng):
                 "softmax": cases.gaps(at, lambda f: reference.softmax_errors(f, labels), RATES,
                                       kinds)}
     outside, broken = settled_lower_rank(rng, kinds)
+    between = gap_of_average_and_moore_penrose(at, RATES[1])
     ends = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
     start = (at.net(at.x) - at.y).ravel()
     claims = [Rate("gap at T = 1", RATES, gap, order=1, tolerance=0.25, case=name)
               for name, gap in measured.items()]
+    apart = cases.trajectories(at, lambda f: f - at.y, RATES[1], kinds[::2])
+    claims += [Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
+                     "step", between, np.linalg.norm(apart[0] - apart[1]), 1e-9),
+               Equal("order of 3 alpha^2", flows.order(RATES, 3 * RATES**2), 2.0, 1e-12)]
+    claims += [Equal("the gaps' order in alpha", flows.order(RATES, gap), 1.0, 0.25, case=name)
+               for name, gap in measured.items()]
     claims += [Equal("squared error, alpha = 0.0125: eps against e^{-1} eps(0)", end,
                      np.exp(-1) * start, 0.05, case=kind)
                for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
@@ -87,6 +94,26 @@ def theorem_4_3(rng):
                  lower_rank=broken)]
 
 
+def gap_of_average_and_moore_penrose(at, alpha):
+    """Left side of (9) at t = 1 for half the squared error, theta in the order of the network."""
+    net = at.net.copy()
+
+    def eps(theta):
+        net.theta = theta
+        return (net(at.x) - at.y).ravel()[half_order(net.width, len(at.x))]
+
+    def average(theta):
+        error, states = eps(theta), jacobians.states(net, at.x)
+        return to_theta(steps.right_inverse_step(right_inverse.stacked_right_inverse(states),
+                                                 error), net)
+
+    def moore_penrose(theta):
+        error, states = eps(theta), jacobians.states(net, at.x)
+        return to_theta(steps.gauss_newton(jacobians.jacobian(states), error), net)
+
+    return flows.gap(eps, average, moore_penrose, net.theta.copy(), alpha, 1.0)
+
+
 def settled_lower_rank(rng, kinds):
     """A case of a lower rank, and its gaps; drawn again where they do not settle (features become
     dependent on the way) or are less than a tenth of eps.
@@ -107,7 +134,8 @@ def settled_lower_rank(rng, kinds):
           kind="definition", verdict="conditional",
           condition="Uniqueness needs strict convexity: a softmax does not see a constant added "
                     "to all outputs, and has no minimum.",
-          implements=(SoftmaxCrossEntropy.gradient, Ridge.gradient, SquaredError.gradient),
+          implements=(directions.errors, SoftmaxCrossEntropy.gradient, Ridge.gradient,
+                      SquaredError.gradient),
           uses=("1",))
 def equation_10(rng):
     f, g = rng.normal(size=(2, 3, 4))
@@ -123,6 +151,8 @@ def equation_10(rng):
 
     shifted = f + np.array([[1.0], [2.0], [-1.0]])
     return [Equal("softmax - y", entropy.gradient(f, y), reference.softmax_errors(f, y), 1e-13),
+            Equal("softmax, as a step takes it", directions.errors(entropy, f, y, "identity"),
+                  reference.softmax_errors(f, y), 1e-13),
             Equal("squared error", SquaredError().gradient(f, g), f - g, 1e-14),
             AtMost("with a ridge: 0.3 |f - g|^2 <= <eps(f) - eps(g), f - g>",
                    0.3 * lengths(f, g), monotone(ridge, f, g)),
@@ -142,8 +172,9 @@ def equation_10(rng):
           condition=(SURJECTIVE, IDENTITY_HESSIAN,
                      "The second condition is for (8) only: for other losses the rate along (8) is "
                      "-H eps."),
-          implements=(steps.right_inverse_step, steps.generalised, steps.cross_entropy_newton,
-                      flows.error_rate), uses=("8", "10", "20", "22", "appendix-b"))
+          implements=(flows.error_flow, flows.error_rate, steps.right_inverse_step,
+                      steps.generalised, steps.cross_entropy_newton),
+          uses=("8", "10", "20", "22", "appendix-b"))
 def equation_11(rng):
     net, x, y, _ = cases.classes(rng)
     states, half = jacobians.states(net, x), half_order(4, 3)
@@ -167,11 +198,12 @@ def equation_11(rng):
         Equal("right inverse, softmax: rate of eps, by a complex step",
               rates["right inverse"], -H @ eps, 1e-7),
         Equal("generalised step, softmax: rate of eps, by a complex step", rates["GGN"],
-              -eps, 1e-6),
+              flows.error_flow(eps), 1e-6),
         Equal("H times the closed form of H+ eps", (H @ newton.ravel()), eps, 1e-12),
         Equal("the closed form has no part along the ones",
               newton.sum(axis=1), np.zeros(3), 1e-12, scale=newton),
-        Equal("squared error, by Eq. (20): H = I", rate, -squared.eps, 1e-8),
+        Equal("squared error, by Eq. (20): H = I", rate,
+              flows.error_flow(squared.eps), 1e-8),
         Counterexample(Equal("right inverse, softmax: rate of eps against -eps",
                              rates["right inverse"], -eps, 1e-2)),
         Case(eps=eps, rate=rates["right inverse"])]
