@@ -14,6 +14,7 @@ BESIDE = {
     f"{_LAYERS}.Activation.forward": "activations.activate",
     f"{_LAYERS}.Activation.input_gradient": "passes.times",
     f"{_LAYERS}.Activation.backward_tangent": "passes.activation_gradient_tangent",
+    "secondorder.nets.chain.Skip.forward": "passes.add",
     "secondorder.nets.chain.Chain.forward": "passes.forward",
     "secondorder.nets.chain.Chain.output_gradients": "passes.output_gradients",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.backward":
@@ -22,6 +23,12 @@ BESIDE = {
         "residual_partitioning.compiled.partition_step",
     f"{_ROOMS}.eacg.systems.combined": "eacg.compiled.combined",
 }
+for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
+                "tangent"):
+    BESIDE[f"secondorder.nets.normalisation.LayerNorm.{_method}"] = (
+        f"normalisation.layer_norm_{_method}")
+BESIDE["secondorder.nets.normalisation.LayerNorm.backward_tangent"] = (
+    "normalisation.layer_norm_gradient_tangent")
 for _cls, _name in {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Sin": "sin",
                     "LeakyReLU": "leaky", "Identity": "identity"}.items():
     BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"activations.{_name}"

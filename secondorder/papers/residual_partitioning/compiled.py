@@ -29,8 +29,8 @@ def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
 
 
 @summing
-def partition_step(total, theta, moved, samples, l2, rate, sums, curvature_sum, damping, shrink,
-                   reports, ends):
+def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature_sum, damping,
+                   shrink, reports, ends):
     """C_i = curvature_sum_i / samples; direction_i = -g_i / (C_i + damping + shrink), or 0 where
     C_i + damping is 0: the bound says nothing about such a parameter. The rest is as in
     :mod:`secondorder.compiled.updates`.
@@ -52,7 +52,7 @@ def partition_step(total, theta, moved, samples, l2, rate, sums, curvature_sum, 
             damped = c + damping
             q = -g / (damped + shrink)
             d = q if damped > zero else zero
-            m = t + rate * d
+            m = keep * t + rate * d
             C[i], direction[i], new[i] = c, d, m
             gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
             gd += g * d

@@ -17,14 +17,15 @@ def test_partition_step_moves_and_reports(size, dtype):
     sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
     total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
     for damping in (0.0, 0.2):
-        samples, l2, rate, damping, shrink = compiled.scalars(dtype, 7, 0.3, 0.5, damping, 0.15)
+        samples, l2, one, rate, damping, shrink = compiled.scalars(
+            dtype, 7, 0.3, 1, 0.5, damping, 0.15)
         g, c, d = total * (1 / samples) + l2 * theta, sums_of * (1 / samples), np.zeros_like(theta)
         for i in np.flatnonzero(c + damping):
             d[i] = -g[i] / (c[i] + damping + shrink)
         moved, kept, found = theta + rate * d, theta.copy(), np.empty_like(theta)
         sums, reports, ends = np.zeros(5), np.zeros(3), compiled.NO_ENDS.copy()
-        compiled.partition_step(total, theta, found, samples, l2, rate, sums, sums_of, damping,
-                                shrink, reports, ends)
+        compiled.partition_step(total, theta, found, samples, l2, one, rate, sums, sums_of,
+                                damping, shrink, reports, ends)
         assert np.array_equal(theta, kept)
         np.testing.assert_array_less(np.abs(found - moved),
                                      4 * eps * (np.abs(theta) + rate * np.abs(d)))
