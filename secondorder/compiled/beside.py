@@ -17,6 +17,12 @@ BESIDE = {
     "secondorder.nets.chain.Skip.forward": "passes.add",
     "secondorder.nets.chain.Chain.forward": "passes.forward",
     "secondorder.nets.chain.Chain.output_gradients": "passes.output_gradients",
+    f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
+        "residual_partitioning.compiled.linear_up",
+    f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
+        "residual_partitioning.compiled.activation_up",
+    f"{_ROOMS}.residual_partitioning.rules.up": "residual_partitioning.compiled.up",
+    f"{_ROOMS}.residual_partitioning.rules.down": "residual_partitioning.compiled.down",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.backward":
         "residual_partitioning.compiled.partition_activation",
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning._direction":

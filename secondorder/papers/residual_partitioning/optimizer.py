@@ -5,7 +5,7 @@ import numpy as np
 from ...checks import all_finite, boolean, number_in, one_of
 from ...optimizers.base import Optimizer, norm
 from ...optimizers.fused import direction, whole_step
-from . import compiled
+from . import compiled, walks
 from .in_place import curvature_sums
 from .options import checked
 
@@ -117,7 +117,6 @@ class ResidualPartitioning(Optimizer):
     """
 
     fused = OnePass()
-    by_layers = True
     added = {"safeguard": False}
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
@@ -130,6 +129,10 @@ class ResidualPartitioning(Optimizer):
         self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
+
+    @property
+    def by_layers(self):
+        return walks.program_for(self.network, self.options) is None
 
     @property
     def depends_on_rate(self):
