@@ -7,7 +7,7 @@ layer kind, compiled by numba.
 ``forms``       which of the two runs
 ``program``     the table of a network, and the work array that passes write into
 ``passes``      forward, gradient, products: each one walk over the table
-``dense``       a linear layer
+``dense``       a linear layer; ``normalisation`` a `LayerNorm`
 ``activations`` value and slope of the activation functions; ``exponential`` is what they share
 ``losses``      value and gradient of the losses
 ``updates``     whole steps of SGD to Adam

@@ -14,14 +14,27 @@ BESIDE = {
     f"{_LAYERS}.Activation.forward": "activations.activate",
     f"{_LAYERS}.Activation.input_gradient": "passes.times",
     f"{_LAYERS}.Activation.backward_tangent": "passes.activation_gradient_tangent",
+    "secondorder.nets.chain.Skip.forward": "passes.add",
     "secondorder.nets.chain.Chain.forward": "passes.forward",
     "secondorder.nets.chain.Chain.output_gradients": "passes.output_gradients",
+    f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
+        "residual_partitioning.compiled.linear_up",
+    f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
+        "residual_partitioning.compiled.activation_up",
+    f"{_ROOMS}.residual_partitioning.rules.up": "residual_partitioning.compiled.up",
+    f"{_ROOMS}.residual_partitioning.rules.down": "residual_partitioning.compiled.down",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.backward":
         "residual_partitioning.compiled.partition_activation",
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning._direction":
         "residual_partitioning.compiled.partition_step",
     f"{_ROOMS}.eacg.systems.combined": "eacg.compiled.combined",
 }
+for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
+                "tangent"):
+    BESIDE[f"secondorder.nets.normalisation.LayerNorm.{_method}"] = (
+        f"normalisation.layer_norm_{_method}")
+BESIDE["secondorder.nets.normalisation.LayerNorm.backward_tangent"] = (
+    "normalisation.layer_norm_gradient_tangent")
 for _cls, _name in {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Sin": "sin",
                     "LeakyReLU": "leaky", "Identity": "identity"}.items():
     BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"activations.{_name}"

@@ -3,7 +3,7 @@
 Plain integers, so that compiled functions know them and nothing has to be compiled to make a table.
 """
 
-LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN = range(7)
+LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, LAYER_NORM, FORK, ADD = range(10)
 
 # A row of the table is a layer, in the order of the network. Widths count the numbers of one
 # sample. Places in the work array are multiplied by the number of samples, so that one table serves
@@ -14,6 +14,9 @@ COLUMNS = ("kind",
            "n_b",                # number of biases: n_out, or 0
            "x",                  # place of the input in the work array; NOWHERE in the first layer
            "y",                  # place of the output
-           "slope", "curvature", # places of s' and s'' of an activation
+           "slope", "curvature", # places of s' and s'' of an activation; of z and r of a LayerNorm
+           "other",              # of a FORK, place of its ADD's "bar"; of an ADD, of its FORK's "y"
            "bar")                # place of the gradient in the output
 NOWHERE = -1
+
+# A `Skip` is the rows of its layers between a FORK, y = x, and an ADD, y = x + y of the FORK.

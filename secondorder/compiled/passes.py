@@ -1,9 +1,10 @@
 """The passes of a network, each one walk over its table: forward, gradient, products.
 
-`table` has a row a layer (see :mod:`secondorder.compiled.kinds`), `below` a number a layer, the
-slope of a leaky activation. `work` is one array, in which every layer's output and derivatives have
-their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same places, and
-may be the same array. x (S, n) is the batch, theta (P,) the parameters.
+`table` has a row a layer (see :mod:`secondorder.compiled.kinds`), `own` a number a layer, such as
+the slope of a leaky activation. `work` is one array, in which every layer's output and derivatives
+have their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same
+places, and may be the same array. x (S, n) is the batch, theta (P,) the parameters. `more` is None
+for a network of linear layers and activations alone: numba then compiles nothing else.
 """
 
 from .activations import activate, bend
@@ -11,8 +12,11 @@ from .compiling import compiled, walk
 from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
                     linear_parameter_gradient, linear_parameter_gradient_tangent,
                     linear_parameter_gradients, linear_tangent)
-from .kinds import LINEAR, NOWHERE
+from .kinds import FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, SIN
 from .losses import all_finite
+from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
+                            layer_norm_input_gradient, layer_norm_parameter_gradient,
+                            layer_norm_parameter_gradients, layer_norm_tangent)
 
 
 @compiled
@@ -42,18 +46,26 @@ def input_of(x, work, place, samples, width):
 
 
 @walk
-def forward(table, below, theta, x, work):
+def forward(table, more, own, theta, x, work):
     """x of each layer is y of the one before it. Returns whether the outputs are finite."""
     S = x.shape[0]
     for l in range(table.shape[0]):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         inside = input_of(x, work, at_x, S, n_in)
         if kind == LINEAR:
             linear_forward(inside, weight(theta, W, n_out, n_in), theta[b : b + n_b],
                            batch(work, y, S, n_out))
-        else:
-            activate(kind, below[l], inside.reshape(-1), flat(work, y, S, n_out),
+        elif more is None or kind <= SIN:
+            activate(kind, own[l], inside.reshape(-1), flat(work, y, S, n_out),
                      flat(work, slope, S, n_out))
+        elif kind == LAYER_NORM:
+            layer_norm_forward(inside, theta[W:b], theta[b : b + n_b], own[l],
+                               batch(work, y, S, n_out), batch(work, slope, S, n_out),
+                               flat(work, curvature, S, 1))
+        elif kind == FORK:
+            copy(inside.reshape(-1), flat(work, y, S, n_out))
+        else:
+            add(inside.reshape(-1), flat(work, other, S, n_out), flat(work, y, S, n_out))
     return all_finite(flat(work, y, S, n_out))
 
 
@@ -62,27 +74,35 @@ def curvatures(table, x, work):
     """The second derivatives of all activations, which products with the Hessian need."""
     S = x.shape[0]
     for l in range(table.shape[0]):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
-        if kind != LINEAR:
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
+        if IDENTITY <= kind <= SIN:
             bend(kind, input_of(x, work, at_x, S, n_in).reshape(-1), flat(work, y, S, n_out),
                  flat(work, curvature, S, n_out))
 
 
 @walk
-def output_gradients(table, theta, work, bars, samples):
+def output_gradients(table, more, theta, work, bars, samples):
     """The gradients in the outputs of all layers, in `bars`, from that in the last one; the chain
     rule: y_bar of each layer is x_bar of the one after it.
     """
     S = samples
     for l in range(table.shape[0] - 1, 0, -1):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         x_bar = table[l - 1, -1]
         if kind == LINEAR:
             linear_input_gradient(batch(bars, bar, S, n_out), weight(theta, W, n_out, n_in),
                                   batch(bars, x_bar, S, n_in))
-        else:
+        elif more is None or kind <= SIN:
             times(flat(bars, bar, S, n_out), flat(work, slope, S, n_out),
                   flat(bars, x_bar, S, n_in))
+        elif kind == LAYER_NORM:
+            layer_norm_input_gradient(batch(bars, bar, S, n_out), theta[W:b],
+                                      batch(work, slope, S, n_out), flat(work, curvature, S, 1),
+                                      batch(bars, x_bar, S, n_in))
+        elif kind == FORK:
+            add(flat(bars, bar, S, n_out), flat(bars, other, S, n_out), flat(bars, x_bar, S, n_in))
+        else:
+            copy(flat(bars, bar, S, n_out), flat(bars, x_bar, S, n_in))
 
 
 @compiled
@@ -93,27 +113,37 @@ def times(y_bar, slope, x_bar):
 
 
 @walk
-def parameter_gradient(table, x, work, bars, theta_bar):
+def parameter_gradient(table, more, x, work, bars, theta_bar):
     """theta_bar of all layers, from the gradients in their outputs."""
     S = x.shape[0]
     for l in range(table.shape[0]):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         if kind == LINEAR:
             linear_parameter_gradient(batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
                                       weight(theta_bar, W, n_out, n_in), theta_bar[b : b + n_b])
+        elif more is None:
+            continue
+        elif kind == LAYER_NORM:
+            layer_norm_parameter_gradient(batch(bars, bar, S, n_out), batch(work, slope, S, n_out),
+                                          theta_bar[W:b], theta_bar[b : b + n_b])
 
 
 @walk
-def parameter_gradients(table, x, work, bars, rows):
+def parameter_gradients(table, more, x, work, bars, rows):
     """theta_bar of every sample, a row of `rows` (S, P), from the gradients in all outputs.
     Returns whether all is finite.
     """
     S, finite = x.shape[0], True
     for l in range(table.shape[0]):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         if kind == LINEAR:
             finite &= linear_parameter_gradients(batch(bars, bar, S, n_out),
                                                  input_of(x, work, at_x, S, n_in), rows, W, b, n_b)
+        elif more is None:
+            continue
+        elif kind == LAYER_NORM:
+            finite &= layer_norm_parameter_gradients(batch(bars, bar, S, n_out),
+                                                     batch(work, slope, S, n_out), rows, W, b)
     return finite
 
 
@@ -124,56 +154,79 @@ def parameter_gradients(table, x, work, bars, rows):
 
 
 @walk
-def tangents(table, theta, v, x, work, moving, part):
+def tangents(table, more, theta, v, x, work, moving, part):
     """y_tangent of all layers along v (P,): x_tangent of each layer is y_tangent of the one before
     it.
     """
     S = x.shape[0]
     for l in range(table.shape[0]):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         x_tangent = input_of(x, moving, at_x, 2 * S, n_in)
-        y_tangent = batch(moving, y, 2 * S, n_out)[S:]
+        y_tangent, moves = batch(moving, y, 2 * S, n_out)[S:], at_x != NOWHERE
         if kind == LINEAR:
-            moves = at_x != NOWHERE
             linear_tangent(moves, x_tangent[S:] if moves else x, input_of(x, work, at_x, S, n_in),
                            weight(theta, W, n_out, n_in), weight(v, W, n_out, n_in),
                            v[b : b + n_b], batch(part, 0, S, n_out), y_tangent)
-        elif at_x == NOWHERE:
+        elif more is None or kind <= SIN:
+            if moves:
+                times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
+            else:
+                clear(y_tangent.reshape(-1))
+        elif kind == LAYER_NORM:
+            layer_norm_tangent(moves, x_tangent[S:] if moves else x, theta[W:b], v[W:b],
+                               v[b : b + n_b], batch(work, slope, S, n_out),
+                               flat(work, curvature, S, 1), y_tangent)
+        elif not moves:
             clear(y_tangent.reshape(-1))
+        elif kind == FORK:
+            copy(x_tangent[S:].reshape(-1), y_tangent.reshape(-1))
         else:
-            times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
+            add(x_tangent[S:].reshape(-1), batch(moving, other, 2 * S, n_out)[S:].reshape(-1),
+                y_tangent.reshape(-1))
 
 
 @walk
-def gradient_tangent(table, theta, v, x, work, moving, part, theta_bar_tangent):
+def gradient_tangent(table, more, theta, v, x, work, moving, part, theta_bar_tangent):
     """The derivative of `gradient` along v (P,), from the tangents of all layers and that of the
     gradient in the outputs: y_bar_tangent of each layer is x_bar_tangent of the one after it.
     """
     S = x.shape[0]
     for l in range(table.shape[0] - 1, -1, -1):
-        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, bar = table[l]
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         bars, y_bar = batch(moving, bar, 2 * S, n_out), batch(work, bar, S, n_out)
+        moves = at_x != NOWHERE
+        x_bar_tangent = batch(moving, table[l - 1, -1], 2 * S, n_in)[:S] if moves else bars[:S]
         if kind == LINEAR:
             W_bar, b_bar = weight(theta_bar_tangent, W, n_out, n_in), theta_bar_tangent[b : b + n_b]
-            if at_x == NOWHERE:
-                linear_parameter_gradient(bars[:S], x, W_bar, b_bar)
-            else:
+            if moves:
                 xs = batch(moving, at_x, 2 * S, n_in)
                 copy(flat(work, at_x, S, n_in), xs[:S].reshape(-1))
                 copy(y_bar.reshape(-1), bars[S:].reshape(-1))
                 linear_parameter_gradient_tangent(bars, xs, W_bar, b_bar)
-        if l > 0:
-            x_bar_tangent = batch(moving, table[l - 1, -1], 2 * S, n_in)[:S]
-            if kind == LINEAR:
                 linear_input_gradient_tangent(bars[:S], y_bar, weight(theta, W, n_out, n_in),
                                               weight(v, W, n_out, n_in), batch(part, 0, S, n_in),
                                               x_bar_tangent)
             else:
-                x_tangent = batch(moving, at_x, 2 * S, n_in)[S:]
+                linear_parameter_gradient(bars[:S], x, W_bar, b_bar)
+        elif more is None or kind <= SIN:
+            if moves:
                 activation_gradient_tangent(
                     bars[:S].reshape(-1), flat(work, slope, S, n_out), y_bar.reshape(-1),
-                    flat(work, curvature, S, n_out), x_tangent.reshape(-1),
-                    x_bar_tangent.reshape(-1))
+                    flat(work, curvature, S, n_out),
+                    batch(moving, at_x, 2 * S, n_in)[S:].reshape(-1), x_bar_tangent.reshape(-1))
+        elif kind == LAYER_NORM:
+            x_tangent = batch(moving, at_x, 2 * S, n_in)[S:] if moves else x
+            layer_norm_gradient_tangent(
+                moves, x_tangent, bars[:S], y_bar, theta[W:b], v[W:b], batch(work, slope, S, n_out),
+                flat(work, curvature, S, 1), theta_bar_tangent[W:b], theta_bar_tangent[b : b + n_b],
+                x_bar_tangent)
+        elif not moves:
+            continue
+        elif kind == FORK:
+            add(bars[:S].reshape(-1), batch(moving, other, 2 * S, n_out)[:S].reshape(-1),
+                x_bar_tangent.reshape(-1))
+        else:
+            copy(bars[:S].reshape(-1), x_bar_tangent.reshape(-1))
 
 
 @compiled
@@ -188,6 +241,13 @@ def copy(v, out):
     """out_j = v_j"""
     for j in range(v.size):
         out[j] = v[j]
+
+
+@compiled
+def add(v, w, out):
+    """out_j = v_j + w_j"""
+    for j in range(v.size):
+        out[j] = v[j] + w[j]
 
 
 @compiled

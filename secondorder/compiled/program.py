@@ -5,7 +5,7 @@ import importlib
 
 import numpy as np
 
-from .kinds import COLUMNS, LINEAR, NOWHERE
+from .kinds import ADD, COLUMNS, FORK, LAYER_NORM, LINEAR, NOWHERE, SIN
 
 
 def _compiled(module):
@@ -20,16 +20,21 @@ class Program:
     ----------
     rows : sequence of (kind, n_in, n_out, biases, number)
         The layers, first to last: a kind, the widths of input and output, whether there are biases,
-        and the slope of a leaky activation, else 0.
+        and a number of its own: the slope of a leaky activation, the epsilon of a LayerNorm.
     dtype : numpy.dtype
         float32 or float64.
 
     Attributes
     ----------
     table : (L, columns) int64 array
-        See :mod:`secondorder.compiled.kinds`. A linear layer's parameters stand in theta behind
-        those of the layers before it, weight, then biases.
-    below : (L,) array
+        See :mod:`secondorder.compiled.kinds`. A layer's parameters stand in theta behind those of
+        the layers before it, weight, then biases.
+    own : (L,) array
+        The numbers of the layers.
+    more : True or None
+        Whether there are other kinds than linear layers and activations.
+    layers : (table, more)
+        What the passes take first.
     width : int
         Numbers that the work array holds for one sample.
     size : int
@@ -37,22 +42,29 @@ class Program:
     """
 
     def __init__(self, rows, dtype):
-        self.dtype, table, place, theta, x = np.dtype(dtype), [], 0, 0, NOWHERE
+        self.dtype, table, forks, place, theta, x = np.dtype(dtype), [], [], 0, 0, NOWHERE
         for kind, n_in, n_out, biases, _ in rows:
             W = b = theta
             n_b = n_out if biases else 0
-            if kind == LINEAR:
-                b = W + n_out * n_in
+            if kind in (LINEAR, LAYER_NORM):
+                b = W + n_out * (n_in if kind == LINEAR else 1)
                 theta = b + n_b
             y, slope, curvature, bar = (place + k * n_out for k in range(4))
-            table.append((kind, n_in, n_out, W, b, n_b, x, y, slope, curvature, bar))
+            table.append([kind, n_in, n_out, W, b, n_b, x, y, slope, curvature, NOWHERE, bar])
+            if kind == FORK:
+                forks.append(table[-1])
+            elif kind == ADD:
+                fork = forks.pop()
+                fork[-2], table[-1][-2] = bar, fork[COLUMNS.index("y")]
             place, x = place + 4 * n_out, y
         self.table = np.array(table, dtype=np.int64).reshape(-1, len(COLUMNS))
-        self.below = np.array([row[-1] for row in rows], dtype=self.dtype)
+        self.own = np.array([row[-1] for row in rows], dtype=self.dtype)
         self.width, self.size = place, theta
         self.n_in, self.n_out = rows[0][1], rows[-1][2]
         self.widest = max(max(row[1], row[2]) for row in rows)
 
+        self.more = True if any(row[0] > SIN for row in rows) else None
+        self.layers = self.table, self.more
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
     def column(self, name):
@@ -117,9 +129,9 @@ class Work:
 
     def forward(self, theta, x):
         """Outputs of all layers; returns whether those of the last are finite."""
-        program, self.x = self.program, x
+        program, self.x = self.program, x.reshape(len(x), -1)
         self._has_bars = self._has_curvatures = False
-        return _passes().forward(program.table, program.below, theta, x, self.array)
+        return _passes().forward(*program.layers, program.own, theta, self.x, self.array)
 
     def start(self, criterion, t):
         """Losses and the gradients in the outputs; returns whether the losses are finite."""
@@ -135,18 +147,19 @@ class Work:
     def output_gradients(self, theta):
         """Gradients in the outputs of all layers, made once a batch."""
         if not self._has_bars:
-            _passes().output_gradients(self.program.table, theta, self.array, self.array, self.rows)
+            work = self.array
+            _passes().output_gradients(*self.program.layers, theta, work, work, self.rows)
             self._has_bars = True
 
     def gradient(self, theta, total):
         """Gradient of the sum of the losses, in `total` (P,)."""
         self.output_gradients(theta)
-        _passes().parameter_gradient(self.program.table, self.x, self.array, self.array, total)
+        _passes().parameter_gradient(*self.program.layers, self.x, self.array, self.array, total)
 
     def sample_gradients(self, theta, rows):
         """Gradient of every sample's loss, in `rows` (S, P); returns whether all is finite."""
         self.output_gradients(theta)
-        return _passes().parameter_gradients(self.program.table, self.x, self.array, self.array,
+        return _passes().parameter_gradients(*self.program.layers, self.x, self.array, self.array,
                                              rows)
 
     # -- products; what they write is not here, so that threads may share a batch ------------------
@@ -155,10 +168,10 @@ class Work:
         """Hessian of the sum of the losses times v (P,), in `total`."""
         self.output_gradients(theta)
         self.curvatures()
-        table, moving, part = self.program.table, *self._moving(room)
-        _passes().tangents(table, theta, v, self.x, self.array, moving, part)
+        layers, (moving, part) = self.program.layers, self._moving(room)
+        _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
         self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
-        _passes().gradient_tangent(table, theta, v, self.x, self.array, moving, part, total)
+        _passes().gradient_tangent(*layers, theta, v, self.x, self.array, moving, part, total)
 
     def curved(self, p_tangent, out):
         """The Hessian of the loss times tangents of the outputs, in `out`."""
@@ -169,16 +182,16 @@ class Work:
         """Sum over samples of J^T M J times v (P,), in `total`; ``middle(t)`` is M t for
         tangents t of the outputs; the loss's Hessian times t where it is None.
         """
-        table, moving, part = self.program.table, *self._moving(room)
+        layers, (moving, part) = self.program.layers, self._moving(room)
         bars = room("bars", self.array.shape, self.program.dtype)
-        _passes().tangents(table, theta, v, self.x, self.array, moving, part)
+        _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
         p_tangent, y_bar = self._last(moving, "y")[self.rows :], self._last(bars, "bar")
         if middle is None:
             self.curved(p_tangent, y_bar)
         else:
             y_bar[...] = middle(p_tangent)
-        _passes().output_gradients(table, theta, self.array, bars, self.rows)
-        _passes().parameter_gradient(table, self.x, self.array, bars, total)
+        _passes().output_gradients(*layers, theta, self.array, bars, self.rows)
+        _passes().parameter_gradient(*layers, self.x, self.array, bars, total)
 
     def _moving(self, room):
         """An array for tangents, and one for a part of a layer's."""

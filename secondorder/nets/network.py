@@ -175,7 +175,7 @@ class Network:
             work = (Work(program).resize(len(x)) if workspace is None
                     else workspace.work(program, len(x)))
             if work.forward(self.theta, _behaved(x)):
-                return work.outputs, programs.saved_of(self.chain, work)
+                return work.outputs, programs.saved_of(self, work)
         return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
     def _forward(self, x, passes):
@@ -317,7 +317,7 @@ class Evaluation:
 
     @cached_property
     def saved(self):
-        return programs.saved_of(self.network.chain, self.work)
+        return programs.saved_of(self.network, self.work)
 
     def _parameters(self):
         return [self.network.theta, *self.network.fixed_parameters()]
@@ -341,7 +341,7 @@ class Evaluation:
     def deltas(self):
         self.require_current()
         if self.work is not None:
-            return programs.deltas_of(self.network.chain, self.work, self.network.theta)
+            return programs.deltas_of(self.network, self.work)
         with np.errstate(over="ignore", invalid="ignore"):
             y_bar = self.criterion.gradient(self.outputs, self.y)
             checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)

@@ -6,16 +6,21 @@ network runs layer by layer: by the literal passes, or the twins in :mod:`second
 which write the same numbers into arrays that are used again.
 """
 
+import math
+
 import numpy as np
 
 from ..compiled import forms, kinds
 from ..compiled.program import Criterion, Program
 from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
-from .chain import Chain, ChainSaved
+from .chain import Chain, ChainSaved, Skip, SkipSaved
+from .flatten import Flatten, FlattenSaved
 from .in_place.base import Twins
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
+from .normalisation import LayerNorm, LayerNormSaved
+from .reshape import Reshape
 
 layers = Twins(None)  # layer, width of its input -> rows of the table
 functions = Twins(None)  # activation function -> kind, slope below zero
@@ -51,6 +56,29 @@ def chain(layer, n_in):
     return rows
 
 
+@layers.register(Skip)
+def skip(layer, n_in):
+    """Its layers between the rows that keep their input and add it."""
+    ends = [(kind, n_in, n_in, False, 0.0) for kind in (kinds.FORK, kinds.ADD)]
+    return [ends[0], *rows_of(layer.inner, n_in), ends[1]]
+
+
+@layers.register(LayerNorm)
+def layer_norm(layer, n_in):
+    if not layer.trainable:
+        raise NoEntry(f"{layer!r} is fixed")
+    if layer.weight.size != n_in:
+        raise NoEntry(f"{layer!r} over parts of a sample has no compiled form")
+    return [(kinds.LAYER_NORM, n_in, n_in, True, layer.epsilon)]
+
+
+@layers.register(Flatten)
+@layers.register(Reshape)
+def flatten(layer, n_in):
+    """The same numbers, sample by sample."""
+    return [(kinds.IDENTITY, n_in, n_in, False, 0.0)]
+
+
 def rows_of(layer, n_in):
     """Rows of the table of a layer whose input has n_in numbers a sample."""
     entry = layers.find(layer)
@@ -84,9 +112,9 @@ def made(network):
     """The program of a network; `NoEntry` where a layer has none."""
     if network.dtype.kind != "f":
         raise NoEntry(f"{network.dtype} has no compiled form")
-    if len(network.input_shape) != 1:
-        raise NoEntry(f"inputs of shape {network.input_shape} have no compiled form")
-    return Program(rows_of(network.chain, network.input_shape[0]), network.dtype)
+    if len(network.output_shape) != 1:
+        raise NoEntry(f"outputs of shape {network.output_shape} have no compiled form")
+    return Program(rows_of(network.chain, math.prod(network.input_shape)), network.dtype)
 
 
 class Settled:
@@ -156,36 +184,50 @@ def form(network):
 # -- what the passes left behind, as layers save it ------------------------------------------------
 
 
-def saved_of(chain, work):
-    """What every layer of the chain saved, as views of the work array."""
+def saved_of(network, work):
+    """What every layer of the network saved, as views of the work array."""
     work.curvatures()
-    return _saved(chain, work.x, zip(*map(work.batches, ("y", "slope", "curvature"))))
+    shape = network.input_shape
+    rows = zip(*map(work.batches, ("y", "slope", "curvature")))
+    return _chain_saved(network.chain, work.x.reshape(work.rows, *shape), rows)
 
 
-def _saved(chain, x, rows):
+def _chain_saved(chain, x, rows):
     saved = ChainSaved()
     for layer in chain.layers:
-        if isinstance(layer, Chain):
-            own = _saved(layer, x, rows)
-        else:
-            y, slope, curvature = next(rows)
-            own = (LinearSaved(x, y) if isinstance(layer, Linear)
-                   else ActivationSaved(x, y, slope, curvature))
-        saved.append(own)
-        x = own.output
+        saved.append(_saved(layer, x, rows))
+        x = saved[-1].output
     return saved
 
 
-def deltas_of(chain, work, theta):
-    """Gradients in the outputs of all layers of the chain, as views of the work array."""
-    work.output_gradients(theta)
-    bars, deltas, last = work.batches("bar"), [], -1
-    for layer in chain.layers:
-        last += _depth(layer)
-        deltas.append(bars[last])
+def _saved(layer, x, rows):
+    if isinstance(layer, Chain):
+        return _chain_saved(layer, x, rows)
+    shape = len(x), *layer.output_shape(x.shape[1:])
+    if isinstance(layer, Skip):
+        next(rows)
+        inner = _chain_saved(layer.inner, x, rows)
+        return SkipSaved(x, next(rows)[0].reshape(shape), inner)
+    y, slope, curvature = (part.reshape(shape) for part in next(rows))
+    if isinstance(layer, LayerNorm):
+        ones = (1,) * len(layer.shape)
+        return LayerNormSaved(x, y, slope, curvature.reshape(-1)[: len(x)].reshape(len(x), *ones))
+    if isinstance(layer, (Linear, Flatten)):
+        return (LinearSaved if isinstance(layer, Linear) else FlattenSaved)(x, y)
+    return ActivationSaved(x, y, slope, curvature)
+
+
+def deltas_of(network, work):
+    """Gradients in the outputs of all layers of the network, as views of the work array."""
+    work.output_gradients(network.theta)
+    bars, deltas, last, shape = work.batches("bar"), [], -1, network.input_shape
+    for layer in network.layers:
+        last, shape = last + _depth(layer), layer.output_shape(shape)
+        deltas.append(bars[last].reshape(work.rows, *shape))
     return deltas
 
 
 def _depth(layer):
     """Number of rows of a layer."""
-    return sum(map(_depth, layer.layers)) if isinstance(layer, Chain) else 1
+    inside = sum(map(_depth, layer.layers)) if isinstance(layer, (Chain, Skip)) else 1
+    return inside + 2 * isinstance(layer, Skip)

@@ -333,7 +333,13 @@ class Optimizer:
         return guards.own_direction(self, self.direction(evaluation))  # a subclass overrode it
 
     def _computed(self, evaluation):
-        """What the formula gives."""
+        """What the formula gives, by its compiled form where there is one."""
+        fused = twin(type(self), "_direction")
+        if fused is not None:
+            try:
+                return guards.own_direction(self, fused.direction(self, evaluation))
+            except Undecided:
+                pass
         return guards.own_direction(self, self._direction(evaluation))
 
     def _objective(self, evaluation):

@@ -46,16 +46,23 @@ class Fused:
         Undecided
             Memory is as it was then.
         """
+        return self._advanced(method, lambda *own: whole_step(method, evaluation, rate, *own))
+
+    def direction(self, method, evaluation):
+        """The direction alone, in an array of the method's own, likewise."""
+        return self._advanced(method, lambda *own: direction(method, evaluation, *own))
+
+    def _advanced(self, method, run):
         updates = _updates()
         old = [getattr(method, name) for name in self.memory]
         new = [method._spare(name) for name in self.memory]
-        moved, info = whole_step(method, evaluation, rate, getattr(updates, self.name), *old, *new,
-                                 *updates.scalars(method.network.dtype, *self.numbers(method)))
+        result = run(getattr(updates, self.name), *old, *new,
+                     *updates.scalars(method.network.dtype, *self.numbers(method)))
         for name, array in zip(self.memory, new):
             setattr(method, name, array)
         for name in self.counts:
             setattr(method, name, getattr(method, name) + 1)
-        return moved, info
+        return result
 
 
 @functools.cache
@@ -87,24 +94,38 @@ def whole_step(method, evaluation, rate, update, *own):
     ------
     Undecided
     """
-    theta, total = method.network.theta, evaluation.gradient_sum
     # nobody else sees what is in this method's own arrays: the new parameters may go where the
     # gradient was
     own_arrays = evaluation.workspace is method._workspace
-    moved, sums = total if own_arrays else method._array("moved"), np.zeros(5)
-    numbers = _updates().scalars(theta.dtype, evaluation.samples, method.l2, rate)
-    update(total, theta, moved, *numbers, sums, *own)
-    of_gradient, of_theta, of_direction, *others = sums.tolist()
-    least = min(of_gradient, of_direction, of_theta if method.l2 else math.inf)
-    if not (math.isfinite(sum(others) + of_gradient + of_theta + of_direction)
-            and least >= theta.size * _squares_lost(theta.dtype)):
-        del evaluation.gradient_sum  # to be made again
-        raise Undecided
+    moved = evaluation.gradient_sum if own_arrays else method._array("moved")
+    of_gradient, of_theta, of_direction = _run(method, evaluation, moved, 1, rate, update, own)
     objective = evaluation.loss + (method.l2 / 2 * of_theta if method.l2 else 0.0)
     direction_norm = math.sqrt(of_direction)
     return moved, {"loss": evaluation.loss, "objective": objective,
                    "gradient_norm": math.sqrt(of_gradient), "direction_norm": direction_norm,
                    "step_norm": rate * direction_norm, "learning_rate": rate}
+
+
+def direction(method, evaluation, update, *own):
+    """The direction alone, (P,), of a compiled step, in an array of the method's own."""
+    out = method._array("direction")
+    _run(method, evaluation, out, 0, 1, update, own)
+    return out
+
+
+def _run(method, evaluation, moved, keep, rate, update, own):
+    """Sums of squares of gradient, parameters and direction; `Undecided` unless they say all."""
+    theta, total, sums = method.network.theta, evaluation.gradient_sum, np.zeros(5)
+    numbers = evaluation.samples, method.l2, keep, rate
+    update(total, theta, moved, *_updates().scalars(theta.dtype, *numbers), sums, *own)
+    of_gradient, of_theta, of_direction, *others = sums.tolist()
+    least = min(of_gradient, of_direction, of_theta if method.l2 else math.inf)
+    if not (math.isfinite(sum(others) + of_gradient + of_theta + of_direction)
+            and least >= theta.size * _squares_lost(theta.dtype)):
+        if moved is total:
+            del evaluation.gradient_sum  # to be made again
+        raise Undecided
+    return of_gradient, of_theta, of_direction
 
 
 @functools.cache

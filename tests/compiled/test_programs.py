@@ -23,6 +23,27 @@ def dense(dtype="float64", bias=True, rng=0):
                    dtype=dtype, input_shape=(6,))
 
 
+def residual(dtype="float64", bias=True, rng=0):
+    """What adds its input, in each other, first and last; what normalises, first and inside; other
+    shapes."""
+    rng = np.random.default_rng(rng)
+    net = Network([
+        so.Flatten(), so.Skip([so.LayerNorm(6), Linear(6, 6, bias=bias, rng=rng)]),
+        Activation("tanh"), Linear(6, 8, bias=bias, rng=rng), so.nets.Reshape(8, (2, 4)),
+        so.LayerNorm((2, 4)), so.Flatten(),
+        Chain([so.Skip([Linear(8, 8, rng=rng), Activation("softplus"),
+                        so.Skip([Linear(8, 8, rng=rng), so.LayerNorm(8, 0.1)])]),
+               Activation("tanh"), Linear(8, 5, bias=bias, rng=rng)]),
+        so.Skip([Activation("sin")])], dtype=dtype, input_shape=(2, 3))
+    net.theta = net.theta + rng.normal(size=net.size) / 5  # a LayerNorm begins with 1 and 0
+    return net
+
+
+NETS = {"dense": (dense, (6,)), "residual": (residual, (2, 3)),
+    "normalised": (lambda dtype, bias: Network([so.LayerNorm(6), Linear(
+            6, 5, bias=bias, rng=0)], dtype=dtype, input_shape=(6,)), (6,))}
+
+
 def targets(loss, samples, outputs=5, rng=1):
     rng = np.random.default_rng(rng)
     if isinstance(loss, (SoftmaxCrossEntropy, BoundedCriterion)):
@@ -55,12 +76,13 @@ def close(found, wanted, ulp=40):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_every_quantity_is_the_literal_one(loss, dtype):
+@pytest.mark.parametrize("kind, loss", [("dense", loss) for loss in LOSSES] + [
+    (kind, loss) for kind in ("residual", "normalised") for loss in LOSSES[:2]], ids=repr)
+def test_every_quantity_is_the_literal_one(kind, loss, dtype):
     for samples, bias in ((11, True), (1, False)):
-        net = dense(dtype, bias)
-        rng = np.random.default_rng(2)
-        x, y, v = rng.normal(size=(samples, 6)), targets(loss, samples), rng.normal(size=net.size)
+        net, rng = NETS[kind][0](dtype, bias), np.random.default_rng(2)
+        x, y = rng.normal(size=(samples, *NETS[kind][1])), targets(loss, samples)
+        v = rng.normal(size=net.size)
         given = net, loss, x, y
         assert programs.form(net) == RUNS and programs.criterion_of(loss, net) is not None
         close(*both(lambda: so.exact.gradient(*given, l2=0.1)))
@@ -72,20 +94,35 @@ def test_every_quantity_is_the_literal_one(loss, dtype):
             close(*both(lambda: getattr(net.evaluate(loss, x, y), name)))
 
 
+@pytest.mark.parametrize("kind", NETS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_an_evaluation_holds_what_the_layers_save(dtype):
-    net, loss = dense(dtype), SquaredError()
-    x, y = np.random.default_rng(3).normal(size=(8, 6)), targets(loss, 8)
+def test_an_evaluation_holds_what_the_layers_save(kind, dtype):
+    net, loss = NETS[kind][0](dtype, True), SquaredError()
+    x, y = np.random.default_rng(3).normal(size=(8, *NETS[kind][1])), targets(loss, 8)
     compiled, literal = both(lambda: net.evaluate(loss, x, y))
-    for own, wanted in zip(compiled.saved, literal.saved, strict=True):
-        assert type(own) is type(wanted)
-        own, wanted = ((own, wanted) if isinstance(own, list) else ([own], [wanted]))
-        for one, other in zip(own, wanted, strict=True):
-            assert one._fields == other._fields
-            for array, expected in zip(one, other):
-                close(array, expected)
+    alike(compiled.saved, literal.saved)
     for bar, wanted in zip(compiled.deltas, literal.deltas, strict=True):
         close(bar, wanted)
+
+
+def alike(one, other):
+    """What a layer, or those inside it, saved: of one type, all arrays close."""
+    assert type(one) is type(other)
+    if isinstance(other, np.ndarray):
+        close(one, other)
+    else:
+        for entry, wanted in zip(one, other, strict=True):
+            alike(entry, wanted)
+
+
+@pytest.mark.parametrize("size", [1e-4, 30.0, 1e18])
+def test_rows_far_from_0_are_normalised(size):
+    """Of which squares overflow, or the epsilon is most of the variance."""
+    net = NETS["normalised"][0]("float32", True)
+    x = size * np.random.default_rng(4).normal(size=(9, 6))
+    given = net, SquaredError(), x, np.zeros((9, 5))
+    close(*both(lambda: net(x)), ulp=200)
+    close(*both(lambda: so.exact.gradient(*given)), ulp=200)
 
 
 def test_a_sure_softmax_and_weights_that_are_no_distribution():
@@ -213,9 +250,12 @@ class Doubled(SquaredError):
     (lambda: [Linear(3, 3, trainable=False, rng=0), Linear(3, 2, rng=0)],
      r"Linear\(3, 3, trainable=False\) is fixed"),
     (lambda: [Halved(3, 2, rng=0)], "Halved has no compiled form"),
-    (lambda: [so.Skip([Linear(3, 3, rng=0)]), Linear(3, 2, rng=0)], "Skip has no compiled form"),
+    (lambda: [so.Skip([Halved(3, 3, rng=0)]), Linear(3, 2, rng=0)], "Halved has no compiled form"),
     (lambda: [Chain([Halved(3, 2, rng=0)])], "Halved has no compiled form"),
-    (lambda: [so.nets.Reshape(3, (1, 3)), so.Flatten(), Linear(3, 2, rng=0)], "Reshape has no")])
+    (lambda: [Linear(3, 2, rng=0), so.LayerNorm(2, trainable=False)],
+     "LayerNorm((2,), trainable=False) is fixed"),
+    (lambda: [so.nets.Reshape(3, (3, 1)), so.LayerNorm(1), so.Flatten(), Linear(3, 2, rng=0)],
+     "LayerNorm((1,)) over parts of a sample has no compiled form")])
 def test_a_network_with_anything_that_has_no_entry_runs_layer_by_layer(make, why, capsys):
     net = Network(make())
     net.summary()
@@ -239,7 +279,8 @@ def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
     net, loss = dense(), SquaredError()
     x, y = np.ones((4, 6)), targets(loss, 4)
     for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
-                                (so.ResidualPartitioning(net, loss), False),
+                                (so.ResidualPartitioning(net, loss), True),
+                                (so.ResidualPartitioning(net, loss, cross=True), False),
                                 (so.EACG(net, loss), False),
                                 (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), False)):
         assert (optimizer._own_evaluation(x, y).work is not None) == compiled

@@ -53,7 +53,8 @@ def test_an_update_is_the_formula(name, size, dtype):
     kept, new = [a.copy() for a in old], [np.empty_like(a) for a in old]
     arguments = (*old, *new, *updates.scalars(dtype, *fused.numbers(method)))
     sums, update = np.zeros(5), getattr(updates, fused.name)
-    update(total, theta, moved, samples, l2, rate, sums, *arguments)
+    one = dtype.type(1)
+    update(total, theta, moved, samples, l2, one, rate, sums, *arguments)
     eps = float(np.finfo(dtype).eps)
     largest = np.abs(theta) + rate * np.abs(direction)
     np.testing.assert_array_less(np.abs(moved - expected), 4 * eps * largest)
@@ -64,8 +65,11 @@ def test_an_update_is_the_formula(name, size, dtype):
     wide = [np.sum(a.astype(np.float64) ** 2) for a in (g, theta, direction, expected)]
     size_of_memory = sum(np.abs(a).sum(dtype=np.float64) for a in memory)
     np.testing.assert_allclose(sums, [*wide, size_of_memory], rtol=40 * eps)
-    # and once more with the new parameters in the gradient's own place
-    update(total, theta, total, samples, l2, rate, np.zeros(5), *arguments)
+    # and once more, the direction alone, and the new parameters in the gradient's own place
+    update(total, theta, alone := moved * 0, samples, l2, one * 0, one, np.zeros(5), *arguments)
+    np.testing.assert_allclose(alone, direction, rtol=4 * eps,
+                               atol=4 * eps * np.abs(direction).max())
+    update(total, theta, total, samples, l2, one, rate, np.zeros(5), *arguments)
     assert np.array_equal(total, moved) and np.array_equal(theta, start)
 
 
@@ -132,7 +136,7 @@ def test_sums_do_not_depend_on_where_the_arrays_lie():
         total, theta, moved, buffer, new = (at[i] for i in order)
         total[:], theta[:], buffer[:] = values[:3]
         sums = np.zeros(5)
-        updates.momentum(total, theta, moved, 7.0, 0.1, 0.1, sums, buffer, new, 0.9, 0.0)
+        updates.momentum(total, theta, moved, 7.0, 0.1, 1.0, 0.1, sums, buffer, new, 0.9, 0.0)
         found.add((*sums, *moved))
     assert len(found) == 1
 
@@ -141,7 +145,7 @@ def test_sums_do_not_depend_on_where_the_arrays_lie():
 def test_a_step_along_a_direction(size):
     gradient, direction, theta = np.random.default_rng(size).normal(size=(3, size))
     kept, sums, moved, none = theta.copy(), np.zeros(5), np.empty(size), np.empty(0)
-    updates.along(none, theta, moved, 7.0, 0.0, 0.25, sums, gradient, direction)
+    updates.along(none, theta, moved, 7.0, 0.0, 1.0, 0.25, sums, gradient, direction)
     np.testing.assert_allclose(moved, theta + 0.25 * direction, rtol=1e-14)
     np.testing.assert_array_equal(theta, kept)
     np.testing.assert_allclose(sums, [gradient @ gradient, theta @ theta, direction @ direction,

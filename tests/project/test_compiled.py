@@ -161,7 +161,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "
             "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
-            "updates.adagrad(a, a, m, 1., 0., 1., s, a, n, 0.0)\n"
+            "updates.adagrad(a, a, m, 1., 0., 1., 1., s, a, n, 0.0)\n"
             "assert n.tolist() == [2, 2, 2]; print('right')")
 
     def compute():

@@ -17,6 +17,10 @@ LIMITS = (20, 1e-2)  # max_cg and tolerance from the middle of the paper's grids
 class AlongDirection:
     """A step along the direction that a method gives, in one compiled pass over all parameters."""
 
+    def direction(self, method, evaluation):
+        """The method's own."""
+        return method._direction(evaluation)
+
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
         from ...compiled.updates import along

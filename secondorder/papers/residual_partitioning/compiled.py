@@ -1,16 +1,102 @@
-"""The compiled form of `ResidualPartitioning._direction`, with the step around it and what that
-reports, and of `ActivationRule.backward`.
+"""The compiled form of the rules for linear layers and activations, each as a walk over a network's
+table (see :mod:`secondorder.compiled.passes`); and of `ResidualPartitioning._direction`, with the
+step around it and what that reports.
+
+In `carried`, an array like that of the passes, u stands at the place of a layer's output, Z at that
+of the gradient in it.
 """
 
 import numpy as np
 
 from ...checks.loops import bits_of_extremes, number
-from ...compiled import compiled, scalars, summing
+from ...compiled import compiled, scalars, summing, walk
+from ...compiled.dense import linear_input_gradient, linear_parameter_gradient
+from ...compiled.kinds import LINEAR
+from ...compiled.passes import batch, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle
 
 __all__ = ["number", "scalars"]
 
 NO_ENDS = np.array([np.iinfo(np.int64).max, 0, 0])  # of no numbers at all
+
+
+# -- one pass up for u, one down for Z -------------------------------------------------------------
+
+
+@walk
+def up(table, theta, x, work, sizes, carried):
+    """u of all layers: u_out of each layer is u of the one after it; nothing moves before the first
+    linear layer. In `sizes` (P,) |theta|.
+    """
+    S, moves = x.shape[0], False
+    absolute(theta, sizes)
+    for l in range(table.shape[0]):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
+        if kind == LINEAR:
+            inside = input_of(x, work, at_x, S, n_in)
+            linear_up(moves, input_of(x, carried, at_x, S, n_in), inside,
+                      weight(sizes, W, n_out, n_in), n_b > 0, batch(carried, y, S, n_out))
+            moves = True
+        elif moves:
+            activation_up(flat(work, slope, S, n_out), flat(carried, at_x, S, n_in),
+                          flat(carried, y, S, n_out))
+
+
+@walk
+def down(table, sizes, x, work, carried, part, clip, curvature_sum):
+    """Z of all layers from that of the last, and the curvature sums (P,): Z of each layer is Z_in
+    of the one after it, down to the first linear layer.
+    """
+    S, first = x.shape[0], 0
+    while table[first, 0] != LINEAR:
+        first += 1
+    for l in range(table.shape[0] - 1, first - 1, -1):
+        kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
+        if kind == LINEAR:
+            Z, inside = batch(carried, bar, S, n_out), input_of(x, work, at_x, S, n_in)
+            absolute(inside.reshape(-1), flat(part, 0, S, n_in))
+            linear_parameter_gradient(Z, batch(part, 0, S, n_in),
+                                      weight(curvature_sum, W, n_out, n_in),
+                                      curvature_sum[b : b + n_b])
+            if l > first:
+                linear_input_gradient(Z, weight(sizes, W, n_out, n_in),
+                                      batch(carried, table[l - 1, -1], S, n_in))
+        else:
+            partition_activation(flat(work, bar, S, n_out), flat(carried, bar, S, n_out),
+                                 flat(work, slope, S, n_out), flat(work, curvature, S, n_out),
+                                 flat(carried, at_x, S, n_in), clip,
+                                 flat(carried, table[l - 1, -1], S, n_in))
+
+
+@compiled
+def absolute(v, out):
+    """out_j = |v_j|"""
+    for j in range(v.size):
+        out[j] = abs(v[j])
+
+
+@summing
+def linear_up(moves, u, x, size_of_W, with_bias, u_out):
+    """u_out_si = sum_{j>=0} |x_sj| + sum_{j>=1} |w_ij| u_sj  with  x_s0 = 1 where there is a bias;
+    without the second sum where u is 0.
+    """
+    if moves:
+        np.dot(u, size_of_W.T, u_out)
+    else:
+        u_out[:, :] = x.dtype.type(0)
+    for s in range(x.shape[0]):
+        total = x.dtype.type(with_bias)
+        for j in range(x.shape[1]):
+            total += abs(x[s, j])
+        for i in range(u_out.shape[1]):
+            u_out[s, i] += total
+
+
+@compiled
+def activation_up(slope, u, u_out):
+    """u_out_sj = |slope_sj| u_sj"""
+    for j in range(u.size):
+        u_out[j] = abs(slope[j]) * u[j]
 
 
 @compiled
@@ -28,9 +114,12 @@ def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
         Z_below[i] = z
 
 
+# -- the step --------------------------------------------------------------------------------------
+
+
 @summing
-def partition_step(total, theta, moved, samples, l2, rate, sums, curvature_sum, damping, shrink,
-                   reports, ends):
+def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature_sum, damping,
+                   shrink, reports, ends):
     """C_i = curvature_sum_i / samples; direction_i = -g_i / (C_i + damping + shrink), or 0 where
     C_i + damping is 0: the bound says nothing about such a parameter. The rest is as in
     :mod:`secondorder.compiled.updates`.
@@ -52,7 +141,7 @@ def partition_step(total, theta, moved, samples, l2, rate, sums, curvature_sum, 
             damped = c + damping
             q = -g / (damped + shrink)
             d = q if damped > zero else zero
-            m = t + rate * d
+            m = keep * t + rate * d
             C[i], direction[i], new[i] = c, d, m
             gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
             gd += g * d

@@ -9,14 +9,18 @@ import numpy as np
 from ...nets.in_place import Buffer, Buffered, InPlace, like_x, like_y
 from ...nets.convolution import Conv2dSaved
 from ...nets.layers import LinearSaved
-from . import compiled
+from . import compiled, walks
 from .fast import sums
 from .rules import OUTPUTS, ActivationRule, ChainRule, LinearRule, SkipRule, rules
 from .shaped_layers import ConvolutionRule, PoolingRule
 
 
 def curvature_sums(evaluation, options):
-    """Curvature sums (P,), as `sums` has them; in the workspace's arrays, if there is one."""
+    """Curvature sums (P,), as `sums` has them: by the compiled walks, else in the workspace's
+    arrays, if there is one.
+    """
+    if evaluation.work is not None and walks.program_for(evaluation.network, options) is not None:
+        return walks.curvature_sums(evaluation, options)
     workspace = evaluation.workspace
     if workspace is None:
         return sums(evaluation, options)[2]

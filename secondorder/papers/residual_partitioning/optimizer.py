@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...checks import all_finite, boolean, number_in, one_of
-from ...optimizers.base import Optimizer
-from ...optimizers.fused import whole_step
-from . import compiled
+from ...optimizers.base import Optimizer, norm
+from ...optimizers.fused import direction, whole_step
+from . import compiled, walks
 from .in_place import curvature_sums
 from .options import checked
 
@@ -22,14 +22,29 @@ class OnePass:
         """The new parameters, and what every step reports."""
         if method.safeguard:
             return method._moved_by_formula(evaluation, rate)
-        curvature, dtype = curvature_sums(evaluation, method.options), method.network.dtype
-        numbers = compiled.scalars(dtype, method.damping, method._penalty_curvature(rate))
-        reports, ends = np.zeros(3), compiled.NO_ENDS.copy()
-        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, curvature,
-                                 *numbers, reports, ends)
-        low, high, peak = (compiled.number(bits, dtype) for bits in ends)
-        method._report(rate, *reports.tolist(), low, high, info["direction_norm"] ** 2, peak)
+        own = self._arguments(method, evaluation, rate)
+        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, *own)
+        self._report(method, rate, info["direction_norm"], *own[-2:])
         return moved, info
+
+    def direction(self, method, evaluation):
+        """The direction alone, in an array of the method's own."""
+        rate = method.learning_rate
+        own = self._arguments(method, evaluation, rate)
+        found = direction(method, evaluation, compiled.partition_step, *own)
+        self._report(method, rate, norm(found), *own[-2:])
+        return found
+
+    def _arguments(self, method, evaluation, rate):
+        """What the loop takes of its own, and at the end the places for what it reports."""
+        numbers = method.damping, method._penalty_curvature(rate)
+        return (curvature_sums(evaluation, method.options),
+                *compiled.scalars(method.network.dtype, *numbers), np.zeros(3),
+                compiled.NO_ENDS.copy())
+
+    def _report(self, method, rate, direction_norm, reports, ends):
+        low, high, peak = (compiled.number(bits, method.network.dtype) for bits in ends)
+        method._report(rate, *reports.tolist(), low, high, direction_norm**2, peak)
 
 
 class ResidualPartitioning(Optimizer):
@@ -102,7 +117,6 @@ class ResidualPartitioning(Optimizer):
     """
 
     fused = OnePass()
-    by_layers = True
     added = {"safeguard": False}
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
@@ -115,6 +129,10 @@ class ResidualPartitioning(Optimizer):
         self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
+
+    @property
+    def by_layers(self):
+        return walks.program_for(self.network, self.options) is None
 
     @property
     def depends_on_rate(self):

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.residual_partitioning import compiled
+from secondorder.papers.residual_partitioning import compiled, walks
+from secondorder.papers.residual_partitioning.fast import sums
+from secondorder.papers.residual_partitioning.in_place import curvature_sums
+from secondorder.papers.residual_partitioning.options import checked
+from secondorder.papers.residual_partitioning.rules import LinearRule, rules
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 
@@ -17,14 +21,15 @@ def test_partition_step_moves_and_reports(size, dtype):
     sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
     total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
     for damping in (0.0, 0.2):
-        samples, l2, rate, damping, shrink = compiled.scalars(dtype, 7, 0.3, 0.5, damping, 0.15)
+        samples, l2, one, rate, damping, shrink = compiled.scalars(
+            dtype, 7, 0.3, 1, 0.5, damping, 0.15)
         g, c, d = total * (1 / samples) + l2 * theta, sums_of * (1 / samples), np.zeros_like(theta)
         for i in np.flatnonzero(c + damping):
             d[i] = -g[i] / (c[i] + damping + shrink)
         moved, kept, found = theta + rate * d, theta.copy(), np.empty_like(theta)
         sums, reports, ends = np.zeros(5), np.zeros(3), compiled.NO_ENDS.copy()
-        compiled.partition_step(total, theta, found, samples, l2, rate, sums, sums_of, damping,
-                                shrink, reports, ends)
+        compiled.partition_step(total, theta, found, samples, l2, one, rate, sums, sums_of,
+                                damping, shrink, reports, ends)
         assert np.array_equal(theta, kept)
         np.testing.assert_array_less(np.abs(found - moved),
                                      4 * eps * (np.abs(theta) + rate * np.abs(d)))
@@ -36,6 +41,59 @@ def test_partition_step_moves_and_reports(size, dtype):
         np.testing.assert_allclose([compiled.number(bits, dtype) for bits in ends],
                                    [c.min(), c.max(), np.abs(d).max()], rtol=4 * eps)
         assert size == 1 or bool((d == 0).any()) == (damping == 0)
+
+
+def network(dtype, bias):
+    """Activations first, in a row and last; a chain inside; widths that differ."""
+    rng = np.random.default_rng(3)
+    return so.Network([so.Flatten(), so.Activation("sin"), so.Linear(6, 9, bias=bias, rng=rng),
+                       so.Activation("tanh"), so.Activation("sigmoid"),
+                       so.Chain([so.Linear(9, 7, rng=rng), so.Activation("leaky_relu")]),
+                       so.Linear(7, 4, bias=bias, rng=rng), so.Activation("softplus")],
+                      dtype=dtype, input_shape=(2, 3))
+
+
+@pytest.mark.parametrize("output, negative, loss", [
+    ("jensen", "abs", so.SoftmaxCrossEntropy()), ("pairwise", "max", so.SoftmaxCrossEntropy()),
+    ("diagonal", "max", so.PoissonNLL()), ("pairwise", "abs", so.BoundedCriterion())])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss):
+    for samples, bias in ((11, True), (1, False)):
+        net, rng = network(dtype, bias), np.random.default_rng(samples)
+        x, y = rng.normal(size=(samples, 2, 3)), rng.integers(0, 4, samples)
+        y = rng.integers(0, 5, (samples, 4)) if output == "diagonal" else y
+        options = checked(net, loss, output, negative, False)
+        optimizer = so.ResidualPartitioning(net, loss, output=output, negative_curvature=negative)
+        with so.literal():
+            wanted = sums(net.evaluate(loss, x, y), options)[2]
+        for evaluation in (net.evaluate(loss, x, y), optimizer._own_evaluation(x, y)):
+            assert evaluation.work is not None and walks.program_for(net, options) is not None
+            found = curvature_sums(evaluation, options)
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, wanted, rtol=100 * np.finfo(dtype).eps,
+                                       atol=20 * np.finfo(dtype).eps * wanted.max())
+
+
+def test_a_rule_of_the_authors_and_products_go_by_the_rules():
+    class Wider(so.Linear):
+        """With a rule of its own."""
+
+    @rules.register(Wider)
+    class WiderRule(LinearRule):
+        @staticmethod
+        def backward(layer, saved, context, u, g, Z, options):
+            Z_in, curvature = LinearRule.backward(layer, saved, context, u, g, Z, options)
+            return Z_in, 2 * curvature
+
+    net, loss = so.Network([Wider(3, 2, rng=0)]), so.SquaredError()
+    plain = so.Network([so.Linear(3, 2, rng=0)])
+    options = checked(net, loss, "auto", "abs", False)
+    assert walks.program_for(net, options) is None
+    assert walks.program_for(plain, options) is not None
+    assert walks.program_for(plain, checked(plain, loss, "auto", "abs", True)) is None
+    found, wanted = (curvature_sums(n.evaluate(loss, np.ones((4, 3)), np.zeros((4, 2))), options)
+                     for n in (net, plain))
+    np.testing.assert_allclose(found, 2 * wanted)
 
 
 @pytest.mark.parametrize("options", [{}, {"l2": 0.3}, {"l2": 0.3, "penalty": "plain"},
