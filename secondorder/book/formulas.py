@@ -95,7 +95,10 @@ def prose(text):
     out = out.replace("(.)", "⊙").replace("(x)", "⊗").replace("&lt;=", "≤").replace("&gt;=", "≥")
     out = re.sub(r"\b([A-Za-z]|" + "|".join(GREEK) + r")((?:'){0,2})_(\{[^}]*\}|[A-Za-z0-9]+)",
                  lambda m: f"{_letter(m[1])}{m[2]}<sub>{_letters(m[3].strip('{}'))}</sub>", out)
-    out = re.sub(r"(?<=[\w>)])\^(\([^)]*\)|T|-1|[a-z0-9+]+)", r"<sup>\1</sup>", out)
+    out = re.sub(r"(?<=[\w>)])\^(\([^)]*\)|\{[^}]*\}|T|-1|[a-z0-9+]+)",
+                 lambda m: f"<sup>{m[1].strip('{}')}</sup>", out)
+    out = re.sub(r"(?<=</sup>)_(\{[^}]*\}|[A-Za-z0-9]+)",
+                 lambda m: f"<sub>{_letters(m[1].strip('{}'))}</sub>", out)
     return re.sub(r"(?<![\w<&/])(" + "|".join(GREEK) + r")(?![\w(])",
                   lambda m: _letter(m[1]), out)
 

@@ -23,7 +23,8 @@ class Leaf:
     """One symbol: a character, a command without arguments, or words.
 
     `side` is "left" or "right" where the symbol encloses something; `tag` is the number that
-    `\\tag` gives to the lines before it, which show no symbol.
+    `\\tag` gives to the lines before it, which show no symbol; `size` is the command that sets how
+    large the symbol is, `\\Big` for example.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Leaf:
     marked: bool = False
     side: str | None = None
     tag: str | None = None
+    size: str = ""
 
 
 @dataclass
@@ -126,9 +128,11 @@ def _node(tokens, place):
 def _delimiter(tokens, place, name):
     """What `\\left` or `\\right` makes larger: a symbol that knows its side."""
     following = _skip_spaces(tokens, place + 1)
-    if name not in ("left", "right") or following >= len(tokens):
+    if name in ("textstyle", "displaystyle", "limits") or following >= len(tokens):
         return None, following
     sign = tokens[following]
+    if name not in ("left", "right"):
+        return Leaf(sign, size=f"\\{name}"), following + 1
     return (None if sign == "." else Leaf(sign, side=name)), following + 1
 
 
@@ -205,8 +209,8 @@ def to_latex(nodes, color="red"):
             out.append(f"{{\\color{{{color}}} " if now else "}")
             within = now
         text = _latex_of(node, None if within else color)
-        if sized and isinstance(node, Leaf) and node.side:
-            text = f"\\{node.side}{text}"
+        if sized and _side(node):
+            text = f"\\{_side(node)}{text}"
         if out and re.search(r"\\[a-zA-Z]+$", out[-1]) and re.match("[a-zA-Z]", text):
             out.append(" ")
         out.append(text)
@@ -217,11 +221,18 @@ def _pairs(nodes):
     """Whether what encloses stands in pairs here, none of it marked, so that it may grow."""
     depth = 0
     for node in nodes:
-        if isinstance(node, Leaf) and node.side:
-            depth += 1 if node.side == "left" else -1
+        if _side(node):
+            depth += 1 if _side(node) == "left" else -1
         if depth < 0 or is_marked(node):
             return False
     return depth == 0
+
+
+def _side(node):
+    """The side of what encloses, also where it bears an index or a power; None of anything else."""
+    if isinstance(node, Leaf):
+        return node.side
+    return _side(node.parts[0][0]) if node.kind == "script" and len(node.parts[0]) == 1 else None
 
 
 def _is_space(node):
@@ -236,7 +247,7 @@ def is_marked(node):
 
 def _latex_of(node, color):
     if isinstance(node, Leaf):
-        return node.text
+        return node.size + node.text
     inner = [to_latex(part, color) for part in node.parts]
     if node.kind == "script":
         base, sub, sup = inner

@@ -173,3 +173,18 @@ def test_a_broken_cell_keeps_its_lines_in_order():
 def test_the_square_behind_an_index_keeps_the_mark_of_its_own():
     assert drawn_pair("y_j^{(k)2} + b", "y_j^{(l)2} + b")[1] == ["y_j^(l)² + b", "     ^"]
     assert drawn_pair("y_j^{(k)} + b", "y_j^{(k)2} + b")[1] == ["y_j^(k)² + b", "       ^"]
+
+
+@pytest.mark.parametrize("formula", [
+    r"\Big(\frac{a}{b}\Big)^{T}", r"\left( \frac{a}{b} \right)^{2}", r"\left\{ a \right\}",
+    r"\big\|a\big\|", r"a \tag{3}"])
+def test_brackets_keep_their_size_on_the_way_back_to_latex(formula):
+    def bare(text):
+        return text.replace(" ", "")
+    assert bare(latex.to_latex(latex.parse(formula))) == bare(formula)
+
+
+def test_brackets_of_which_one_is_marked_do_not_grow():
+    nodes = latex.parse(r"\left( a \right)")
+    nodes[0].marked = True
+    assert "left" not in latex.to_latex(nodes)
