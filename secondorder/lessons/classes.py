@@ -187,7 +187,7 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
         raise FileNotFoundError(f"no such directory: {out.parent}")
     if not _ours(out):
         raise FileExistsError(f"{out}: there already, and not as `secondorder {COMMAND}` wrote it, "
-                              "so not replaced; move it away or name another file with --out")
+                              "so not replaced; move it away or name another file")
     result = ClassGrades(out)
     with files.one_writer(out), contextlib.closing(
             _verdicts(folder, handed_in, seconds, jobs)) as verdicts:
