@@ -216,6 +216,10 @@ assert all(on_record[f"{method}-{ratio}"]["verdict"] == "held"
            for method in ("exact", "mp") for ratio in ("0.8", "0.4", "0.1"))
 assert all(np.linalg.norm(J @ d + epsilon) < 1e-8 * np.linalg.norm(epsilon)
            for d in steps.values()), "three steps of one effect on the training images"
+J_L = so.exact.jacobian(body, x).reshape(-1, net.size)
+epsilon_L = (loss.gradient(net(x), y) @ net.readout).ravel()
+missed = [np.linalg.norm(J_L @ d + epsilon_L) / np.linalg.norm(epsilon_L) for d in steps.values()]
+assert max(missed[:2]) < 1e-8 < 1 < missed[2], "two of them solve the equations of x_L as well"
 lengths = [np.linalg.norm(d) for d in steps.values()]
 assert lengths[0] > 1.5 * lengths[1] > 1.5**2 * lengths[2], "each shorter than the one before"
 for name in STARTS:

@@ -12,7 +12,7 @@ GRADE = """\
   secondorder grade lessons/exercises/05_whose_slopes.ipynb
   secondorder grade tutorials/exercises/05_whose_slopes.py
   secondorder grade handed-in              a class: a folder a student, or all files in one folder
-  secondorder grade handed-in --jobs 4 --seconds 20 --out week-3.csv
+  secondorder grade handed-in --jobs 4 --seconds 20 --csv week-3.csv
 """
 NOTEBOOK = """\
   secondorder notebook lessons             all tutorials and exercises
@@ -37,7 +37,7 @@ def add(commands):
         examples=GRADE)
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an exercise, .py or .ipynb, or one FOLDER of them")
-    parser.add_argument("--out", metavar="FILE", help="FOLDER: where the table goes; one that was "
+    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes; one that was "
                         "changed is never replaced (default: grades.csv)")
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="FOLDER: files graded at the same time (default: 1)")
@@ -68,7 +68,7 @@ def run(options):
             raise ValueError(f"a folder is graded by itself, got {folders[0]} and "
                              f"{len(options.files) - 1} more")
         return _class(folders[0], options)
-    for option in ("out", "jobs"):
+    for option in ("csv", "jobs"):
         if getattr(options, option) is not None:
             raise ValueError(f"--{option} is for a folder, got files")
     for name in options.files:  # a name that is mistyped is told before any file is graded
@@ -87,10 +87,12 @@ def _class(folder, options):
     """Grade the folder of a class, a line a file, and say where the table is."""
     from secondorder import lessons
 
-    began = time.monotonic()
-    grades = lessons.grade_folder(folder, options.out or "grades.csv", options.seconds,
-                                  options.jobs or 1, lambda line: print(line, flush=True))
-    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}")
+    began, out = time.monotonic(), Path(options.csv or "grades.csv")
+    earlier = out.exists()
+    grades = lessons.grade_folder(folder, out, options.seconds, options.jobs or 1,
+                                  lambda line: print(line, flush=True))
+    what = "replaced" if earlier and grades.path == out else "written"
+    print(f"{grades}, {time.monotonic() - began:.0f} s; {what}: {grades.path}")
     return 0 if grades.ok else 1
 
 

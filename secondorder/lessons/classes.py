@@ -109,32 +109,32 @@ def submissions(folder):
     folder = Path(folder)
     if not folder.is_dir():
         raise NotADirectoryError(f"not a directory: {folder}")
-    found = []
+    entries = []
     for path in sorted(folder.iterdir()):
         if _passed_over(path.name):
             continue
         if path.is_dir() and not path.is_symlink():
-            found += _of_student(folder, path)
+            entries += _of_student(folder, path)
         elif path.suffix.lower() in _ENDINGS or path.is_symlink():
-            found.append(_submission(folder, path, path.stem))
-    if not found:
+            entries.append(_submission(folder, path, path.stem))
+    if not entries:
         raise ValueError(f"{folder} holds no script (.py), no notebook (.ipynb) and no folder with "
                          "either")
-    return found
+    return entries
 
 
 def _of_student(folder, student):
     """The submissions of one student's folder, however deep."""
-    found = []
+    entries = []
     for place, below, names in os.walk(student):
         links = [name for name in below if Path(place, name).is_symlink()]
         below[:] = sorted(name for name in below if name not in links and not _passed_over(name)
                           and not Path(place, name, "pyvenv.cfg").exists())
-        found += [_submission(folder, Path(place, name), student.name)
+        entries += [_submission(folder, Path(place, name), student.name)
                   for name in sorted(names + links) if not _passed_over(name)
                   and (name in links or Path(name).suffix.lower() in _ENDINGS)]
-    return found or [Submission(student.name, student.name, "the folder holds no script (.py) and "
-                                "no notebook (.ipynb)")]
+    return entries or [Submission(student.name, student.name,
+                                  "the folder holds no script (.py) and no notebook (.ipynb)")]
 
 
 def _submission(folder, path, name):
@@ -187,7 +187,7 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
         raise FileNotFoundError(f"no such directory: {out.parent}")
     if not _ours(out):
         raise FileExistsError(f"{out}: there already, and not as `secondorder {COMMAND}` wrote it, "
-                              "so not replaced; move it away or name another file with --out")
+                              "so not replaced; move it away or name another file")
     result = ClassGrades(out)
     with files.one_writer(out), contextlib.closing(
             _verdicts(folder, handed_in, seconds, jobs)) as verdicts:

@@ -63,12 +63,13 @@ def plans(name=""):
     """
     home = folder()
     places = [path.relative_to(home) for path in sorted((home / CLASSES).glob("[0-9]*.py"))]
-    found = [place for place in places if not name or name in (*place.stem.split("_"), place.stem)]
-    if not found:
+    fitting = [place for place in places
+               if not name or name in (*place.stem.split("_"), place.stem)]
+    if not fitting:
         minutes, topics = zip(*(place.stem.split("_", 1) for place in places))
         raise ValueError(f"no plan of a class is called {name!r}; there are {', '.join(topics)}, "
                          f"or all by their minutes: {', '.join(sorted(set(minutes)))}")
-    return found
+    return fitting
 
 
 def _fits(place, name):

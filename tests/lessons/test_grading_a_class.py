@@ -127,9 +127,9 @@ def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
     handed_in(tmp_path / "class", anna=RIGHT)
     for arguments, words in ((["empty"], "holds no script"), (["class", "a.py"], "by itself"),
                              (["a.py", "--jobs", "2"], "--jobs is for a folder"),
-                             (["a.py", "--out", "b.csv"], "--out is for a folder"),
-                             (["class", "--out", "no/b.csv"], "no such directory: no"),
-                             (["class", "--out", "empty"], "there already"),
+                             (["a.py", "--csv", "b.csv"], "--csv is for a folder"),
+                             (["class", "--csv", "no/b.csv"], "no such directory: no"),
+                             (["class", "--csv", "empty"], "there already"),
                              (["class", "--seconds", "0"], "seconds")):
         assert cli.main(["grade", *arguments]) == 2, arguments
         told = capsys.readouterr()
@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_the_table_and_no_process(tmp_path):
     loop = (f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\nwhile True: pass\n")
     folder = handed_in(tmp_path / "class", anna="x = (", ben=loop)
     process = subprocess.Popen(
-        [sys.executable, "-m", "secondorder", "grade", "class", "--out", "grades.csv"],
+        [sys.executable, "-m", "secondorder", "grade", "class", "--csv", "grades.csv"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(600):
         if told.exists() and told.read_text():
