@@ -62,13 +62,13 @@ class Study:
         Of one core, about, for the full and the quick setting.
     deviation : str
         How the full setting differs from the paper's.
+    implementation : object
+        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
+        settings)`.
     ours : tuple of str
         Letters of the claims that are not the paper's: controls and questions of this edition.
     twice : dict of str to str
         Letter -> the claim that judges the same numbers of the same runs, ``"figure-1 (b)"``.
-    implementation : object
-        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
-        settings)`.
     """
 
     paper: str
@@ -80,9 +80,9 @@ class Study:
     quick: dict
     seconds: tuple
     deviation: str
-    ours: tuple
-    twice: dict
     implementation: object
+    ours: tuple = ()
+    twice: dict = field(default_factory=dict)
 
     def settings(self, quick=False, seeds=None):
         """The settings, with another number of seeds where asked: those that follow are taken."""
@@ -180,7 +180,7 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
         if unknown:
             raise ValueError(f"[{paper}] {key} has no claim {', '.join(sorted(unknown))}")
         STUDIES.add(Study(paper, key, shows, dict(claims), tuple(needs), dict(full), dict(quick),
-                          tuple(seconds), deviation, tuple(ours), dict(twice), implementation()))
+                          tuple(seconds), deviation, implementation(), tuple(ours), dict(twice)))
         return implementation
 
     return register

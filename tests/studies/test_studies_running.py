@@ -365,6 +365,7 @@ def test_killed_twice_and_resumed_gives_what_an_undisturbed_run_gives(tmp_path):
     for wanted in (2, 4):
         process = begin(out)
         while len(list(out.glob("runs/wait-*"))) < wanted:
+            assert process.poll() is None, "the sweep ended by itself"
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
