@@ -71,7 +71,7 @@ def test_runs_follow_what_came_back_and_are_judged_and_drawn(sweep):
     assert CALLS == [1, 4, 8]
     assert record["claims"] == [{"letter": "a", "claim": "it is 80", "verdict": "held",
                                  "effect": 80.0, "spread": None, "seeds": 1, "measure": "",
-                                 "because": ""}]
+                                 "because": "", "p": None}]
     assert json.loads((sweep.out / "toy.json").read_text())["runs"] == 3
     assert (sweep.out / "toy.png").stat().st_size > 1000
 
