@@ -66,4 +66,4 @@ def beside(name):
     compiled = BESIDE.get(name)
     if compiled is None:
         return None
-    return f"{_ROOMS}.{compiled}" if ".compiled." in compiled else f"secondorder.compiled.{compiled}"
+    return f"{_ROOMS if '.compiled.' in compiled else 'secondorder.compiled'}.{compiled}"
