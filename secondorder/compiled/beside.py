@@ -63,7 +63,7 @@ def beside(name):
     name : str
         Qualified name of the literal one, module and all.
     """
-    found = BESIDE.get(name)
-    if found is None:
+    compiled = BESIDE.get(name)
+    if compiled is None:
         return None
-    return f"{_ROOMS}.{found}" if ".compiled." in found else f"secondorder.compiled.{found}"
+    return f"{_ROOMS if '.compiled.' in compiled else 'secondorder.compiled'}.{compiled}"

@@ -29,8 +29,10 @@ def mean_product(a, c):
 
 @compiled
 def layer_norm_forward(x, w, b, epsilon, y, normalised, rate):
-    """y_sj = w_j z_sj + b_j  with  z_s = r_s (x_s - mean(x_s)) = u_s / sqrt(mean(u_s^2) + epsilon /
-    size_s^2),  u_s = (x_s - mean(x_s)) / size_s,  size_s = max(1, max_j |x_sj - mean(x_s)|)
+    """y_sj = w_j z_sj + b_j  with, of every sample,  z = r (x - m),  m = mean(x)
+
+    z = u / sqrt(mean(u^2) + epsilon / size^2),  u = (x - m) / size; the largest |x - m|, from 1, is
+    the size.
     """
     one = x.dtype.type(1)
     for s in range(x.shape[0]):
@@ -95,8 +97,9 @@ def layer_norm_parameter_gradients(y_bar, normalised, rows, W, b):
 
 @compiled
 def layer_norm_tangent(moves, x_tangent, w, v, c, normalised, rate, y_tangent):
-    """y_tangent_sj = w_j z_tangent_sj + v_j z_sj + c_j  with  z_tangent_s = r_s (P x_tangent_s -
-    z_s mean(z_s x_tangent_s)); without the first term where the input does not move.
+    """y_tangent_sj = w_j z_tangent_sj + v_j z_sj + c_j  with, of every sample,
+
+    z_tangent = r (P x_tangent - z mean(z x_tangent)); without it where the input does not move.
     """
     z_tangent = np.zeros_like(w)
     for s in range(y_tangent.shape[0]):

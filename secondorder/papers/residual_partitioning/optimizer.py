@@ -31,9 +31,9 @@ class OnePass:
         """The direction alone, in an array of the method's own."""
         rate = method.learning_rate
         own = self._arguments(method, evaluation, rate)
-        found = direction(method, evaluation, compiled.partition_step, *own)
-        self._report(method, rate, norm(found), *own[-2:])
-        return found
+        d = direction(method, evaluation, compiled.partition_step, *own)
+        self._report(method, rate, norm(d), *own[-2:])
+        return d
 
     def _arguments(self, method, evaluation, rate):
         """What the loop takes of its own, and at the end the places for what it reports."""
