@@ -6,7 +6,7 @@ vectors of parameters are the rows of (K, size). Linear layers then need one pro
 all directions where they needed K. A batch is worked through in parts of a few samples, so that the
 tangents of several directions stay in the cache together. A network with a layer that is not in the
 tables takes one direction at a time, by the passes that a single product takes; so does one whose
-tangents of two directions are too many for the cache.
+tangents of four directions are too many for the cache.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from . import shaped_columns as shaped
 
 SAMPLES = 8  # of a part, at least
 REUSED = 8  # a part's tangents of one direction are at least so many times its result
+FEWEST = 4  # directions that gain something by going together
 NUMBERS = 2**17  # of all layers' tangents that are held at a time: they stay in the cache
 
 
@@ -97,9 +98,9 @@ def _products(evaluation, rows, middle, second_order):
     evaluation.require_current()
     result, together = np.empty_like(rows, order="C"), _together(evaluation, len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
-        if together < 2:
+        if together < FEWEST:
             return _one_by_one(evaluation, rows, middle, second_order, result)
-        for part in _parts(evaluation, second_order):
+        for part in _parts(evaluation, len(rows), second_order):
             for start in range(0, len(rows), together):
                 some = slice(start, start + together)
                 products = _of_part(evaluation, part, rows[some], middle, second_order)
@@ -108,12 +109,12 @@ def _products(evaluation, rows, middle, second_order):
 
 
 def _together(evaluation, count):
-    """How many of `count` directions go through a part of the batch together; with one nothing is
+    """How many of `count` directions go through a part of the batch together; with few nothing is
     gained over the passes of a single product, which have their arrays already.
     """
     if not _in_tables(evaluation.network.chain):
         return 1
-    samples = min(evaluation.samples, _length(evaluation))
+    samples = min(evaluation.samples, _length(evaluation, count))
     return min(count, NUMBERS // (samples * _width(evaluation)))
 
 
@@ -122,11 +123,13 @@ def _width(evaluation):
     return sum(own.output.size for own in evaluation.saved) // evaluation.samples
 
 
-def _length(evaluation):
-    """Samples of a part: as few as leave what is added up, P numbers for each direction and part,
-    far below what it is made from.
+def _length(evaluation, count):
+    """Samples of a part: as many as the cache has room for with `count` directions, and no fewer
+    than leave what is added up, P numbers for each direction and part, far below what it is made
+    from.
     """
-    return max(SAMPLES, REUSED * evaluation.network.size // _width(evaluation))
+    width = _width(evaluation)
+    return max(SAMPLES, REUSED * evaluation.network.size // width, NUMBERS // (count * width))
 
 
 def _of_part(evaluation, part, rows, middle, second_order):
@@ -156,9 +159,9 @@ def _one_by_one(evaluation, rows, middle, second_order, result):
     return result
 
 
-def _parts(evaluation, with_deltas):
+def _parts(evaluation, count, with_deltas):
     """The batch, a few samples at a time."""
-    deltas, length = evaluation.deltas if with_deltas else None, _length(evaluation)
+    deltas, length = evaluation.deltas if with_deltas else None, _length(evaluation, count)
     for start in range(0, evaluation.samples, length):
         where = slice(start, start + length)
         yield Part(where, evaluation.outputs[where], evaluation.y[where],

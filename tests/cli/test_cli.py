@@ -23,7 +23,7 @@ from harness import ledger_runs
 from secondorder import bench, book, cli, datasets, files
 from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections, trainings
-from secondorder.cli.tour.derivative_checks import check_derivatives
+from secondorder.cli.tour.derivative_checks import PAIRS, check_derivatives
 from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -577,6 +577,21 @@ def test_a_closed_output_is_no_error(monkeypatch):
 
 
 # -- the tour --------------------------------------------------------------------------------------
+
+
+def test_polarisation_in_the_tour_takes_few_passes_and_can_fail(monkeypatch):
+    """Three second directional derivatives a pair, where the whole matrix takes P^2 / 2."""
+    rng = np.random.default_rng(0)
+    net, loss = so.mlp([3, 4, 3], rng=rng), so.SoftmaxCrossEntropy()
+    data, jets, jet = (rng.standard_normal((6, 3)), rng.integers(0, 3, 6)), [], so.exact.two_jet
+    monkeypatch.setattr(so.exact, "two_jet", lambda *a, **named: jets.append(a) or jet(*a, **named))
+    assert all(check.ok for check in check_derivatives(net, loss, *data, rng=0))
+    assert len(jets) == 3 * PAIRS + 1
+    right = so.nets.Activation.second_tangent
+    monkeypatch.setattr(so.nets.Activation, "second_tangent", lambda self, *a: -right(self, *a))
+    failed = {check.quantity for check in check_derivatives(net, loss, *data, rng=0)
+              if not check.ok}
+    assert failed == {"Hessian, by polarisation", "v'Hv, forward passes only"}
 
 
 def test_tour_in_short(run, monkeypatch):

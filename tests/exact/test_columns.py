@@ -52,6 +52,7 @@ def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
     assert relative(whole, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
     of_one = sum(kept.output.size for kept in A.evaluation.saved)
     passes = watched(monkeypatch, A)
+    monkeypatch.setattr(columns, "FEWEST", 2)
     for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, [])):
         monkeypatch.setattr(columns, "NUMBERS", numbers)
         passes.clear()
@@ -74,8 +75,8 @@ def test_parts_of_the_samples_add_up(middle, operator, monkeypatch):
     V = np.random.default_rng(1).normal(size=(A.shape[0], 3))
     single = np.stack([A @ v for v in V.T], axis=1)
     passes = watched(monkeypatch, A)
-    monkeypatch.setattr(columns, "SAMPLES", 2)
-    monkeypatch.setattr(columns, "REUSED", 0)
+    monkeypatch.setattr(columns, "_length", lambda *_: 2)
+    monkeypatch.setattr(columns, "FEWEST", 2)
     assert relative(A @ V, single) < 1e-13
     if columns._in_tables(A.evaluation.network.chain):
         assert passes == [(2, 3), (2, 3), (1, 3)]
@@ -97,7 +98,8 @@ def test_which_layers_take_several_directions():
 
 
 def test_images_take_several_directions_a_pass(monkeypatch):
-    """300 digits: one direction of all of them alone would fill the cache."""
+    """One direction of all 300 digits would fill the cache; of three directions each goes alone.
+    """
     rng = np.random.default_rng(0)
     net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
     A = so.exact.HessianOperator(net, so.SoftmaxCrossEntropy(), rng.normal(size=(300, 1, 8, 8)),
@@ -106,15 +108,18 @@ def test_images_take_several_directions_a_pass(monkeypatch):
     V = rng.normal(size=(net.size, 20))
     assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-12
     assert {rows for _, rows in passes} == {20} and max(samples for samples, _ in passes) == 8
+    passes.clear()
+    assert relative(A @ V[:, :3], (A @ V)[:, :3]) < 1e-12
+    assert [rows for _, rows in passes if rows < 20] == []
 
 
 def test_a_wide_network_takes_its_columns_one_by_one(monkeypatch):
-    """Where two directions do not fit, the arrays of the single product are used again."""
+    """Where few directions do not fit, the arrays of the single product are used again."""
     net, rng = so.mlp([300, 700, 600, 2], rng=0), np.random.default_rng(0)
     A = so.exact.GaussNewtonOperator(net, so.SquaredError(), rng.normal(size=(70, 300)),
                                      rng.normal(size=(70, 2)))
     passes = watched(monkeypatch, A)
-    V = rng.normal(size=(net.size, 2))
+    V = rng.normal(size=(net.size, 5))
     assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-12 and not passes
 
 

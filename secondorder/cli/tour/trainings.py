@@ -7,12 +7,15 @@ import secondorder as so
 
 @dataclass(frozen=True)
 class Method:
-    """An optimizer class, its options, its batch size, and for how many epochs it trains."""
+    """An optimizer class, its options, its batch size, for how many epochs it trains, and after how
+    many of them the whole sets are looked at.
+    """
 
     optimizer: type
     options: dict = field(default_factory=dict)
     batch_size: int = 100
     epochs: int = 30
+    every: int = 1
 
 
 def compare(methods, make_network, loss, training, validation, l2, seed, say):
@@ -50,7 +53,7 @@ def compare(methods, make_network, loss, training, validation, l2, seed, say):
 def _train(name, method, network, loss, training, validation, l2, seed, say):
     optimizer = method.optimizer(network, loss, l2=l2, **method.options)
     history = so.train(optimizer, *training, epochs=method.epochs, batch_size=method.batch_size,
-                       validation=validation, rng=seed)
+                       validation=validation, rng=seed, evaluate_every=method.every)
     last = history.records[-1]
     accuracy = (f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last
                 else "")
