@@ -15,7 +15,7 @@ _CAPITALS = {"Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma
              "Omega": "Ω", "ell": "ℓ"}
 _COMMANDS = {"nabla", "widehat", "hat", "tilde", "dot", "ddot", "bar", "partial", "Vec", "E",
              "mathcal", "step", "of", "the"}
-_SPELLED = {"EhhT": "h", "varphi": "φ", "varepsilon": "ε"}
+_SPELLED = {"EhhT": "h", "varphi": "φ", "varepsilon": "ε", "eps": "ε"}
 
 
 def room(paper):
@@ -119,7 +119,7 @@ def drawn(printed):
 
 def _with_letters(text):
     """Greek names as letters, but in code."""
-    names = "|".join(sorted([*GREEK, "varphi"], key=len, reverse=True))
+    names = "|".join(sorted([*GREEK, "varphi", "eps"], key=len, reverse=True))
     return "".join(part if part.startswith("`") else re.sub(
         rf"(?<![A-Za-z])({names})(?![a-z])", lambda m: {**GREEK, **_SPELLED}[m[1]], part)
         for part in re.split("(``[^`]*``)", text))

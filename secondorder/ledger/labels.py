@@ -65,9 +65,9 @@ def named_in_part(text, known):
     begins = {kind, *(short for short, whole in _SHORT.items() if whole == kind)}
     parts = [(label, *canonical(label).rpartition("-")[::2]) for label in known
              if not label.startswith(("extension-", "claim-", "u-"))]
-    found = [label for label, whole, last in parts
+    meant = [label for label, whole, last in parts
              if whole and last == number and any(whole.startswith(begin) for begin in begins)]
-    return found or [label for label, whole, _ in parts if not kind and whole == number]
+    return meant or [label for label, whole, _ in parts if not kind and whole == number]
 
 
 def _between(text, known, names):

@@ -78,7 +78,7 @@ def check_line(entry, label):
 
 
 def told(entry):
-    """In words, for every number of a check (or for the check, where it bears none)."""
+    """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
     numbers = printed_numbers(entry) or entry.labels[:1]
     same, files, parts = {}, [], []
     for number in numbers:
@@ -87,8 +87,9 @@ def told(entry):
         names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
                  if line else "no source at hand" for line in lines]
         files += [line.file for line in lines if line]
-        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + ", ".join(names))
-    return "lines of the code and of the check: " + "; ".join(parts)
+        code, check = names if parts else (f"code {names[0]}", f"check {names[1]}")
+        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + f"{code}, {check}")
+    return parts
 
 
 @functools.cache

@@ -76,11 +76,11 @@ def listed(entries):
 def _page(entry, seed, more, tex):
     result = run_equation(entry, int(seed))
     about = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), ""]
-    lines = _paragraph(own_lines.told(entry), "  ")
-    head, numbers = [*about, *_formulas(entry, tex), *lines], ["", *_numbers(result, seed)]
+    head, numbers = [*about, *_with_lines(entry, _formulas(entry, tex))], \
+        ["", *_numbers(result, seed)]
     lead = _lead(entry)
     if not more and len(head) + len(numbers) + min(len(lead), _LEAST_CODE) + 4 > SCREEN:
-        head = [*about, *_formulas(entry, tex, short=True), *lines]
+        head = [*about, *_with_lines(entry, _formulas(entry, tex, short=True))]
     command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
     if more:
         body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
@@ -160,6 +160,17 @@ def _formulas(entry, tex, short=False):
         below = changes.shortened(above, below)
     return ["as printed:", *_indented(above),
             "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
+
+
+def _with_lines(entry, formulas):
+    """Formulas with the lines of code and check that are their own, where it is one pair of them
+    beside the caption.
+    """
+    caption, *rest = formulas
+    parts = own_lines.told(entry)
+    if len(parts) == 1:
+        return [f"{caption[:-1]} ({parts[0]}):", *rest]
+    return [*formulas, *_paragraph(f"lines: {'; '.join(parts)}", "  ")]
 
 
 def _indented(lines):

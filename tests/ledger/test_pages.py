@@ -34,7 +34,8 @@ def test_page_has_formula_code_values_and_claims(toys):
     text = ledger.show("toy", "eq. (8B)", seed=2)
     for expected in ("[toy] Equations (8a), (8b)\nholds, identity: as it should be; error 0.0e+00, "
                      "allowed 1.0e-14\n", "Doubling adds", "\nwhere: Section 2",
-                     "formula:\n" + numbered("d(x) = x + x", "(8a), (8b)"),
+                     "formula (code test_pages.py:", ", check test_ledger.py:",
+                     "):\n" + numbered("d(x) = x + x", "(8a), (8b)"),
                      "Toy: t(x) = x + x + x, Eq. (3).",
                      "return x + x + x", "both sides (seed 2): doubling against adding\n",
                      "code", "check", "difference",
@@ -74,7 +75,7 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
              **{**ERRATUM, "corrected": "d(x) = x + 2 x"})
     text = ledger.show("toy", "9")
     for expected in ("erratum (misprint), identity: as it should be; error",
-                     "as printed:\n" + numbered("d(x) = x + x", "(9)"),
+                     "as printed (code test_ledger.py:", "):\n" + numbered("d(x) = x + x", "(9)"),
                      "corrected (^ what changed):\n" + numbered("d(x) = x + 2x", "(9)")
                      + "               ^\n",
                      "as printed the shapes differ", "as printed, fails as it should: unequal",

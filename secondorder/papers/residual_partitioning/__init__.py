@@ -44,6 +44,7 @@ e_i              ``np.eye(C)[i]`` (C,)        vector with a 1 at output i, 0 els
 k                ``1 / in_features``          initial weights are uniform between -sqrt(k) and
                                               sqrt(k)
 D                ``in_features``              number of inputs of the network
+l                (an index)                   counts layers; i and j count units, s samples
 ===============  ===========================  ======================================================
 
 The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the

@@ -60,6 +60,12 @@ S, S'                      ``S1``, ``slope2``           features and slopes of t
 W_{l,G}                    ``blocks[l].W2``             W^(2)_l as Appendix N calls it, (d/2, d')
 \lambda_max                ``strength``                 largest eigenvalue of the Gram matrix of
                                                         features: Tikhonov damping is a part of it
+x_l                        ``vec``                      outputs of block l as a vector, (d n,)
+w_l                        ``vec``                      weights of block l as a vector, (d d',)
+l                          (an index)                   counts blocks; i and j count units and
+                                                        samples
+I                          ``np.eye``                   identity matrix; in Appendix N, of a
+                                                        condition, 1 where it holds
 =========================  ===========================  ============================================
 
 The package's objective is the mean over the batch; the paper's is the sum, and its eps is used

@@ -10,7 +10,8 @@ def product_with_pseudo_inverse(state):
 
         (B A+)[i1 + h j1, i4 + h j4] = sum_k W2[i1, k] V1[k, i4] S'[k, j1] (S^T S^{T+})[j1, j4]
     """
-    T = state.S1.T @ np.linalg.pinv(state.S1.T)  # (71)
+    # (71)
+    T = state.S1.T @ np.linalg.pinv(state.S1.T)
     # (68), (69), (70), (72)
     entries = np.einsum("ik,ka,kj,jm->jima", state.W2, state.V1, state.slope2, T)
     return _as_matrix(entries)  # (67)
