@@ -44,13 +44,13 @@ def edges(entries):
 
 def below(label, known, stops=()):
     """All labels that a label rests on, directly or not; what is in `stops` is not gone through."""
-    waiting, found = list(known[label]), []
+    waiting, reached = list(known[label]), []
     while waiting:
         one = waiting.pop(0)
-        if one not in found:
-            found.append(one)
+        if one not in reached:
+            reached.append(one)
             waiting += [] if one in stops else known[one]
-    return found
+    return reached
 
 
 def tops(entries, known):
@@ -64,9 +64,9 @@ def tops(entries, known):
     named = [entry.labels[0] for entry in entries if any(map(_RESULTS.match, entry.labels))]
     results = [label for label in proved if label in named or label not in used]
     starts = [one for result in results for one in known[result]]
-    found = [label for label in proved if label in results
+    shown = [label for label in proved if label in results
              or starts.count(label) > 1 and len(below(label, known)) >= _LONG]
-    return sorted(found, key=lambda label: label not in named)
+    return sorted(shown, key=lambda label: label not in named)
 
 
 def alone(entries, known):

@@ -19,10 +19,10 @@ def of_paper(entries, known):
     """
     by_label = {entry.labels[0]: entry for entry in entries}
     stops = graph.tops(entries, known)
-    made = [drawn(top, known, stops, by_label, lambda entry: articles.GLYPHS[entry.verdict][0],
+    trees = [drawn(top, known, stops, by_label, lambda entry: articles.GLYPHS[entry.verdict][0],
                   lambda entry: f"#{articles.anchor(entry.labels[0])}") for top in stops]
-    return {"drawn": [tree for tree in made if tree["deep"]],
-            "single": [step for tree in made if not tree["deep"] for step in tree["steps"]],
+    return {"drawn": [tree for tree in trees if tree["deep"]],
+            "single": [step for tree in trees if not tree["deep"] for step in tree["steps"]],
             "alone": graph.alone(entries, known)}
 
 

@@ -152,9 +152,9 @@ def write_all(path, results, packed=lambda result, arguments: result):
 
     `packed` is the study's: what is kept of a result, by the result and the run's arguments.
     """
-    kept = {name: run | {"result": packed(run["result"], run["arguments"])}
+    runs = {name: run | {"result": packed(run["result"], run["arguments"])}
             for name, run in results.as_dictionary().items()}
-    text = json.dumps(kept, separators=(",", ":"))
+    text = json.dumps(runs, separators=(",", ":"))
     files.write_packed(path, text.encode(), COMMAND)
 
 

@@ -230,7 +230,8 @@ def recorded(tmp_path, monkeypatch):
     from secondorder.studies import STUDIES, records
 
     one = SimpleNamespace(paper="low-rank", key="figure-1", shows="Steps by (1) in Figure 9",
-                          claims={"a": "it is faster"}, deviation="fewer steps")
+                          claims={"a": "it is faster"}, deviation="fewer steps", ours=(),
+                          twice={})
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "results")
     monkeypatch.setattr(STUDIES, "select", lambda paper=None: [one])
     place = tmp_path / "results" / "low-rank"

@@ -108,7 +108,8 @@ def four_papers():
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "graph": "", "letters": {}, "helpers": [], "related": {}, "moving": None}
+                    "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
+                    "letters": {}, "helpers": [], "related": {}, "moving": None}
             for paper in REGISTRY.rooms()}
     return made, claims
 

@@ -74,8 +74,8 @@ def test_normalisation():
     best = {"exact": 10.0, "printed": 100.0, "none": 1e4, "normalised": 0.03, "clipped": 10.0}
 
     def make(leaves, ends):
-        def run(method, strength, limit, half_width, **_):
-            off = abs(np.log(strength / best[method])) + limit
+        def run(method, amount, limit, half_width, **_):
+            off = abs(np.log(amount / best[method])) + limit
             if half_width == 0.1:
                 return training(leave=int(10 * round(leaves[method] * (1 + off))), before=5.0)
             return training(leave=0, end=ends[method] * (1 + off))

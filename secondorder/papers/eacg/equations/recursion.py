@@ -51,9 +51,9 @@ def u_block(rng):
                      for s in range(len(case.x))], axis=0)
     mine, n = hessians.mean_weight_hessian(case.inputs(t), H), H.shape[1]
     blocks = hessians.block_diagonal([mine, H.mean(axis=0)])
-    kept = np.zeros_like(whole)
-    kept[:-n, :-n], kept[-n:, -n:] = whole[:-n, :-n], whole[-n:, -n:]
-    return [Equal("both blocks on one diagonal, by differences", blocks, kept, DIFFERENCES),
+    uncoupled = np.zeros_like(whole)
+    uncoupled[:-n, :-n], uncoupled[-n:, -n:] = whole[:-n, :-n], whole[-n:, -n:]
+    return [Equal("both blocks on one diagonal, by differences", blocks, uncoupled, DIFFERENCES),
             Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
                   DIFFERENCES),
             Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),

@@ -54,12 +54,12 @@ class Clipped(Wrapper):
 
 
 METHODS = {
-    "exact": lambda base, strength, limit: so.CubicRegularization(base, sigma=strength),
-    "printed": lambda base, strength, limit: so.CubicRegularization(base, sigma=strength,
+    "exact": lambda base, amount, limit: so.CubicRegularization(base, sigma=amount),
+    "printed": lambda base, amount, limit: so.CubicRegularization(base, sigma=amount,
                                                                     curvature="printed"),
-    "none": lambda base, strength, limit: WithoutCurvature(base, strength),
-    "normalised": lambda base, strength, limit: Normalised(base),
-    "clipped": lambda base, strength, limit: Clipped(base, limit)}
+    "none": lambda base, amount, limit: WithoutCurvature(base, amount),
+    "normalised": lambda base, amount, limit: Normalised(base),
+    "clipped": lambda base, amount, limit: Clipped(base, limit)}
 NAMES = {"exact": "cubic, exact curvature", "printed": "cubic, curvature as printed",
          "none": "cubic with h = 0", "normalised": "normalised gradient",
          "clipped": "clipped gradient"}
@@ -74,16 +74,16 @@ GRIDS = {**{method: [(sigma, 0.0) for sigma in SIGMAS] for method in ("exact", "
          "clipped": [(rate, limit) for rate in CLIPPED for limit in LIMITS]}
 
 
-def train(seed, data, method, strength, limit, half_width, layers, width, iterations, watched):
+def train(seed, data, method, amount, limit, half_width, layers, width, iterations, watched):
     """Train with a method of `METHODS` around gradient descent; the record of `plateau.train`.
 
     Rates decay by 0.95 per 100 iterations, as everywhere in these studies; sigma does not.
     """
     def make(network):
-        rate = strength if method in ("normalised", "clipped") else 0.02
+        rate = amount if method in ("normalised", "clipped") else 0.02
         base = so.SGD(network, so.SoftmaxCrossEntropy(),
                       learning_rate=ExponentialDecay(rate, 0.95, 100))
-        return METHODS[method](base, strength, limit)
+        return METHODS[method](base, amount, limit)
 
     record = plateau.recorded(seed, data, half_width, layers, width, iterations, watched, make)
     return {name: record[name] for name in ("loss", "rate", "diverged") if name in record}
@@ -101,16 +101,16 @@ PLACES = {"plateau": (0.1, left), "usual": (0.2, plateau.end)}
 
 def one(settings, seed, method, setting, half):
     sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
-    strength, limit = setting
-    return Run(train, {"seed": seed, "method": method, "strength": strength, "limit": limit,
+    amount, limit = setting
+    return Run(train, {"seed": seed, "method": method, "amount": amount, "limit": limit,
                        "half_width": half, **sizes})
 
 
 def best(results, settings, method, place):
     """The setting that is best on the seeds for choosing, as arguments; None while runs miss."""
     half, number = PLACES[place]
-    candidates = [{"method": method, "strength": strength, "limit": limit, "half_width": half}
-                  for strength, limit in settings["grids"][method]]
+    candidates = [{"method": method, "amount": amount, "limit": limit, "half_width": half}
+                  for amount, limit in settings["grids"][method]]
     return chosen(results, candidates, number, settings["choosing"])
 
 
@@ -142,7 +142,7 @@ class Normalisation:
                 asked = [one(settings, seed, method, setting, half)
                          for setting in grid for seed in settings["choosing"]]
                 winner = best(results, settings, method, place)
-                settings_run = [] if winner is None else [(winner["strength"], winner["limit"])]
+                settings_run = [] if winner is None else [(winner["amount"], winner["limit"])]
                 if method in ("exact", "none") and place == "plateau":
                     settings_run.append((100.0, 0.0))
                 asked += [one(settings, seed, method, setting, half)
@@ -152,7 +152,7 @@ class Normalisation:
 
     def judge(self, results, settings):
         verdicts = {}
-        at_100 = {method: voting(results, settings, {"method": method, "strength": 100.0,
+        at_100 = {method: voting(results, settings, {"method": method, "amount": 100.0,
                                                      "half_width": 0.1})
                   for method in ("exact", "none")}
         verdicts["h-0"] = compared(at_100["none"], at_100["exact"], plateau.leave, 1.1,
@@ -213,6 +213,6 @@ def compared(ours, theirs, number, factor, measure):
 def said(winner):
     """A chosen setting in words."""
     if winner["method"] in ("exact", "printed", "none"):
-        return f"sigma {winner['strength']:g}"
+        return f"sigma {winner['amount']:g}"
     clip = f", clipped at {winner['limit']:g}" if winner["limit"] else ""
-    return f"{'rate' if clip else 'length'} {winner['strength']:g}{clip}"
+    return f"{'rate' if clip else 'length'} {winner['amount']:g}{clip}"

@@ -309,5 +309,5 @@ def one_half_dependent(rng, half):
     at = at._replace(states=states, eps=eps)
     own_steps = [-reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) @ eps
                  for l in range(3)]
-    kept = np.concatenate([own_steps[0] / 2, 0 * own_steps[1], own_steps[2] / 2])
-    return at, to_theta(kept, at.net)
+    halved = np.concatenate([own_steps[0] / 2, 0 * own_steps[1], own_steps[2] / 2])
+    return at, to_theta(halved, at.net)
