@@ -115,10 +115,10 @@ def alike(one, other):
             alike(entry, wanted)
 
 
-@pytest.mark.parametrize("size", [1e-4, 30.0, 1e18])
-def test_rows_far_from_0_are_normalised(size):
+@pytest.mark.parametrize("dtype, size", [("float32", 1e-4), ("float64", 30.0), ("float32", 1e18)])
+def test_rows_far_from_0_are_normalised(dtype, size):
     """Of which squares overflow, or the epsilon is most of the variance."""
-    net = NETS["normalised"][0]("float32", True)
+    net = NETS["normalised"][0](dtype, True)
     x = size * np.random.default_rng(4).normal(size=(9, 6))
     given = net, SquaredError(), x, np.zeros((9, 5))
     close(*both(lambda: net(x)), ulp=200)
