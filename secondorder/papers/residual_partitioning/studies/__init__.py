@@ -23,7 +23,8 @@ IN_SHORT = (
     "ends 1.7 times above the corrected one (autoencoder) and 41 times (classifier); one seed. "
     "Leaving a flat start: the autoencoder leaves the mean image before SGD and Adam in 3 of 5 "
     "seeds on MNIST, and in none on CIFAR-10; the plateau of a deep ReLU network, which Adam "
-    "and, later, SGD leave, is not left in 4000 steps. The abstract's \"competitive or "
-    "better\" rests on Figures 1 to 3: three seeds of each decide it. In the one that is there "
-    "the autoencoders' lowest validation losses are within 5 % of the best method's (Adam's), the "
+    "and, later, SGD leave, is not left in 4000 steps. Figure 1, three seeds: on MNIST the "
+    "autoencoder's lowest validation loss is 4.9 % above Adam's after 20,000 steps, on CIFAR-10 "
+    "0.25 %, below SGD's on both. The abstract's \"competitive or better\" rests on Figures 2 and "
+    "3 too, of which one seed is there: the "
     "classifier's within 3 % on CIFAR-10 and half as high again on MNIST.")

@@ -229,7 +229,7 @@ LOOKS = {"partitioning": ("C3", "o"), "sgd": ("C0", "s"), "adam": ("C2", "^")}
 
 def draw(kind, name, results, figure, title):
     """A panel for every data set: the one seed, or mean and range of several; training filled,
-    validation hollow.
+    validation hollow. The start, before any step, would hide what comes after, and is left out.
     """
     sets = list(dict.fromkeys(one["data"] for one in results.arguments(kind=kind)))
     seeds = {one["seed"] for one in results.arguments(kind=kind)} - set(TRIAL_SEEDS)
@@ -261,6 +261,7 @@ def draw(kind, name, results, figure, title):
                  + "\nrates " + ", ".join(rates))
         axes.title.set_fontsize(8)
         axes.locator_params(axis="x", nbins=3)
+        axes.set_xlim(left=0)
     panels[0].set_ylabel("validation accuracy" if name == "accuracy" else
                          "loss without penalty; filled: training, hollow: validation")
     legend_below(figure, panels[0])
@@ -270,8 +271,8 @@ def draw(kind, name, results, figure, title):
 def draw_part(axes, rows, every, colour, marker, fill):
     if not rows:
         return
-    block = np.array(rows, dtype=float)
-    steps = every * np.arange(block.shape[1])
+    block = np.array(rows, dtype=float)[:, 1:]
+    steps = every * np.arange(1, 1 + block.shape[1])
     axes.plot(steps, block.mean(axis=0), color=colour, marker=marker, markerfacecolor=fill,
               markersize=4, linewidth=1)
     if len(block) > 1:
