@@ -35,7 +35,8 @@ class Normalised(Wrapper):
     """Steps of the length `rate`: rate g / |g|."""
 
     def change(self, evaluation, direction, rate):
-        s = rate / norm(direction)
+        length = norm(direction)
+        s = rate / length if length else 0.0  # every unit is dead
         self.details["rate"] = s
         return s * direction
 
@@ -48,7 +49,8 @@ class Clipped(Wrapper):
         self.limit = limit
 
     def change(self, evaluation, direction, rate):
-        s = rate * min(1.0, self.limit / norm(direction))
+        length = norm(direction)
+        s = rate if length <= self.limit else rate * self.limit / length
         self.details["rate"] = s
         return s * direction
 
