@@ -32,7 +32,7 @@ def residual(dtype="float64", bias=True, rng=0):
         Activation("tanh"), Linear(6, 8, bias=bias, rng=rng), so.nets.Reshape(8, (2, 4)),
         so.LayerNorm((2, 4)), so.Flatten(),
         Chain([so.Skip([Linear(8, 8, rng=rng), Activation("softplus"),
-                        so.Skip([Linear(8, 8, rng=rng), so.LayerNorm(8, 0.1)])]),
+                        so.Skip([Linear(8, 8, rng=rng), so.LayerNorm(8, 0.1)]), Activation("sin")]),
                Activation("tanh"), Linear(8, 5, bias=bias, rng=rng)]),
         so.Skip([Activation("sin")])], dtype=dtype, input_shape=(2, 3))
     net.theta = net.theta + rng.normal(size=net.size) / 5  # a LayerNorm begins with 1 and 0
