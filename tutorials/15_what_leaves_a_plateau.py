@@ -15,12 +15,10 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 from secondorder.studies import paired, records
 
 figures = Figures()
@@ -192,23 +190,22 @@ brake = compared("last loss", *pair, end, usual)
 # of seven rates.
 
 # %%
-figure = Figure(figsize=(12, 4.6), layout="constrained")
-left, right = figure.subplots(1, 2)
 shown = ("cubic, sigma 10", "cubic, h = 0, sigma 10", "fixed length 0.3", "rate 1", "rate 3",
          "Adam")
 steps = LOOK * np.arange(STEPS // LOOK + 1)
-for ax, table, rules in ((left, runs, shown), (right, usual, pair)):
-    for number, rule in enumerate(rules):
-        ax.plot(steps, np.median(table[rule], axis=0), color=plots.COLOURS[number],
-                marker=plots.MARKERS[number], markevery=6, label=rule)
-        ax.fill_between(steps, *np.quantile(table[rule], (0.25, 0.75), axis=0, method="nearest"),
-                        color=plots.COLOURS[number], alpha=0.15, linewidth=0)
-    ax.axhline(np.log(10), color="0.85", zorder=0)
-    ax.set(xlabel="steps", ylabel="loss", ylim=(0, 3))
-    style.legend(ax)
-left.set_title("weights within 0.1: median of eight seeds")
-right.set_title("weights within 0.2: no plateau")
-figures.show(figure, "what-leaves-a-plateau")
+
+
+def medians(table, rules, title):
+    """The median loss of the seeds over steps, a curve a rule."""
+    return lambda ax: plots.lines(
+        {rule: (steps, np.median(table[rule], axis=0)) for rule in rules}, ax,
+        references={"log 10": (steps[[0, -1]], np.log([10, 10]))}, x_label="steps", y_label="loss",
+        y_limits=(0, 3), title=title, show_legend="below")
+
+
+figures.show(plots.row(medians(runs, shown, "weights within 0.1: median of eight seeds"),
+                       medians(usual, pair, "weights within 0.2: no plateau")),
+             "what-leaves-a-plateau")
 
 # %% [markdown]
 # ## 5. What may be said, and what not

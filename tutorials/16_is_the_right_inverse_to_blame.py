@@ -15,12 +15,10 @@
 
 # %%
 import numpy as np
-from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.plots import style
 from secondorder.studies import at_loss, paired, records
 
 figures = Figures()
@@ -180,21 +178,18 @@ whole = {name: compared(name, "right inverse", "Adam") for name in STARTS}
 # the best of four rates.
 
 # %%
-figure = Figure(figsize=(12, 4.4), layout="constrained")
-left, right = figure.subplots(1, 2)
-for number, method in enumerate(METHODS):
-    for ax, column in ((left, 0), (right, 2)):
-        for k, name in enumerate(STARTS):
-            ax.plot(np.full(len(SEEDS), 5 * k + number), ends[name, method][:, column],
-                    plots.MARKERS[number], color=plots.COLOURS[number],
-                    label=method if k == 0 else None)
-for ax, label in ((left, "test loss at training loss 0.1"), (right, "distance from the start")):
-    ax.set(xticks=[1.5, 6.5], xticklabels=[f"start {name}" for name in STARTS], ylabel=label,
-           ylim=(0, None))
-left.set_title("one point a seed")
-right.set_title("longer steps, same training loss")
-style.legend(left)
-figures.show(figure, "right-inverse")
+def by_method(column, label, title):
+    """A number of every seed over the methods, a curve a start."""
+    return lambda ax: plots.lines(
+        {f"start {name}":
+         [(range(len(METHODS)), [ends[name, method][k, column] for method in METHODS])
+          for k in range(len(SEEDS))] for name in STARTS}, ax, y_label=label, title=title,
+        show_legend="below").set(xticks=range(len(METHODS)), xticklabels=METHODS, ylim=(0, None))
+
+
+figures.show(plots.row(
+    by_method(0, "test loss at training loss 0.1", "a line a seed"),
+    by_method(2, "distance from the start", "longer steps, same training loss")), "right-inverse")
 
 # %% [markdown]
 # ## 5. What may be said, and what not

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compiled import forms
 from ..nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, Linear, MaxPool2d,
                     Reshape, Skip)
 from . import shaped_columns as shaped
@@ -98,6 +99,8 @@ def _products(evaluation, rows, middle, second_order):
     evaluation.require_current()
     result, together = np.empty_like(rows, order="C"), _together(evaluation, len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
+        if forms.is_literal():
+            return _literally(evaluation, rows, middle, second_order, result)
         if together < FEWEST:
             return _one_by_one(evaluation, rows, middle, second_order, result)
         for part in _parts(evaluation, len(rows), second_order):
@@ -139,6 +142,19 @@ def _of_part(evaluation, part, rows, middle, second_order):
     if second_order:
         return chain_backward(chain, saved, tangents, rows, part.deltas, bar, False)[1]
     return chain_backward(chain, saved, None, None, None, bar, False)[1]
+
+
+def _literally(evaluation, rows, middle, second_order, result):
+    """Row by row, by the passes that one reads."""
+    chain, saved = evaluation.network.chain, evaluation.saved
+    deltas = evaluation.deltas if second_order else None
+    whole = Part(slice(None), evaluation.outputs, evaluation.y, saved, deltas)
+    for v, product in zip(rows, result):
+        tangents = chain.input_tangents(saved, None, v)
+        bar = middle(tangents[-1][:, None], whole)[:, 0]
+        product[...] = (chain.backward_tangent_from(saved, tangents, v, deltas, bar)[1]
+                        if second_order else chain.parameter_gradient(saved, bar))
+    return result
 
 
 def _one_by_one(evaluation, rows, middle, second_order, result):

@@ -120,7 +120,7 @@ def test_table_of_symbols_is_a_table():
     """Every row starts a new line and fits its columns: no cell runs over the gap beside it."""
     lines = room.__doc__.splitlines()
     bars = [i for i, line in enumerate(lines) if line.startswith("====")]
-    assert len(bars) == 3 and bars[2] - bars[1] == 12
+    assert len(bars) == 3 and bars[2] - bars[1] > 50
     edges = [0] + [i + 2 for i in range(len(lines[bars[0]])) if lines[bars[0]][i:i + 2] == "  "]
     for line in lines[bars[0]:bars[2] + 1]:
         assert len(line) <= len(lines[bars[0]]) <= 100
