@@ -20,9 +20,8 @@ def test_contributing_has_the_list_that_the_rooms_make():
 
 
 def test_the_page_of_the_book_has_the_same_cells():
-    from jinja2 import Environment, PackageLoader
-
-    templates = Environment(loader=PackageLoader("secondorder.book"))
+    jinja2 = pytest.importorskip("jinja2")
+    templates = jinja2.Environment(loader=jinja2.PackageLoader("secondorder.book"))
     page = templates.get_template("letters.html").render(
         papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell_as_html)
     rows = symbols.markdown().splitlines()[2:]
