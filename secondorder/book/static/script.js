@@ -148,6 +148,7 @@
   const hover = target => {
     const element = target.closest && target.closest("[data-symbol],.ref,.chip");
     if (!element || element.closest("#pop-up")) return false;
+    clear();
     if (element.dataset.symbol) symbol(element); else preview(element);
     return true;
   };

@@ -27,4 +27,7 @@ IN_SHORT = (
     "limit of 2.2 is ours. Against gradient descent at the best of seven rates: the plateau is "
     "left in .15 of its iterations, from a good start cubic steps end 4.7 times higher. Of the "
     "three ways to a batch the paper's leaves the plateau first and ends lowest, as it says; but "
-    "not because the others are noisier: they are less so.")
+    "not because the others are noisier: they are less so. A control of ours: with h = 0 in the "
+    "curvature's place the plateau is left as early at sigma 100, and a normalised gradient leaves "
+    "it in a third of the iterations of the exact curvature at its best sigma. What leaves is the "
+    "length of the step. From a good start the exact curvature ends 1.7 times above h = 0.")

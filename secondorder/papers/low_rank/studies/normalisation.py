@@ -137,6 +137,11 @@ def best(results, settings, method, place):
        deviation=plateau.DEVIATION + "; settings are chosen "
        "on seeds 10 and 11, apart for the plateau and for the good start")
 class Normalisation:
+    @staticmethod
+    def packed(result, arguments):
+        """The losses: neither verdicts nor figure need the rates."""
+        return {name: values for name, values in result.items() if name != "rate"}
+
     def runs(self, settings, results):
         runs = {}
         for place, (half, _) in PLACES.items():
@@ -187,16 +192,17 @@ class Normalisation:
                 if winner is None:
                     continue
                 runs = voting(results, settings, winner).values()
-                label = f"{NAMES[method]}: {said(winner)}"
-                plateau.draw_band(panel, [run["loss"] for run in runs if "diverged" not in run],
-                                  plateau.EVERY, f"C{k}", ("-", "--", "-.", ":", (0, (5, 1)))[k],
-                                  label)
+                losses = [run["loss"] for run in runs if "diverged" not in run]
+                median = np.median([loss[:min(map(len, losses))] for loss in losses], axis=0)
+                panel.plot(plateau.EVERY * np.arange(len(median))[::4], median[::4], color=f"C{k}",
+                           linestyle=("-", "--", "-.", ":", (0, (5, 1)))[k],
+                           label=f"{NAMES[method]}: {said(winner)}")
             panel.axhline(np.log(10), color="0.7", linewidth=0.8)
             panel.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
-                      title=f"weights within ±{half:g}")
+                      title=f"weights within ±{half:g}", ylim=(0, 3.5))  # bold ones leap higher
             panel.legend(fontsize=7)
         figure.suptitle("With and without a second derivative: "
-                        f"{plateau.title_of(results.arguments()[0])}; mean and range of "
+                        f"{plateau.title_of(results.arguments()[0])}; median of "
                         f"{len(settings['seeds'])} seeds", fontsize=10)
 
 
