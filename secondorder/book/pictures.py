@@ -1,6 +1,6 @@
 """Recorded figures as a page shows them: light and dark with the same pixels, cut into panels.
 
-A figure is kept with at most 256 colours; the dark picture is the same with another table of
+A figure is kept with at most 128 colours; the dark picture is the same with another table of
 colours. Where panels stand side by side, a phone shows them one below the other: the places of the
 cuts are found here, and the page shows parts of one picture.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-COLOURS = 256
+COLOURS = 128
 PAPER, INK = (0x17, 0x18, 0x1A), (0xE8, 0xE6, 0xE0)  # what white and black become in the dark
 INKED, DARK = 250, 110  # of 255: below this something is drawn; a frame
 SPINE = 0.6  # of the height of the panels: a line as long as this is the frame of one
