@@ -1,0 +1,24 @@
+"""`.ci/run` names files of the tests; a file that was renamed is named anew there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def paths_in(script):
+    """The files and folders of tests that a shell script names, its variables filled in."""
+    for name, value in re.findall(r"^\s*(\w+)=(tests/\S*)", script, flags=re.M):
+        script = script.replace(f"${name}/", f"{value}/")
+    return re.findall(r"(?<![\w./])tests/[\w./]*\w", script)
+
+
+def test_every_test_that_the_gate_names_exists():
+    named = paths_in((ROOT / ".ci" / "run").read_text())
+    assert len(named) >= 10
+    assert not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_a_name_behind_a_variable_is_seen():
+    assert paths_in("rooms=tests/papers\npytest $rooms/eacg/a.py") == ["tests/papers",
+                                                                      "tests/papers/eacg/a.py"]
