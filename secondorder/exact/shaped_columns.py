@@ -15,9 +15,9 @@ import numpy as np
 
 def _loops():
     # here, so that numba is loaded by the first convolution, not by an import
-    from ..nets.in_place import loops
+    from ..compiled import images
 
-    return loops
+    return images
 
 
 def joined(array):

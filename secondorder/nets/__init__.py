@@ -3,17 +3,12 @@
 The passes stand in ``layers``, ``chain``, ``reshape``, ``losses`` and ``activations`` as formulas
 that return new arrays. What runs, unless ``so.literal()`` asks for these, are compiled passes over
 the network as a table (:mod:`secondorder.compiled`) where every layer and the loss have an entry in
-``programs``. For other networks it stands in ``in_place``: for a class of
-layers a twin with the same passes, which writes into arrays that it owns. A layer without a twin is
-run by its own passes, and so is a subclass that overrides anything; nobody who writes a layer needs
-to know of twins. To give one to a layer, derive from ``in_place.InPlace``, declare the arrays with
-``like_x()``, ``like_y()`` or ``Buffer(shape)``, settle in the constructor what does not change from
-step to step, define the passes that are worth it, and register the class with
-``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then holds it to the layer,
-once the layer is in its list. ``in_place/layers.py`` is the example.
+``programs``. A network with anything else, such as a layer of your own or a subclass that overrides
+a pass, runs its literal passes, whole; ``network.summary()`` says which form runs, and why.
 """
 
 from ..checks import guessed
+from ..compiled.arrays import Workspace
 from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin,
                           Softplus, Tanh, activation_function)
 from .base import Layer
@@ -32,7 +27,6 @@ from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
 from .recurrent import Recurrent, RecurrentSaved
 from .reshape import Reshape
 from .saving import load
-from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
            "AvgPool2dSaved", "BinaryCrossEntropy", "BoundedCriterion", "Chain", "ChainSaved",

@@ -83,10 +83,8 @@ class Layer(Follows):
 
     Notes
     -----
-    A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
-    :mod:`secondorder.nets.workspace`); whether it does is read from its signature. `backward` may
-    be given as a whole or as its two halves, `input_gradient` and `parameter_gradient`, which are
-    then used alone where only one is needed.
+    `backward` may be given as a whole or as its two halves, `input_gradient` and
+    `parameter_gradient`, which are then used alone where only one is needed.
     """
 
     input_shape = None

@@ -9,13 +9,12 @@ import numpy as np
 from .. import checks
 from ..checks.randomness import generator
 from ..compiled import forms
+from ..compiled.arrays import Lender, fresh
 from . import programs
 from .activations import activation_function
 from .chain import Chain
-from .in_place.base import Promoted
 from .layers import Activation, Linear
 from .summary import text as summary_text
-from .workspace import Lender, fresh
 
 
 class Network:
@@ -173,15 +172,12 @@ class Network:
         work = programs.run(self, x, workspace)
         if work is not None:
             return work.outputs, programs.saved_of(self, work)
-        return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
+        return self._literally(x)
 
-    def _forward(self, x, passes):
-        """`forward` for inputs that were checked before, by the chain's passes or their twins."""
+    def _literally(self, x):
+        """`forward` by the literal passes, for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
-            try:
-                p, saved = passes.forward(x)
-            except Promoted:
-                p, saved = self.chain.forward(x)
+            p, saved = self.chain.forward(x)
         return checks.outputs(p, saved, self), saved
 
     def __call__(self, x):
@@ -191,8 +187,7 @@ class Network:
             work = programs.run(self, x, workspace)
             if work is not None:
                 return work.outputs.copy()
-            passes = self.chain if forms.is_literal() else workspace.passes(self, len(x))
-            return self._forward(x, passes)[0].copy()
+        return self._literally(x)[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -266,23 +261,17 @@ class Evaluation:
         self.x = _own(network.check_input(x), x, workspace)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        # the literal loss, or its twin, which writes into the workspace's arrays
-        self.criterion = loss if workspace is None else workspace.criterion(loss, network,
-                                                                            self.samples)
-        target = self.criterion.prepare_target(y, shape, network.dtype)
-        self.y = _own(target, y, workspace)
+        self.y = _own(loss.prepare_target(y, shape, network.dtype), y, workspace)
         self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.work = self._compiled()
         if self.work is None:
-            self._by_layers()
+            self._literally()
 
     def _compiled(self):
         """Outputs and losses by the compiled passes: their work array; None where the network or
         the loss has none, or where something is not finite.
         """
-        if self.workspace is not None and self.workspace.by_layers:
-            return None
         criterion = programs.criterion_of(self.loss_function, self.network)
         work = criterion and programs.run(self.network, self.x, self.workspace)
         if work is None or not work.start(criterion, programs.behaved(self.y)):
@@ -290,19 +279,12 @@ class Evaluation:
         self.outputs, self.losses = work.outputs, work.losses
         return work
 
-    def _by_layers(self):
-        """Outputs and losses by the passes of the layers, or of their twins."""
-        self.outputs, self.saved = self.network._forward(self.x, self.passes)
+    def _literally(self):
+        """Outputs and losses by the literal passes."""
+        self.outputs, self.saved = self.network._literally(self.x)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = self.criterion.value(self.outputs, self.y)
+            self.losses = self.loss_function.value(self.outputs, self.y)
         checks.losses(self.losses, self.loss_function, self.outputs)
-
-    @cached_property
-    def passes(self):
-        """The network's chain, or its twin, which writes into the workspace's arrays."""
-        if self.workspace is None:
-            return self.network.chain
-        return self.workspace.passes(self.network, self.samples)
 
     @cached_property
     def saved(self):
@@ -332,9 +314,9 @@ class Evaluation:
         if self.work is not None:
             return programs.deltas_of(self.network, self.work)
         with np.errstate(over="ignore", invalid="ignore"):
-            y_bar = self.criterion.gradient(self.outputs, self.y)
+            y_bar = self.loss_function.gradient(self.outputs, self.y)
             checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
-            return self.passes.output_gradients(self.saved, y_bar)
+            return self.network.chain.output_gradients(self.saved, y_bar)
 
     @cached_property
     def gradient_sum(self):
@@ -350,10 +332,8 @@ class Evaluation:
             self.work.gradient(self.network.theta, out)
             return out
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.passes is self.network.chain:
-                out[...] = self.passes.parameter_gradient_from(self.saved, self.deltas)
-                return out
-            return self.passes.parameter_gradient_from(self.saved, self.deltas, out)
+            out[...] = self.network.chain.parameter_gradient_from(self.saved, self.deltas)
+        return out
 
     def write_sample_gradients(self, out):
         """Gradient of every sample's loss in `out` (S, P); returns whether it is known that all are
@@ -363,10 +343,7 @@ class Evaluation:
             self.require_current()
             return self.work.sample_gradients(self.network.theta, out)
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(self.passes, Chain):
-                out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
-            else:
-                self.passes.parameter_gradients_from(self.saved, self.deltas, out)
+            out[...] = self.network.chain.parameter_gradients_from(self.saved, self.deltas)
         return False
 
     def write_hessian_product(self, v, out, room):

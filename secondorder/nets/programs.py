@@ -2,8 +2,7 @@
 
 The one rule: a network runs compiled if every layer of it, and the loss, has an entry here. If one
 has none, such as an author's own class or a subclass that overrides anything, then the whole
-network runs layer by layer: by the literal passes, or the twins in :mod:`secondorder.nets.in_place`
-which write the same numbers into arrays that are used again.
+network runs its literal passes. ``network.summary()`` says which form runs, and why.
 """
 
 import math
@@ -14,17 +13,17 @@ from ..compiled import forms, kinds
 from ..compiled.program import Criterion, Program, Work
 from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
 from .chain import Chain, ChainSaved, Skip, SkipSaved
+from .entries import Entries
 from .flatten import Flatten, FlattenSaved
-from .in_place.base import Twins
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
 from .normalisation import LayerNorm, LayerNormSaved
 from .reshape import Reshape
 
-layers = Twins(None)  # layer, width of its input -> rows of the table
-functions = Twins(None)  # activation function -> kind, slope below zero
-criteria = Twins(None)  # loss, outputs -> file, function, numbers
+layers = Entries()  # layer, width of its input -> rows of the table
+functions = Entries()  # activation function -> kind, slope below zero
+criteria = Entries()  # loss, outputs -> file, function, numbers
 
 
 class NoEntry(Exception):
@@ -182,8 +181,8 @@ def behaved(array):
 
 
 def criterion_of(loss, network):
-    """A loss as compiled passes see it, or None."""
-    entry = criteria.find(loss)
+    """A loss as compiled passes see it, or None: the literal one runs."""
+    entry = None if forms.is_literal() else criteria.find(loss)
     if entry is None:
         return None
     module, name, own = entry
@@ -195,7 +194,7 @@ def form(network):
     if forms.is_literal():
         return "literal passes run, as asked"
     why = settled(network).why
-    return "compiled passes run" if why is None else f"passes run layer by layer: {why}"
+    return "compiled passes run" if why is None else f"literal passes run: {why}"
 
 
 # -- what the passes left behind, as layers save it ------------------------------------------------

@@ -73,10 +73,6 @@ class Wrapper(Optimizer):
     def depends_on_rate(self):
         return self.base.depends_on_rate
 
-    @property
-    def by_layers(self):
-        return self.base.by_layers
-
     def _direction(self, evaluation):
         return self.base._proposed(evaluation)
 

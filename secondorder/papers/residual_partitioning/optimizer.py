@@ -5,9 +5,9 @@ import numpy as np
 from ...checks import all_finite, boolean, number_in, one_of
 from ...optimizers.base import Optimizer, norm
 from ...optimizers.fused import direction, whole_step
-from . import compiled, walks
-from .in_place import curvature_sums
+from . import compiled
 from .options import checked
+from .walks import curvature_sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -129,10 +129,6 @@ class ResidualPartitioning(Optimizer):
         self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
-
-    @property
-    def by_layers(self):
-        return walks.program_for(self.network, self.options) is None
 
     @property
     def depends_on_rate(self):

@@ -1,15 +1,15 @@
 """The bound's curvature by two compiled walks over the table of a dense network.
 
-The literal form is `fast.sums`, by the rules of the layers. Networks that have no table, or other
-layers than linear ones and activations, and the option ``cross`` go by these rules, or by their
-twins in :mod:`.in_place`.
+The literal form is `fast.sums`, by the rules of the layers. It runs where there is no table, for
+other layers than linear ones and activations, and for the option ``cross``.
 """
 
 import numpy as np
 
 from ...nets import Chain, programs
-from ...nets.workspace import fresh
+from ...compiled.arrays import fresh
 from . import rules
+from .fast import sums
 from .rules import OUTPUTS
 
 _OWN = (rules.LinearRule, rules.ActivationRule, rules.ReshapeRule)
@@ -25,7 +25,13 @@ def program_for(network, options):
 
 
 def curvature_sums(evaluation, options):
-    """Curvature sums (P,), as `fast.sums` has them, of an evaluation that was made compiled."""
+    """Curvature sums (P,), as `fast.sums` has them, by the walks where they serve."""
+    if evaluation.work is None or program_for(evaluation.network, options) is None:
+        return sums(evaluation, options)[2]
+    return _walked(evaluation, options)
+
+
+def _walked(evaluation, options):
     from . import compiled  # here, so that numba is loaded by the first pass, not by an import
 
     work, network = evaluation.work, evaluation.network
@@ -44,7 +50,7 @@ def curvature_sums(evaluation, options):
 
 def _at_the_output(evaluation, output, u, Z):
     """As `OUTPUTS`, in `Z`."""
-    loss, p, y = evaluation.criterion, evaluation.outputs, evaluation.y
+    loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     if output == "diagonal":
         np.abs(loss.hessian_diagonal(p, y), out=Z)
         Z *= u

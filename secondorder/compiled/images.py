@@ -8,7 +8,7 @@ whether it counts from the end. NumPy twins: `windows` and `windows_back` of
 
 import numpy as np
 
-from ...compiled import compiled
+from .compiling import compiled
 
 whole = np.uintp
 
