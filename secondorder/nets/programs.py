@@ -11,15 +11,13 @@ import numpy as np
 
 from ..compiled import forms, kinds
 from ..compiled.program import Criterion, Program, Work
-from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
-from .chain import Chain, ChainSaved, Skip, SkipSaved
 from .entries import Entries
-from .flatten import Flatten, FlattenSaved
-from .layers import Activation, ActivationSaved, Linear, LinearSaved
-from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
-from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
-from .normalisation import LayerNorm, LayerNormSaved
-from .reshape import Reshape
+from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
+                     Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
+                     Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
+from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
+                     SquaredError, TukeyBiweight)
+from .losses.by_output import LIMIT
 
 layers = Entries()  # layer, width of its input -> rows of the table
 functions = Entries()  # activation function -> kind, slope below zero
