@@ -68,6 +68,7 @@ class Program:
         self.has_second_tangents = all(row[0] in SECOND_TANGENTS for row in rows)
         self.more = True if any(row[0] > SIN for row in rows) else None
         self.layers = self.table, self.more
+        self.kept = {}  # what a paper's room has settled about it
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
     def column(self, name):
@@ -82,7 +83,8 @@ class Criterion:
     ----------
     module, name : str
         The file and the name of the function that gives value and gradient; ``name_product`` is
-        that of the product with the Hessian.
+        that of the product with the Hessian, ``name_diagonal``, where it is needed, of its
+        diagonal.
     own : sequence of numbers
         The loss's own.
     dtype : numpy.dtype
@@ -91,6 +93,7 @@ class Criterion:
     def __init__(self, module, name, own, dtype):
         functions = _compiled(module)
         self.start, self.product = getattr(functions, name), getattr(functions, f"{name}_product")
+        self.diagonal = getattr(functions, f"{name}_diagonal", None)
         self.own = np.array(own, dtype).reshape(-1)
 
 
