@@ -48,8 +48,9 @@ def proposed(method, evaluation):
 
 def by_formula(method, evaluation):
     """What the formula of a method gives, as it comes."""
-    found = type(method).direction
-    return (found.formula if is_guarded(found) else found)(method, evaluation)
+    own = type(method).direction
+    formula = own.formula if is_guarded(own) else own
+    return formula(method, evaluation)
 
 
 def _asked_for(method, evaluation):
