@@ -15,7 +15,7 @@ your own or a subclass that overrides a pass, runs its literal passes, whole; ``
 says which form runs, and why.
 """
 
-from ..checks import guessed
+from ..checks import close_names
 from ..compiled.arrays import Workspace
 from .builders import cnn, rnn
 from .importing import from_arrays, from_torch
@@ -40,4 +40,4 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
 
 Network.save = save  # here, since saving knows networks and networks know no files
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)
