@@ -7,6 +7,7 @@
 ``saving``      networks in files; ``summary`` a network in words
 ``rules``       what a method asks of a layer, by class
 ``programs``    which networks run compiled; ``entries`` how what stands for a class is found
+``allocation``  what helps those networks that do not
 
 The literal passes stand in ``layers`` and ``losses``. What runs, unless ``so.literal()`` asks for
 these, are compiled passes over the network as a table (:mod:`secondorder.compiled`) where every

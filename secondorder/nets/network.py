@@ -247,12 +247,13 @@ class Evaluation:
     def __init__(self, network, loss, x, y, workspace=None):
         self.network = checks.instance_of(network, Network, "network")
         self.loss_function = checks.check_loss(loss)
-        self.workspace = workspace = None if forms.is_literal() else workspace
-        self.x = _own(network.check_input(x), x, workspace)
+        alone = workspace is not None
+        self.workspace = None if forms.is_literal() else workspace
+        self.x = _own(network.check_input(x), x, alone)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        self.y = _own(loss.prepare_target(y, shape, network.dtype), y, workspace)
-        self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
+        self.y = _own(loss.prepare_target(y, shape, network.dtype), y, alone)
+        self._point = None if alone else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.work = self._compiled()
         if self.work is None:
@@ -379,12 +380,12 @@ def _read_only(array):
     return view
 
 
-def _own(array, source, workspace=None):
+def _own(array, source, alone):
     """The array; a copy if it is the caller's own, whose later changes then change nothing here.
 
-    With a workspace the evaluation lives for one step only, and nothing is copied.
+    An evaluation that is its maker's alone lives for one step only: nothing is copied.
     """
-    if workspace is None and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
+    if not alone and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
         return array.copy()
     return array
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compiled import forms, kinds
 from ..compiled.program import Criterion, Program, Work
+from .allocation import keep_freed_memory
 from .entries import Entries
 from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
                      Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
@@ -132,6 +133,7 @@ class Settled:
             self.program, self.why = made(network), None
         except NoEntry as error:
             self.program, self.why = None, str(error)
+            keep_freed_memory()
 
     def holds(self):
         """Whether the layers are what they were."""

@@ -257,10 +257,10 @@ class Doubled(SquaredError):
      "LayerNorm((2,), trainable=False) is fixed"),
     (lambda: [so.nets.Reshape(3, (3, 1)), so.LayerNorm(1), so.Flatten(), Linear(3, 2, rng=0)],
      "LayerNorm((1,)) over parts of a sample has no compiled form")])
-def test_a_network_with_anything_that_has_no_entry_runs_layer_by_layer(make, why, capsys):
+def test_a_network_with_anything_that_has_no_entry_runs_literally(make, why, capsys):
     net = Network(make())
     net.summary()
-    assert f"passes run layer by layer: {why}".replace("\\", "") in capsys.readouterr().out
+    assert f"literal passes run: {why}".replace("\\", "") in capsys.readouterr().out
     assert programs.program_of(net) is None
     given = net, SquaredError(), np.ones((4, 3)), np.zeros((4, 2))
     assert np.array_equal(*both(lambda: so.exact.gradient(*given)))  # bit for bit: the same passes
@@ -275,16 +275,15 @@ def test_a_subclass_that_overrides_nothing_runs_compiled(capsys):
     assert capsys.readouterr().out.endswith("literal passes run, as asked\n")
 
 
-def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
-    """Their products are NumPy's, whose threads must not take turns with those of SciPy's."""
+def test_every_method_evaluates_by_the_compiled_passes():
     net, loss = dense(), SquaredError()
     x, y = np.ones((4, 6)), targets(loss, 4)
-    for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
-                                (so.ResidualPartitioning(net, loss), True),
-                                (so.ResidualPartitioning(net, loss, cross=True), False),
-                                (so.EACG(net, loss), False),
-                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), True)):
-        assert (optimizer._own_evaluation(x, y).work is not None) == compiled
+    for optimizer in (so.SGD(net, loss), so.TruncatedNewton(net, loss), so.EACG(net, loss),
+                      so.ResidualPartitioning(net, loss, cross=True),
+                      so.CubicRegularization(so.SGD(net, loss), sigma=1.0)):
+        assert optimizer._own_evaluation(x, y).work is not None
+        with so.literal():
+            assert optimizer._own_evaluation(x, y).work is None
 
 
 def test_a_loss_of_the_authors_runs_by_its_own_passes():
