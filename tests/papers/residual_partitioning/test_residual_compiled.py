@@ -73,13 +73,13 @@ def branched(dtype, bias):
 @pytest.mark.parametrize("output, negative, loss", [
     ("jensen", "abs", so.SoftmaxCrossEntropy()), ("jensen", "max", so.PoissonNLL()),
     ("pairwise", "max", so.SoftmaxCrossEntropy()),
-    ("diagonal", "max", so.PoissonNLL()), ("pairwise", "abs", so.BoundedCriterion())])
+    ("diagonal", "max", so.PoissonNLL()), ("diagonal", "abs", so.TukeyBiweight(1.0)), ("pairwise", "abs", so.BoundedCriterion())])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss, network):
     for samples, bias in ((11, True), (1, False)):
         net, rng = network(dtype, bias), np.random.default_rng(samples)
         x, y = rng.normal(size=(samples, 2, 3)), rng.integers(0, 4, samples)
-        y = rng.integers(0, 5, (samples, 4)) if isinstance(loss, so.PoissonNLL) else y
+        y = rng.integers(0, 5, (samples, 4)) if isinstance(loss, so.nets.DiagonalLoss) else y
         options = checked(net, loss, output, negative, False)
         optimizer = so.ResidualPartitioning(net, loss, output=output, negative_curvature=negative)
         with so.literal():
