@@ -14,7 +14,9 @@ BESIDE = {
     f"{_LAYERS}.Activation.forward": "activations.activate",
     f"{_LAYERS}.Activation.input_gradient": "passes.times",
     f"{_LAYERS}.Activation.backward_tangent": "passes.activation_gradient_tangent",
-    "secondorder.nets.chain.Skip.forward": "passes.add",
+    "secondorder.nets.chain.Skip.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.input_gradient": "passes.take_part",
     "secondorder.nets.chain.Chain.forward": "passes.forward",
     "secondorder.nets.chain.Chain.output_gradients": "passes.output_gradients",
     f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":

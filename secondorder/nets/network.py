@@ -62,8 +62,10 @@ class Network:
         self._bind()
 
     def _bind(self):
-        self._theta = np.zeros(self.chain.size, dtype=self.dtype)
-        self.chain.bind(self._theta, self)
+        fixed = sum(value.size for value in self.fixed_parameters())
+        self._all = np.zeros(self.chain.size + fixed, dtype=self.dtype)
+        self._theta = self._all[: self.chain.size]
+        self.chain.bind(self._theta, self, self._all[self.chain.size :])
         self.workspaces = Lender(self._width(), self.size)
         self.settled = None  # whether it runs compiled: see `programs`
 
@@ -78,7 +80,7 @@ class Network:
     def __getstate__(self):
         # without theta: the layers carry the values
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_theta", "workspaces", "settled")}
+                if name not in ("_all", "_theta", "workspaces", "settled")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -97,6 +99,11 @@ class Network:
     @theta.setter
     def theta(self, value):
         self._theta[...] = checks.fitting(value, self._theta, "theta")
+
+    @property
+    def all_parameters(self):
+        """`theta`, and behind it what is not trainable, layer by layer: one array, live as that."""
+        return self._all
 
     @property
     def size(self):
@@ -174,7 +181,7 @@ class Network:
         if program is not None:
             work = (Work(program).resize(len(x)) if workspace is None
                     else workspace.work(program, len(x)))
-            if work.forward(self.theta, _behaved(x)):
+            if work.forward(self._all, _behaved(x)):
                 return work.outputs, programs.saved_of(self, work)
         return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
@@ -194,7 +201,7 @@ class Network:
         with self.workspaces.lend(len(x)) as workspace:
             if program is not None:
                 work = workspace.work(program, len(x))
-                if work.forward(self.theta, _behaved(x)):
+                if work.forward(self._all, _behaved(x)):
                     return work.outputs.copy()
             elif not forms.is_literal():
                 passes = workspace.passes(self, len(x))
@@ -295,7 +302,7 @@ class Evaluation:
             return None
         work = (Work(program).resize(self.samples) if self.workspace is None
                 else self.workspace.work(program, self.samples))
-        if not (work.forward(network.theta, _behaved(self.x))
+        if not (work.forward(network.all_parameters, _behaved(self.x))
                 and work.start(criterion, _behaved(self.y))):
             return None  # the literal passes find out where
         self.outputs, self.losses = work.outputs, work.losses
@@ -358,7 +365,7 @@ class Evaluation:
     def write_gradient_sum(self, out):
         """`gradient_sum` in an array (P,)."""
         if self.work is not None:
-            self.work.gradient(self.network.theta, out)
+            self.work.gradient(self.network.all_parameters, out)
             return out
         with np.errstate(over="ignore", invalid="ignore"):
             if self.passes is self.network.chain:
@@ -372,7 +379,7 @@ class Evaluation:
         """
         if self.work is not None and out.flags.carray:
             self.require_current()
-            return self.work.sample_gradients(self.network.theta, out)
+            return self.work.sample_gradients(self.network.all_parameters, out)
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.passes, Chain):
                 out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
@@ -382,11 +389,11 @@ class Evaluation:
 
     def write_hessian_product(self, v, out, room):
         """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
-        self.work.hessian_product(self.network.theta, _behaved(v), out, room)
+        self.work.hessian_product(self.network.all_parameters, _behaved(v), out, room)
 
     def write_gauss_newton_product(self, v, middle, out, room):
         """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        self.work.gauss_newton_product(self.network.theta, middle, _behaved(v), out, room)
+        self.work.gauss_newton_product(self.network.all_parameters, middle, _behaved(v), out, room)
 
     @cached_property
     def gradient(self):
