@@ -90,10 +90,10 @@ def _listed(row, kind):
 
 
 def summary(paper):
-    """The text of a room's ``studies/in_short.md``: five bullets with quotations."""
+    """The text of a room's ``studies/in_short.md``, five bullets with quotations; "" without."""
     room = STUDIES.papers[paper].rpartition(".")[0]
     path = importlib.resources.files(f"{room}.studies") / "in_short.md"
-    return path.read_text(encoding="utf-8").strip()
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def shown(study):
