@@ -84,10 +84,10 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     History
         Records hold ``epoch``, ``step`` and ``seconds``, spent in steps so far, without evaluation
         and compilation. ``train_loss`` and ``validation_loss`` are means over the whole set,
-        without penalty. Integer labels add ``train_accuracy`` and ``validation_accuracy``. From the second
-        record on there are the numbers that the optimizer's steps report (``gradient_norm``,
-        ``step_norm``, ``cg_iterations``, ...), each as its mean since the last record. The loss and
-        the objective of the mini-batches are not among them.
+        without penalty. Integer labels add ``train_accuracy`` and ``validation_accuracy``. From the
+        second record on there are the numbers that the optimizer's steps report
+        (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...), each as its mean since the last
+        record. The loss and the objective of the mini-batches are not among them.
 
     Raises
     ------

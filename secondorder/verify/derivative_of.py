@@ -34,8 +34,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     kind : {"auto", "gradient", "jacobian", "hessian", "directional", "value"}
         ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
         then the shape of `at`. ``"hessian"``, of a number: the shape of `at` twice.
-        ``"directional"``: f's shape. ``"value"``: no derivative but another form of f. ``"auto"``: directional with a
-        direction, else whichever of the three has the shape of df.
+        ``"directional"``: f's shape. ``"value"``: no derivative but another form of f. ``"auto"``:
+        directional with a direction, else whichever of the three has the shape of df.
     direction : array, optional
         Of the shape of `at`.
     tolerance : float

@@ -29,7 +29,8 @@ class Rule:
 
     must hold for every sample s, all changes dx (zero where u is zero) and one dtheta. It must hold
     for all u > 0, Z >= 0 and g, where ``u_out`` is what `forward` returned. Here
-    ``dy_s = J_s dx_s + B_s dtheta``, and ``q_si`` is the second derivative of y_si along it. It has no products of dx and dtheta unless ``options.cross``.
+    ``dy_s = J_s dx_s + B_s dtheta``, and ``q_si`` is the second derivative of y_si along it. It has
+    no products of dx and dtheta unless ``options.cross``.
 
     The quotients Z / u are the quadratic coefficients of the paper (its Y with two dots); carrying
     Z needs no division. Where every layer's rule satisfies the inequality, the sum from the loss to
