@@ -31,7 +31,7 @@ def results():
     return ledger_runs.results(PAPER)
 
 
-@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
+@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
 def test_all_come_out_as_their_verdicts_say(seed):
     wrong = ledger_runs.failures(PAPER, seed)
     assert not wrong, "\n".join(wrong)
