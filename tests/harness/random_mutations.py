@@ -4,9 +4,9 @@
     python -m harness.random_mutations --files secondorder/nets --tests tests/nets --seed 1
 
 draws mutations (see `mutation_points`) from files or folders, runs the everyday tests with `-x`,
-fastest first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as
-entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing
-test, or code that changes nothing anyone could observe.
+fastest first, on a copy of the package for each, two at a time (`--workers`), and prints the
+survivors as entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor
+is a missing test, or code that changes nothing anyone could observe.
 """
 
 import argparse

@@ -29,7 +29,6 @@ from harness.mutations import (ENTRIES, FAILED, ROOT, WORKERS, apply, catchers, 
 # -- every day ----------------------------------------------------------------
 
 
-@functools.cache
 def code_of(source):
     """The source as a syntax tree, in which comments and line breaks do not count."""
     return ast.dump(ast.parse(source))

@@ -62,6 +62,7 @@ def test_claims_that_differ_in_their_case_only_fold_to_one_line(results):
         assert max(texts.values()) == 1, (result.labels, texts.most_common(3))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_gap_of_a_lower_rank_tends_to_a_limit_that_is_not_zero(seed):
     """The counterexample of Theorem 4.3 shows a gap, not iterations that blow up."""
