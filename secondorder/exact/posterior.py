@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from ..checks import one_of, positive_number, whole_number
 from ..checks.randomness import generator
 from ..nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
-from ..nets.losses_by_output import stirling
+from ..nets.losses.by_output import stirling
 from .chunks import Chunks
 from .curvature import check_network, jacobian
 from .definite import NAMES, factor

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import base as layers
+from secondorder.nets.layers import base as layers
 from secondorder.optimizers import Optimizer, base
 
 
