@@ -144,6 +144,7 @@ def stepped(folder, limit, number=0):
     return done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="limits of files are Linux's")
 def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     """File too large (27) for any file, for those of loops, and a disk or a quota that is full (28,
@@ -161,6 +162,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "
