@@ -58,6 +58,7 @@ LOSSES = [SquaredError(), SoftmaxCrossEntropy(), BoundedCriterion(3.0, 0.3), Tuk
           PoissonNLL(full=True)]
 
 
+@pytest.mark.everyday(22)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind, loss", [("dense", loss) for loss in LOSSES] + [
     (kind, loss) for kind in ("residual", "normalised") for loss in LOSSES[:2]], ids=repr)

@@ -291,10 +291,11 @@ def other_data(net, loss, x, y):
 
 def problem_that_changes():
     rng = np.random.default_rng(0)
-    net = so.mlp([3, 5, 2], activation=so.nets.activations.LeakyReLU(0.1), rng=1)
+    net = so.mlp([3, 5, 2], activation=so.nets.LeakyReLU(0.1), rng=1)
     return net, Weighted(), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
 
 
+@pytest.mark.everyday(33)
 @pytest.mark.parametrize("used_before", [False, True])
 @pytest.mark.parametrize("batch_size", [None, 3])
 @pytest.mark.parametrize("form", ["hessian", "gauss_newton", "fisher-exact", "fisher-empirical"])

@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.nets.losses_by_output import LIMIT, stirling
+from secondorder.nets.losses.by_output import LIMIT, stirling
 
 ONE, TWO = Decimal(1), Decimal(2)
 getcontext().prec = 60
@@ -201,6 +201,7 @@ def test_poisson_in_full():
         full.value(p, t)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("loss", [so.BinaryCrossEntropy(), so.PoissonNLL()], ids=repr)
 def test_fisher_is_gauss_newton_for_natural_parameters(loss):
     rng = np.random.default_rng(1)
