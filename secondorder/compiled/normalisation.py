@@ -1,7 +1,7 @@
 """`LayerNorm`: the compiled form of `secondorder.nets.layers.normalisation`.
 
-A row of a matrix (S, n) is a block, all numbers of a sample or a part of them; w and b are (n,), the
-rates r (S,).
+A row of a matrix (S, n) is a block, all numbers of a sample or a part of them; w and b are (n,),
+the rates r (S,).
 
 The sum of a mean may be taken in any order.
 """
