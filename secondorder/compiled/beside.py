@@ -20,7 +20,9 @@ BESIDE = {
     f"{_ACTIVATION}.second_tangent": "second_order.activation_second_tangent",
     f"{_ROOMS}.low_rank.rules.LinearRule.along": "second_order.linear_second_tangent",
     f"{_ROOMS}.low_rank.rules.ActivationRule.along": "second_order.activation_second_tangent",
-    f"{_LAYERS}.chain.Skip.forward": "passes.add",
+    f"{_LAYERS}.chain.Skip.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.input_gradient": "passes.take_part",
     f"{_LAYERS}.chain.Chain.forward": "passes.forward",
     f"{_LAYERS}.chain.Chain.output_gradients": "passes.output_gradients",
     f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":

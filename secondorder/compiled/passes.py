@@ -3,8 +3,9 @@
 `table` has a row a layer (see :mod:`secondorder.compiled.kinds`), `own` a number a layer, such as
 the slope of a leaky activation. `work` is one array, in which every layer's output and derivatives
 have their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same
-places, and may be the same array. x (S, n) is the batch, theta (P,) the parameters. `more` is None
-for a network of linear layers and activations alone: numba then compiles nothing else.
+places, and may be the same array. x (S, n) is the batch, theta (P + F,) the parameters, those that
+are fixed at the end. `more` is None for a network of linear layers and activations alone: numba
+then compiles nothing else.
 """
 
 from .activations import activate, bend
@@ -12,7 +13,7 @@ from .compiling import compiled, walk
 from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
                     linear_parameter_gradient, linear_parameter_gradient_tangent,
                     linear_parameter_gradients, linear_tangent)
-from .kinds import FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, SIN
+from .kinds import FIXED, FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, SIN
 from .losses import all_finite
 from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
                             layer_norm_input_gradient, layer_norm_parameter_gradient,
@@ -29,6 +30,12 @@ def batch(work, place, samples, width):
 def flat(work, place, samples, width):
     """The same as a vector."""
     return work[place * samples : (place + width) * samples]
+
+
+@compiled
+def blocks(work, place, samples, width, n):
+    """The same as a matrix of rows of n numbers, which divides the width."""
+    return work[place * samples : (place + width) * samples].reshape(-1, n)
 
 
 @compiled
@@ -52,20 +59,22 @@ def forward(table, more, own, theta, x, work):
     for l in range(table.shape[0]):
         kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         inside = input_of(x, work, at_x, S, n_in)
-        if kind == LINEAR:
+        if kind == LINEAR or kind == FIXED:
             linear_forward(inside, weight(theta, W, n_out, n_in), theta[b : b + n_b],
                            batch(work, y, S, n_out))
         elif more is None or kind <= SIN:
             activate(kind, own[l], inside.reshape(-1), flat(work, y, S, n_out),
                      flat(work, slope, S, n_out))
         elif kind == LAYER_NORM:
-            layer_norm_forward(inside, theta[W:b], theta[b : b + n_b], own[l],
-                               batch(work, y, S, n_out), batch(work, slope, S, n_out),
-                               flat(work, curvature, S, 1))
+            n = b - W
+            layer_norm_forward(inside.reshape(-1, n), theta[W:b], theta[b : b + n_b], own[l],
+                               blocks(work, y, S, n_out, n), blocks(work, slope, S, n_out, n),
+                               flat(work, curvature, S, n_out // n))
         elif kind == FORK:
-            copy(inside.reshape(-1), flat(work, y, S, n_out))
+            take_part(inside, W, batch(work, y, S, n_out))
         else:
-            add(inside.reshape(-1), flat(work, other, S, n_out), flat(work, y, S, n_out))
+            copy(input_of(x, work, other, S, n_out).reshape(-1), flat(work, y, S, n_out))
+            add_part(inside, W, batch(work, y, S, n_out))
     return all_finite(flat(work, y, S, n_out))
 
 
@@ -89,20 +98,23 @@ def output_gradients(table, more, theta, work, bars, samples):
     for l in range(table.shape[0] - 1, 0, -1):
         kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         x_bar = table[l - 1, -1]
-        if kind == LINEAR:
+        if kind == LINEAR or kind == FIXED:
             linear_input_gradient(batch(bars, bar, S, n_out), weight(theta, W, n_out, n_in),
                                   batch(bars, x_bar, S, n_in))
         elif more is None or kind <= SIN:
             times(flat(bars, bar, S, n_out), flat(work, slope, S, n_out),
                   flat(bars, x_bar, S, n_in))
         elif kind == LAYER_NORM:
-            layer_norm_input_gradient(batch(bars, bar, S, n_out), theta[W:b],
-                                      batch(work, slope, S, n_out), flat(work, curvature, S, 1),
-                                      batch(bars, x_bar, S, n_in))
+            n = b - W
+            layer_norm_input_gradient(blocks(bars, bar, S, n_out, n), theta[W:b],
+                                      blocks(work, slope, S, n_out, n),
+                                      flat(work, curvature, S, n_out // n),
+                                      blocks(bars, x_bar, S, n_in, n))
         elif kind == FORK:
-            add(flat(bars, bar, S, n_out), flat(bars, other, S, n_out), flat(bars, x_bar, S, n_in))
+            copy(flat(bars, other, S, n_in), flat(bars, x_bar, S, n_in))
+            add_part(batch(bars, bar, S, n_out), W, batch(bars, x_bar, S, n_in))
         else:
-            copy(flat(bars, bar, S, n_out), flat(bars, x_bar, S, n_in))
+            take_part(batch(bars, bar, S, n_out), W, batch(bars, x_bar, S, n_in))
 
 
 @compiled
@@ -114,18 +126,22 @@ def times(y_bar, slope, x_bar):
 
 @walk
 def parameter_gradient(table, more, x, work, bars, theta_bar):
-    """theta_bar of all layers, from the gradients in their outputs."""
+    """theta_bar (P,) of all layers, from the gradients in their outputs; the places of what is
+    fixed lie behind it.
+    """
     S = x.shape[0]
     for l in range(table.shape[0]):
         kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
         if kind == LINEAR:
             linear_parameter_gradient(batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
                                       weight(theta_bar, W, n_out, n_in), theta_bar[b : b + n_b])
-        elif more is None:
+        elif more is None or W >= theta_bar.size:
             continue
         elif kind == LAYER_NORM:
-            layer_norm_parameter_gradient(batch(bars, bar, S, n_out), batch(work, slope, S, n_out),
-                                          theta_bar[W:b], theta_bar[b : b + n_b])
+            n = b - W
+            layer_norm_parameter_gradient(blocks(bars, bar, S, n_out, n),
+                                          blocks(work, slope, S, n_out, n), theta_bar[W:b],
+                                          theta_bar[b : b + n_b])
 
 
 @walk
@@ -139,7 +155,7 @@ def parameter_gradients(table, more, x, work, bars, rows):
         if kind == LINEAR:
             finite &= linear_parameter_gradients(batch(bars, bar, S, n_out),
                                                  input_of(x, work, at_x, S, n_in), rows, W, b, n_b)
-        elif more is None:
+        elif more is None or W >= rows.shape[1]:
             continue
         elif kind == LAYER_NORM:
             finite &= layer_norm_parameter_gradients(batch(bars, bar, S, n_out),
@@ -150,7 +166,8 @@ def parameter_gradients(table, more, x, work, bars, rows):
 # -- products --------------------------------------------------------------------------------------
 # `moving` has twice the rows of `work`: at the place of a layer's output, x_tangent below x, at
 # that of its gradient, y_bar_tangent above y_bar, so that the two products of a weight's gradient
-# are one.
+# are one. Where other layers than linear ones are fixed, v and theta_bar_tangent are as long as
+# theta: v is 0 there.
 
 
 @walk
@@ -173,16 +190,23 @@ def tangents(table, more, theta, v, x, work, moving, part):
             else:
                 clear(y_tangent.reshape(-1))
         elif kind == LAYER_NORM:
-            layer_norm_tangent(moves, x_tangent[S:] if moves else x, theta[W:b], v[W:b],
-                               v[b : b + n_b], batch(work, slope, S, n_out),
-                               flat(work, curvature, S, 1), y_tangent)
+            n = b - W
+            x_moved = (x_tangent[S:] if moves else x).reshape(-1, n)
+            layer_norm_tangent(moves, x_moved, theta[W:b], v[W:b], v[b : b + n_b],
+                               blocks(work, slope, S, n_out, n),
+                               flat(work, curvature, S, n_out // n), y_tangent.reshape(-1, n))
         elif not moves:
             clear(y_tangent.reshape(-1))
+        elif kind == FIXED:
+            linear_forward(x_tangent[S:], weight(theta, W, n_out, n_in), theta[b:b], y_tangent)
         elif kind == FORK:
-            copy(x_tangent[S:].reshape(-1), y_tangent.reshape(-1))
+            take_part(x_tangent[S:], W, y_tangent)
         else:
-            add(x_tangent[S:].reshape(-1), batch(moving, other, 2 * S, n_out)[S:].reshape(-1),
-                y_tangent.reshape(-1))
+            if other == NOWHERE:
+                clear(y_tangent.reshape(-1))
+            else:
+                copy(batch(moving, other, 2 * S, n_out)[S:].reshape(-1), y_tangent.reshape(-1))
+            add_part(x_tangent[S:], W, y_tangent)
 
 
 @walk
@@ -215,18 +239,21 @@ def gradient_tangent(table, more, theta, v, x, work, moving, part, theta_bar_tan
                     flat(work, curvature, S, n_out),
                     batch(moving, at_x, 2 * S, n_in)[S:].reshape(-1), x_bar_tangent.reshape(-1))
         elif kind == LAYER_NORM:
-            x_tangent = batch(moving, at_x, 2 * S, n_in)[S:] if moves else x
+            x_tangent, n = batch(moving, at_x, 2 * S, n_in)[S:] if moves else x, b - W
             layer_norm_gradient_tangent(
-                moves, x_tangent, bars[:S], y_bar, theta[W:b], v[W:b], batch(work, slope, S, n_out),
-                flat(work, curvature, S, 1), theta_bar_tangent[W:b], theta_bar_tangent[b : b + n_b],
-                x_bar_tangent)
+                moves, x_tangent.reshape(-1, n), bars[:S].reshape(-1, n), y_bar.reshape(-1, n),
+                theta[W:b], v[W:b], blocks(work, slope, S, n_out, n),
+                flat(work, curvature, S, n_out // n), theta_bar_tangent[W:b],
+                theta_bar_tangent[b : b + n_b], x_bar_tangent.reshape(-1, n))
         elif not moves:
             continue
+        elif kind == FIXED:
+            linear_input_gradient(bars[:S], weight(theta, W, n_out, n_in), x_bar_tangent)
         elif kind == FORK:
-            add(bars[:S].reshape(-1), batch(moving, other, 2 * S, n_out)[:S].reshape(-1),
-                x_bar_tangent.reshape(-1))
+            copy(batch(moving, other, 2 * S, n_in)[:S].reshape(-1), x_bar_tangent.reshape(-1))
+            add_part(bars[:S], W, x_bar_tangent)
         else:
-            copy(bars[:S].reshape(-1), x_bar_tangent.reshape(-1))
+            take_part(bars[:S], W, x_bar_tangent)
 
 
 @compiled
@@ -244,10 +271,19 @@ def copy(v, out):
 
 
 @compiled
-def add(v, w, out):
-    """out_j = v_j + w_j"""
-    for j in range(v.size):
-        out[j] = v[j] + w[j]
+def take_part(x, first, y):
+    """y_sj = x_s(first + j)"""
+    for s in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            y[s, j] = x[s, first + j]
+
+
+@compiled
+def add_part(x, first, y):
+    """Add x_sj to y_s(first + j)."""
+    for s in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[s, first + j] += x[s, j]
 
 
 @compiled

@@ -73,7 +73,8 @@ def branched(dtype, bias):
 @pytest.mark.parametrize("output, negative, loss", [
     ("jensen", "abs", so.SoftmaxCrossEntropy()), ("jensen", "max", so.PoissonNLL()),
     ("pairwise", "max", so.SoftmaxCrossEntropy()),
-    ("diagonal", "max", so.PoissonNLL()), ("diagonal", "abs", so.TukeyBiweight(1.0)), ("pairwise", "abs", so.BoundedCriterion())])
+    ("diagonal", "max", so.PoissonNLL()), ("diagonal", "abs", so.TukeyBiweight(1.0)),
+    ("pairwise", "abs", so.BoundedCriterion())])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss, network):
     for samples, bias in ((11, True), (1, False)):
