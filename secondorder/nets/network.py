@@ -350,11 +350,13 @@ class Evaluation:
 
     def write_gauss_newton_product(self, v, middle, out, room):
         """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        self.work.gauss_newton_product(self.network.all_parameters, middle, programs.behaved(v), out, room)
+        theta, v = self.network.all_parameters, programs.behaved(v)
+        self.work.gauss_newton_product(theta, middle, v, out, room)
 
     def along(self, v):
         """v^T gradient and v^T H v of the sum of the losses, floats, by the compiled passes."""
-        return self.work.along(self.network.all_parameters, programs.behaved(v), self.workspace or fresh)
+        theta, v = self.network.all_parameters, programs.behaved(v)
+        return self.work.along(theta, v, self.workspace or fresh)
 
     @cached_property
     def gradient(self):
