@@ -259,7 +259,7 @@ class Evaluation:
         self.x = _own(network.check_input(x), x, alone)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        self.y = _own(loss.prepare_target(y, shape, network.dtype), y, alone)
+        self.y = _own(programs.targets_of(loss, y, shape, network, self.workspace), y, alone)
         self._point = None if alone else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.work = self._compiled()

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from .. import checks
 from ..compiled import forms, kinds
 from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program, Work
@@ -185,6 +186,23 @@ def run(network, x, workspace=None):
 def behaved(array):
     """The array in one piece and writeable, as compiled passes take it."""
     return array if array.flags.carray else array.copy()
+
+
+def targets_of(loss, y, shape, network, workspace):
+    """What ``loss.prepare_target`` returns; labels as rows of 0 and 1 in an array of the
+    workspace, where there is one and compiled passes run.
+    """
+    in_rows = isinstance(loss, (SoftmaxCrossEntropy, BoundedCriterion)) and criteria.find(loss)
+    if workspace is None or not in_rows or program_of(network) is None:
+        return loss.prepare_target(y, shape, network.dtype)
+    targets = checks.class_targets(y, shape, network.dtype, loss)
+    if targets.ndim == 2:
+        return targets
+    from ..compiled import losses  # here, so that numba is loaded by the first pass
+
+    rows = workspace("one-hot", shape, network.dtype)
+    losses.one_hot(targets.astype(np.int64, copy=False), rows)
+    return rows
 
 
 def criterion_of(loss, network):
