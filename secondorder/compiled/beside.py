@@ -21,6 +21,8 @@ BESIDE = {
     f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.input_gradient": "passes.take_part",
     f"{_LAYERS}.chain.Chain.forward": "passes.forward",
     f"{_LAYERS}.chain.Chain.output_gradients": "passes.output_gradients",
+    f"{_LAYERS}.recurrent.Recurrent.argument_gradients": "recurrent.argument_gradients",
+    f"{_LAYERS}.recurrent.Recurrent.backward_tangent": "recurrent.recurrent_gradient_tangent",
     f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
         "residual_partitioning.compiled.linear_up",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
@@ -39,6 +41,9 @@ for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gr
         f"normalisation.layer_norm_{_method}")
 BESIDE[f"{_LAYERS}.normalisation.LayerNorm.backward_tangent"] = (
     "normalisation.layer_norm_gradient_tangent")
+for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
+                "tangent"):
+    BESIDE[f"{_LAYERS}.recurrent.Recurrent.{_method}"] = f"recurrent.recurrent_{_method}"
 for _cls, _name in {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Sin": "sin",
                     "LeakyReLU": "leaky", "Identity": "identity"}.items():
     BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"activations.{_name}"

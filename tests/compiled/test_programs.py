@@ -239,7 +239,7 @@ def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
     x, y = np.ones((4, 6)), targets(loss, 4)
     for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
                                 (so.ResidualPartitioning(net, loss), True),
-                                (so.ResidualPartitioning(net, loss, cross=True), False),
+                                (so.ResidualPartitioning(net, loss, cross=True), True),
                                 (so.EACG(net, loss), False),
                                 (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), False)):
         assert (optimizer._own_evaluation(x, y).work is not None) == compiled
