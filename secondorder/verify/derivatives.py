@@ -193,9 +193,8 @@ def _tell_stale(recorder, layer, shape, samples):
     run_again = {check.pass_name for check in again.report.checks} - {"forward"}
     for finding in recorder.report.findings:
         if finding.pass_name in run_again and not again.wrong(finding.pass_name):
-            finding.hint = ("stale parameters: the pass is right with the parameters the layer was "
-                            "made with and wrong after they were changed in place; it keeps a copy "
-                            "of them, or leaves one out")
+            finding.hint = ("stale parameters: the pass is right until the parameters change "
+                            "in-place; it keeps a copy of them, or leaves one out")
 
 
 def _require_passes(layer):

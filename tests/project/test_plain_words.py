@@ -12,6 +12,7 @@ import pytest
 import secondorder as so
 from harness import plain_words
 from secondorder import cli
+from secondorder.cli import parsing
 from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(so.__file__).resolve().parents[1]
@@ -44,10 +45,11 @@ def helps():
 
 
 def messages():
-    """Texts of errors and warnings, titles and captions, by folder of the package."""
+    """Texts in the code: errors, warnings, titles, captions; by folder of the package."""
     for path in sorted((ROOT / "secondorder").rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        folder = path.relative_to(ROOT / "secondorder").parts[0]
+        parts = path.relative_to(ROOT / "secondorder").parts
+        folder = "/".join(parts[:3] if parts[0] == "papers" else parts[:1])
         yield f"messages: {folder}", [*plain_words.messages(source)]
         yield f"titles: {folder}", [*plain_words.titles(source)]
 
@@ -181,15 +183,19 @@ def test_names_formulas_and_examples_of_a_docstring_are_no_sentences():
 
 
 def test_messages_and_titles_are_found():
-    source = ('def f(x):\n    """Text."""\n    if x:\n        warnings.warn(f"of {x}" "!")\n'
+    source = ('def f(x):\n    """Text of a docstring."""\n'
+              '    if x:\n        warn(f"x of {x} is" "!")\n'
               '    raise ValueError(f"x is {x:.5}, "\n                     "expected 1")\n'
-              'a.plot(x, title="T" if x else "U", color="red")\na.set_title("V")\n')
-    assert sorted(plain_words.messages(source)) == ["of =!", "x is =, expected 1"]
+              'a.plot(x, title="T" if x else "U", color="red")\na.set_title("V")\n'
+              'A = "one two\\n\\nthree four\\n  five six"\n'
+              'B = r"\\alpha of three four", "<p> of a b"\n')
+    assert sorted(plain_words.messages(source)) == [
+        "one two", "three four", "x is =, expected 1", "x of = is!"]
     assert sorted(plain_words.titles(source)) == ["T", "U", "V"]
 
 
 def test_help_is_found():
-    parser = cli.parsing.CommandParser(description="One.\n  a table",
+    parser = parsing.CommandParser(description="One.\n  a table",
                                        examples="  secondorder x\n\nEnd.")
     parser.add_argument("--x", help="a value")
     assert list(plain_words.prose_of_help(parser))[:3] == ["One.", "examples:", "End."]
