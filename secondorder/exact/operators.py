@@ -35,8 +35,8 @@ class CurvatureOperator(Follows, LinearOperator):
         Adds l2 * I.
     layer : int, str, slice or Layer, optional
         Only the block of this layer: rows and columns of its parameters. A number counts
-        ``network.layers``, activations included, and so does a slice, of layers in a row. A name is
-        that of a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
+        ``network.layers``, activations included, and so does a slice, of layers in a row. Names
+        are as in a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
     parameter : str, optional
         Only the block of this parameter of the layer, ``"weight"`` or ``"bias"``.
     batch_size : int, optional
@@ -82,7 +82,7 @@ class CurvatureOperator(Follows, LinearOperator):
         super().__init__(dtype=network.dtype, shape=(size, size))
 
     def _require_current(self):
-        """Raise RuntimeError if the network's parameters are not those of the operator."""
+        """Raise RuntimeError if the network's parameters differ from the operator's."""
         if self._then is None:
             self.evaluation.require_current()
         else:

@@ -13,10 +13,10 @@ def parameter_slice(network, layer=None, parameter=None):
     ----------
     network : Network
     layer : int, str, slice or Layer, optional
-        Number of a layer in ``network.layers``, activations counted; its name, as a ``state_dict``
-        has it: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one parameter; a
-        slice of ``network.layers``, for several in a row; or one of the network's layers itself,
-        however deep inside others. None: all parameters.
+        A number counts ``network.layers``, activations included. A name is as in a
+        ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one
+        parameter. A slice of ``network.layers`` takes several in a row. A layer of the network may
+        be deep inside others. None: all parameters.
     parameter : str, optional
         ``"weight"``, ``"bias"``, or as the layer names it. None: all of the layer.
 
@@ -85,8 +85,8 @@ def _named(network, name, parameter):
         layers = layer.layers if isinstance(layer, (Chain, Skip)) else ()
     if layer is None:
         raise ValueError(f"layer: there is no {name!r} in this network of {len(network.layers)} "
-                         "layers; a name is a number counted from 0, such as '2', '0.1' for a "
-                         "layer inside another, or '2.weight'")
+                         "layers; names count from 0: '2', '0.1' (layer 1 inside layer 0), "
+                         "'2.weight'")
     return layer, parameter
 
 
@@ -107,7 +107,7 @@ def _layer_of(network, layer):
 
 
 def _start(network, layer):
-    """How many parameters stand before those of a layer: a layer's own come before those inside."""
+    """How many parameters stand before a layer's; its own come before those of layers inside."""
     start = 0
     for inner in network.chain.sublayers():
         if inner is layer:

@@ -2,7 +2,7 @@
 `along` and `plane` alone ask for their numbers themselves, those of a network along a direction and
 in a plane. `row` puts pictures side by side.
 
-Colours are those of Okabe and Ito, which remain distinct under the common colour vision
+Colours are Okabe and Ito's, which remain distinct under the common colour vision
 deficiencies, and lines differ in their style or marker as well. Matplotlib is imported when the
 first function is called.
 """

@@ -41,11 +41,13 @@ class _Plain(Wrapper):
 def optimizer(make, network=None, loss=None, x=None, y=None, steps=8, rng=0, tolerance=1e-8):
     """Check an optimizer against the contract that all optimizers share.
 
-    It is deterministic; it resumes bit for bit from `state_dict`, so that `state_names` is
-    complete; a step that fails leaves parameters and memory alone; nothing that it returns, or was
-    given, is an array that it goes on using; parameters may be changed between two steps; what
-    `direction` returns, at the rate that is reported, is what `step` adds, and goes downhill; a
-    wrapper that adds nothing changes nothing; it keeps float32.
+    - It is deterministic, and keeps float32.
+    - It resumes with the same bits from `state_dict`, so that `state_names` is complete.
+    - A step that fails leaves parameters and memory alone.
+    - It shares no array with what it returns, or with what it was given.
+    - Parameters may be changed between two steps.
+    - `step` adds what `direction` returns, at the rate that is reported; this goes downhill.
+    - A wrapper that adds nothing changes nothing.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class EACG(Optimizer):
     Notes
     -----
     Across the mean input of a layer the direction of ``"ea-cg"`` and ``"ea-closed"`` is the
-    gradient over alpha: with a small alpha, most of a step is gradient descent at the rate
+    gradient over alpha. With a small alpha, most of a step is gradient descent at the rate
     learning_rate / alpha. Choose the two together.
 
     ``step`` reports ``cg_iterations`` (of all layers, biases included) and ``cg_residual`` (the
