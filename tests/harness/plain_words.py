@@ -50,6 +50,13 @@ def paragraphs(markdown):
             if not text.startswith("|")]
 
 
+def records(paragraph):
+    """Parts of a line that a program wrote as `key (part), claim: measure: value` or as a list."""
+    if re.match(r"Differs from the paper: |[\w-]+ \([^)]*\), ", paragraph):
+        return re.split(r": |; ", paragraph)
+    return [paragraph]
+
+
 def without_formulas(text):
     """The text with code, formulas and links as the words that they stand for."""
     text = FORMULA.sub(" = ", CODE.sub(" = ", text))

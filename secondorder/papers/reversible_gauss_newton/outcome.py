@@ -115,8 +115,8 @@ def undecided_message(step):
 def lost_message(step, form, limit):
     """One sentence on digits that a regularised step has lost."""
     return (f"rounding may move the step by {step.lost:.2g} of its size, more than {limit:.2g}: "
-            f"the squares of small singular values have few digits; a larger strength with "
-            f"pseudo_inverse={form!r} hides them")
+            f"the squares of small singular values have few digits. A larger strength with "
+            f"pseudo_inverse={form!r} needs none of them")
 
 
 def precision_message(step, missed, limit):
