@@ -56,9 +56,9 @@ def __getattr__(name):
         value = getattr(importlib.import_module(_path(_HOME[name]), __name__), name)
         globals()[name] = value
         return value
-    from .checks import guessed
+    from .checks import close_names
 
-    raise guessed.error(__name__, name)
+    raise close_names.error(__name__, name)
 
 
 def __dir__():

@@ -31,7 +31,7 @@ BESIDE = {
     f"{_ROOMS}.residual_partitioning.rules.down": "residual_partitioning.compiled.down",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.backward":
         "residual_partitioning.compiled.partition_activation",
-    f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning._direction":
+    f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
         "residual_partitioning.compiled.partition_step",
     f"{_ROOMS}.eacg.systems.combined": "eacg.compiled.combined",
 }
@@ -58,7 +58,7 @@ for _file, _cls, _name in [("residuals", "SquaredError", "squared_error"),
     for _method, _ending in [("value", ""), ("gradient", ""), ("hessian_product", "_product")]:
         BESIDE[f"secondorder.nets.losses.{_file}.{_cls}.{_method}"] = f"{_at}.{_name}{_ending}"
 for _cls in ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam"):
-    BESIDE[f"{_METHODS}.{_cls}._direction"] = f"updates.{_cls.lower()}"
+    BESIDE[f"{_METHODS}.{_cls}.direction"] = f"updates.{_cls.lower()}"
 
 
 def beside(name):

@@ -20,7 +20,7 @@ with ``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then
 layer, once the layer is in its list. ``in_place/layers.py`` is the example.
 """
 
-from ..checks import guessed
+from ..checks import close_names
 from .builders import cnn, rnn
 from .importing import from_arrays, from_torch
 from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSaved, AvgPool2d,
@@ -45,4 +45,4 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
 
 Network.save = save  # here, since saving knows networks and networks know no files
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

@@ -184,6 +184,7 @@ def wrong(make, calls):
     return sum(not relative(flat(result), alone[i % 8]) < 1e-12 for i, result in enumerate(found))
 
 
+@pytest.mark.everyday(13)
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share(name):
     assert wrong(CASES[name], 24) == 0
@@ -205,10 +206,10 @@ class Waiting(so.SGD):
         super().__init__(*arguments, **options)
         self.inside, self.go = threading.Event(), threading.Event()
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         self.inside.set()
         assert self.go.wait(30)
-        return super()._direction(evaluation)
+        return super().direction(evaluation)
 
 
 @pytest.mark.parametrize("ask", ["step", "step_from", "direction"])

@@ -7,8 +7,9 @@ import pytest
 import secondorder as so
 from harness.cases import relative
 from harness.shaped_networks import problem
-from secondorder.nets import (AvgPool2d, Conv2d, MaxPool2d, Network, Skip, Workspace, windows)
+from secondorder.nets import AvgPool2d, Conv2d, MaxPool2d, Network, Skip, Workspace
 from secondorder.nets.in_place import InPlace, convolution, in_place, loops
+from secondorder.nets.layers import windows
 from test_in_place import saved_arrays, spoil
 
 LAYERS = {
@@ -45,6 +46,7 @@ class Case:
             assert relative(found, expected) < self.tolerance
 
 
+@pytest.mark.everyday(29)
 @pytest.mark.parametrize("room", [1, convolution.ROOM], ids=["one by one", "many"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", LAYERS)

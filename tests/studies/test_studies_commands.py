@@ -19,6 +19,7 @@ def test_the_list_tells_every_study(capsys):
     assert "figure-2" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     out = str(tmp_path / "out")
     command = ["reproduce", "low-rank", "claim-step-cost", "--quick", "--out", out]
@@ -125,6 +126,7 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
 RUNS_KEPT = [path for path in sorted(records.folder().glob("*/*.runs.json.gz"))]
 
 
+@pytest.mark.everyday(10)
 @pytest.mark.parametrize("path", RUNS_KEPT, ids=[f"{path.parent.name}-{path.name.split('.')[0]}"
                                                  for path in RUNS_KEPT])
 def test_recorded_runs_are_judged_as_recorded(path, tmp_path):
