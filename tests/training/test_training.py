@@ -424,6 +424,7 @@ def work(name):
     return optimizer, history.column("train_loss")
 
 
+@pytest.mark.thorough
 def test_process_pool_gives_the_same_numbers():
     names = ["Adam", "TruncatedNewton"]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -435,6 +436,7 @@ def test_process_pool_gives_the_same_numbers():
         assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("kind, settings",
                          [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
                                             (so.TruncatedNewton, {"curvature": "gauss-newton"})])
