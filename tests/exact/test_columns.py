@@ -184,7 +184,6 @@ def parameters(net):
                 yield layer, name, where
 
 
-@pytest.mark.everyday(9)
 @pytest.mark.parametrize("operator", MATRICES)
 @pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "chain-image"])
 def test_block_of_every_parameter(middle, operator):

@@ -178,7 +178,6 @@ def test_float32_stays(method):
     np.testing.assert_allclose(net.theta, twin.theta, rtol=2e-4, atol=2e-5)
 
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("how", ["pickle", "deepcopy", "state"])
 def test_going_on_from_a_copy(method, how):
     net = so.mlp([3, 4, 2], rng=0)

@@ -82,7 +82,6 @@ def test_curves_that_hide_each_other_are_told_apart():
     assert all(line.get_linewidth() < 2 for line in lines)
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("count", (1, 2, 6))
 def test_spectra(count):
     rng, figure = np.random.default_rng(0), new()

@@ -436,7 +436,6 @@ def test_process_pool_gives_the_same_numbers():
         assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("kind, settings",
                          [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
                                             (so.TruncatedNewton, {"curvature": "gauss-newton"})])

@@ -123,7 +123,6 @@ CHANGES = {
 }
 
 
-@pytest.mark.everyday(17)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_content_that_does_not_fit(checkpoint, name):
     change, words = CHANGES[name]
