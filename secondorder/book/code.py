@@ -6,9 +6,8 @@ import inspect
 import re
 from pathlib import Path
 
-from ..ledger import source
-from ..ledger.registry import qualified_name, underlying
-from ..ledger.report import short_name
+from ..ledger.pages import source
+from ..ledger.registry import qualified_name, short_name, underlying
 from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded

@@ -7,11 +7,11 @@ import re
 import time
 from dataclasses import dataclass
 
-from ..ledger import folding, sides
 from ..ledger.claims import Case, Printed, PrintedShape, Property
 from ..ledger.comparisons import CLEAR_MARGIN, Comparison
-from ..ledger.equations import run_equation
+from ..ledger.pages import both_sides, folding
 from ..ledger.registry import REGISTRY
+from ..ledger.runner import run_equation
 
 LOW, HIGH = -17.0, 2.0  # powers of ten at the ends of the axis
 WIDTH, HEIGHT = 140.0, 14.0
@@ -57,7 +57,7 @@ def gathered(paper, label, seeds=None):
             break
         results.append(run_equation(entry, seed))
     return Evidence(rows(results), not any(result.failed for result in results),
-                    both_sides(results[0]), live_case(results[0]), len(results))
+                    numbers_of(results[0]), live_case(results[0]), len(results))
 
 
 def samples():
@@ -70,16 +70,16 @@ def samples():
              "of the tick, with a clear distance.")]
 
 
-def both_sides(result):
+def numbers_of(result):
     """Lines of the comparison that tells most, and of the printed form."""
     blocks = []
-    claim = sides.featured(result.claims)
+    claim = both_sides.featured(result.claims)
     if claim is not None:
-        blocks.append((sides.title(claim), sides.table(claim)))
-    failure = sides.featured_failure(result.claims, Printed)
+        blocks.append((both_sides.title(claim), both_sides.table(claim)))
+    failure = both_sides.featured_failure(result.claims, Printed)
     if failure is not None:
-        blocks.append((f"as printed, fails: {sides.title(failure)}",
-                       sides.table(failure, ("printed", "check"), 2)))
+        blocks.append((f"as printed, fails: {both_sides.title(failure)}",
+                       both_sides.table(failure, ("printed", "check"), 2)))
     return blocks
 
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from xml.etree import ElementTree
 
-from ..ledger import changes, terminal
-from ..ledger.latex import to_latex
+from ..formulas import marks, terminal
+from ..formulas.latex import to_latex
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 MARKED = "color:#FF0000;"  # how the converter writes \color{red}
@@ -71,7 +71,7 @@ def mathml_or_source(latex, symbols=()):
 
 def pair(printed, corrected, symbols=(), where=""):
     """The formula as printed and as corrected, with what differs marked in both."""
-    nodes, _ = changes.marked_pair(printed, corrected)
+    nodes, _ = marks.marked_pair(printed, corrected)
     return tuple(mathml(to_latex(side, "red"), symbols, where) for side in nodes)
 
 

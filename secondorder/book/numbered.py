@@ -3,9 +3,11 @@
 
 from dataclasses import dataclass
 
-from ..ledger import changes, own_lines
-from ..ledger.displays import anchors, displays, printed_numbers, told
-from ..ledger.latex import leaves, parse, to_latex
+from ..formulas import marks
+from ..formulas.latex import leaves, parse, to_latex
+from ..formulas.tags import told
+from ..ledger.displays import anchors, displays, printed_numbers
+from ..ledger.pages import own_lines
 from . import code, formulas
 
 
@@ -52,7 +54,7 @@ def _shown(entry, symbols, where, blocks):
     if not entry.corrected:
         return [_display(entry, part, symbols, where, blocks)
                 for part in displays(entry, parse(entry.formula))], None
-    (printed, corrected), _ = changes.marked_pair(entry.formula, entry.corrected)
+    (printed, corrected), _ = marks.marked_pair(entry.formula, entry.corrected)
     return tuple([_display(entry, part, symbols, where, blocks, is_printed)
                   for part in displays(entry, nodes)]
                  for nodes, is_printed in ((printed, True), (corrected, False)))

@@ -4,7 +4,7 @@ import html
 import importlib
 import re
 
-from ..ledger import terminal
+from ..formulas import terminal
 from ..ledger.registry import REGISTRY
 from .formulas import GREEK, prose
 

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from secondorder import cli, files
+from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
 from secondorder.ledger.displays import displays
-from secondorder.ledger.latex import parse, to_latex
 from secondorder.ledger.registration import Equation
 from secondorder.ledger.registry import REGISTRY
 

@@ -8,7 +8,8 @@ import contextlib
 import time
 from unittest import mock
 
-from secondorder.ledger import document, equations, page, registry
+from secondorder.ledger import registry, runner
+from secondorder.ledger.pages import equations_page, show
 
 EVERYDAY = (0, 1, 2)  # seeds of the everyday tests
 
@@ -20,7 +21,7 @@ def equation(entry, seed=0):
     key = (entry.check, seed)
     if key not in _results:
         began = time.process_time()
-        _results[key] = equations.run_equation(entry, seed)
+        _results[key] = runner.run_equation(entry, seed)
         _seconds[key] = time.process_time() - began
     return _results[key]
 
@@ -45,6 +46,6 @@ def failures(paper, seed=0):
 @contextlib.contextmanager
 def shared():
     """Pages and documents that are made inside are made of these results."""
-    with mock.patch.object(page, "run_equation", equation), \
-            mock.patch.object(document, "run_equation", equation):
+    with mock.patch.object(show, "run_equation", equation), \
+            mock.patch.object(equations_page, "run_equation", equation):
         yield

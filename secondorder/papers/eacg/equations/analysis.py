@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
-from ....ledger.counted import multiplications
+from ....ledger.multiplication_counter import multiplications
 from ....nets import mlp
 from .. import PAPER, complexity, curvatures, rules, systems
 from ..hessians import mean_outer

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, Rate, Stated, equation
-from ....ledger.counted import counted
+from ....ledger.multiplication_counter import counted
 from ....nets import Activation, SquaredError
 from .. import PAPER, curvature, diagonal, first_derivatives, quantities, relu
 from ..curvature import directional_curvature_at

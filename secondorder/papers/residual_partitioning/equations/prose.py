@@ -6,13 +6,13 @@ import numpy as np
 
 from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
-from ....ledger.counted import counted
+from ....ledger.multiplication_counter import counted
 from ....nets import Linear, Network, SquaredError
 from .. import PAPER, Bound, ResidualPartitioning, coefficients, theorems, total_gradient
-from ..fast import bound_at
-from ..rules import ActivationRule
 from ..explicit import explicit_bound, partitions_of
+from ..fast import bound_at
 from ..partitions import Partition
+from ..rules import ActivationRule
 from . import cases, reference
 from .claims import in_case, is_bound
 from .conditions import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS

@@ -23,9 +23,9 @@ import numpy as np
 
 from ..compiled.forms import literal
 from . import registry
-from .mismatch import describe_mismatch
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import Comparison, Equal, VerificationError
+from .mismatch import describe_mismatch
 from .registry import qualified_name
 
 

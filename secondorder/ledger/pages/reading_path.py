@@ -4,9 +4,9 @@ import textwrap
 import tomllib
 from dataclasses import dataclass
 
-from . import registry
-from .document import folder_of
-from .labels import is_number
+from .. import registry
+from ..labels import is_number
+from .equations_page import folder_of
 
 _WIDTH = 80
 

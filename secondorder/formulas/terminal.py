@@ -8,11 +8,11 @@ lines stand in `items`, the gaps between pieces in `spacing`, cases and matrices
 import unicodedata
 
 from . import symbols
-from .displays import told, untagged
+from .boxes import Item, blank, cells_of, piece, side_by_side, text_of, wrap
 from .grids import grid
-from .items import Item, blank, cells_of, piece, side_by_side, text_of, wrap
 from .latex import Branch, Leaf, leaves, parse
 from .spacing import pair_bars, spaced
+from .tags import told, untagged
 
 
 def draw(formula, width=76, numbers=()):

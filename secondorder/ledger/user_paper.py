@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from . import registry
 from .comparisons import VerificationError
-from .equations import run
-from .page import show
-from .document import markdown
+from .pages.equations_page import markdown
+from .pages.show import show
 from .registration import equation
 from .registry import PAPERS
+from .runner import run
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 import shutil
 import textwrap
 
-from ..checks import instance_of, whole_number
-from . import registry, tally
-from .comparisons import RELATIVE_TO
-from .equations import Result
+from ...checks import instance_of, whole_number
+from ..comparisons import RELATIVE_TO
+from ..registry import short_name
+from ..runner import Result
+from . import counts
 
 _WIDE = 120  # columns from which a row of the table is one line
 
@@ -43,7 +44,7 @@ def summary(results):
     results = _checked(results)
     failed = sum(result.failed for result in results)
     seconds = sum(result.seconds for result in results)
-    return (f"{tally.labels(results)}: {tally.verdicts(results)}; {failed} failed; "
+    return (f"{counts.labels(results)}: {counts.verdicts(results)}; {failed} failed; "
             f"{seconds:.1f} s")
 
 
@@ -121,21 +122,6 @@ def _clip(text, size):
 
 def _short(value):
     return "" if value is None else f"{value:.1e}"
-
-
-def short_name(paper, name):
-    """A qualified name without the package and without the paper's own room."""
-    room = room_of(paper)
-    return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.").removeprefix(
-        "papers.")
-
-
-def room_of(paper):
-    """The package in which a paper's checks stand, "" where they stand in none."""
-    module = registry.REGISTRY.papers.get(paper)
-    if module is None and paper in registry.REGISTRY.papers:
-        module = next((entry.check.__module__ for entry in registry.REGISTRY.of(paper)), None)
-    return (module or "").rpartition(".")[0]
 
 
 def place(paper, names):

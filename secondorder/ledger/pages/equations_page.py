@@ -11,15 +11,17 @@ import re
 import sys
 from pathlib import Path
 
-from . import changes, folding, latex, own_lines, registry, tally, terminal
-from .claims import Case
-from .comparisons import RELATIVE_TO, VerificationError
-from .displays import anchors, displays, told
-from .equations import run_equation
-from .labels import heading, is_number
-from .registration import Condition
-from .registry import qualified_name
-from .report import short_name
+from ...formulas import latex, marks, terminal
+from ...formulas.tags import told
+from .. import registry
+from ..claims import Case
+from ..comparisons import RELATIVE_TO, VerificationError
+from ..displays import anchors, displays
+from ..labels import heading, is_number
+from ..registration import Condition
+from ..registry import qualified_name, short_name
+from ..runner import run_equation
+from . import counts, folding, own_lines
 from .source import place_of
 
 _WIDE = 105  # columns on one line from which a formula is broken at relations and signs
@@ -74,7 +76,7 @@ def folder_of(paper):
 
 def _errata(entries):
     """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
-    lines = [f"{tally.labels(entries)}: {tally.verdicts(entries)}."]
+    lines = [f"{counts.labels(entries)}: {counts.verdicts(entries)}."]
     errata = [entry for entry in entries if entry.weight == "substance"]
     if errata:
         lines += ["", "Errata of substance:", ""]
@@ -120,7 +122,7 @@ def _contents(entries):
     lines = ["## Contents", "", "| display | verdict | states |", "|---|---|---|"]
     for entry in entries:
         sentence = _first_sentence(entry.statement).replace("|", "\\|")
-        lines.append(f"| {_link(entry)} | {tally.verdict_of(entry)} | {sentence} |")
+        lines.append(f"| {_link(entry)} | {counts.verdict_of(entry)} | {sentence} |")
     return lines
 
 
@@ -179,9 +181,9 @@ def _display(entry, folder):
         raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
                                 f"{result.message}")
     anchors = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
-    lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{tally.verdict_of(entry)}**, "
+    lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{counts.verdict_of(entry)}**, "
              f"{entry.kind}. {entry.statement}", "",
-             *(line for mark in tally.marks(entry) for line in (f"*{mark}*", "")),
+             *(line for mark in counts.marks(entry) for line in (f"*{mark}*", "")),
              *_formulas(entry, folder), ""]
     if entry.where:
         lines.append(f"- Where: {entry.where}")
@@ -204,7 +206,7 @@ def _formulas(entry, folder):
         return ["```math", inspect.cleandoc(entry.formula), "```"]
     if not entry.corrected:
         return _math(None, entry, entry.formula, latex.parse(entry.formula), folder)
-    (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
+    (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
     if any(leaf.marked for leaf in latex.leaves(corrected)):
         printed = latex.parse(entry.formula)  # as it stands: what is new below says enough
     return [*_math("As printed:", entry, entry.formula, printed, folder), "",

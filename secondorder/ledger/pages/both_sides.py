@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from .claims import Printed
-from .comparisons import AtMost, Comparison, Equal, Rate
+from ..claims import Printed
+from ..comparisons import AtMost, Comparison, Equal, Rate
 from .folding import case_of, split_case
 
 _FAST = re.compile(r"\bfast\b|through the layers")

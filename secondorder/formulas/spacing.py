@@ -1,6 +1,6 @@
 """The gaps between the pieces of a drawn formula, and how bad a break is at each of them."""
 
-from .items import piece, text_of
+from .boxes import piece, text_of
 
 _RANKS = {"gap": 0, "relation": 1, "binary": 2, "comma": 2, "factor": 4}
 _CONNECTIVES = ("and", "or", "if", "where", "with", "for", "from", "at", "not", "on", "in", "else")

@@ -7,10 +7,10 @@ import sys
 import textwrap
 from pathlib import Path
 
-from .registry import underlying
+from ..registry import underlying
 
 _LONGEST = 60
-_PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 
 
 def place_of(implementation):

@@ -9,17 +9,18 @@ import textwrap
 
 import numpy as np
 
-from ..checks import boolean, whole_number
-from ..compiled.beside import beside
-from . import changes, folding, own_lines, registry, sides, tally, terminal
-from .claims import Case, Counterexample, Printed, PrintedShape, Property
-from .comparisons import RELATIVE_TO, AtMost, Comparison, Rate
-from .displays import printed_numbers
-from .equations import run_equation
-from .labels import heading
-from .mismatch import entry_line
-from .registry import qualified_name
-from .report import short_name
+from ...checks import boolean, whole_number
+from ...compiled.beside import beside
+from ...formulas import marks, terminal
+from .. import registry
+from ..claims import Case, Counterexample, Printed, PrintedShape, Property
+from ..comparisons import RELATIVE_TO, AtMost, Comparison, Rate
+from ..displays import printed_numbers
+from ..labels import heading
+from ..mismatch import entry_line
+from ..registry import qualified_name, short_name
+from ..runner import run_equation
+from . import both_sides, counts, folding, own_lines
 from .source import code_of, doc_lines, reference_code
 
 _WIDTH = 80
@@ -116,7 +117,7 @@ def _paragraph(text, indent=""):
 def _head(entry, result):
     """Label, verdict with its weight, error and tolerance, and what is not the paper's."""
     outcome = "as it should be" if result.ok else "NOT as it should be"
-    verdict = f"{tally.verdict_of(entry)}, {entry.kind}: {outcome}"
+    verdict = f"{counts.verdict_of(entry)}, {entry.kind}: {outcome}"
     if result.ok is None:
         verdict = "unchecked: nobody has written its check yet"
     if result.error is not None:
@@ -126,7 +127,7 @@ def _head(entry, result):
     elif result.printed_error is not None:
         verdict += f"; as printed {result.printed_error:.1e}"
     return [f"[{entry.paper}] {heading(entry.labels)}", *_paragraph(verdict, "  "),
-            *tally.marks(entry)]
+            *counts.marks(entry)]
 
 
 def _facts(entry):
@@ -151,13 +152,13 @@ def _formulas(entry, tex, short=False):
         if not terminal.drawable(entry.formula):
             return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
         return ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
-    (printed, corrected), marked = changes.marked_pair(entry.formula, entry.corrected)
+    (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
     above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
     long = short or len(above) + len(below) > SCREEN // 3
     if long and any("^" in line for line in below):
         above = terminal.draw(entry.formula, numbers=bears)  # long: marked once, where it changed
     if short:
-        below = changes.shortened(above, below)
+        below = marks.shortened(above, below)
     return ["as printed:", *_indented(above),
             "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
 
@@ -212,17 +213,17 @@ def _all_code(entry):
 def _numbers(result, seed):
     """Both sides of the comparison that tells most, and of the form that must fail."""
     lines = []
-    claim = sides.featured(result.claims)
+    claim = both_sides.featured(result.claims)
     if claim is not None:
-        lines += _paragraph(f"both sides (seed {seed}): {sides.title(claim)}", "  ")
-        lines += _indented(sides.table(claim))
+        lines += _paragraph(f"both sides (seed {seed}): {both_sides.title(claim)}", "  ")
+        lines += _indented(both_sides.table(claim))
     for kind, name in ((Printed, "as printed, fails as it should"),
                        (Counterexample, "outside the condition, fails as it should")):
-        failure = sides.featured_failure(result.claims, kind)
+        failure = both_sides.featured_failure(result.claims, kind)
         if failure is not None:
-            lines += _paragraph(f"{name}: {sides.title(failure)}", "  ")
+            lines += _paragraph(f"{name}: {both_sides.title(failure)}", "  ")
             names = ("printed" if kind is Printed else "outside", "check")
-            lines += _indented(sides.table(failure, names, 2))
+            lines += _indented(both_sides.table(failure, names, 2))
     for claim in result.claims:
         if isinstance(claim, PrintedShape):
             lines += _paragraph(f"as printed, {claim.what}: {claim.left_shape} against "

@@ -14,11 +14,11 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import claims, comparisons
-from .displays import printed_numbers
-from .displays import told as told_numbers
-from .labels import is_number
-from .registry import underlying
+from ...formulas.tags import told as told_numbers
+from .. import claims, comparisons
+from ..displays import printed_numbers
+from ..labels import is_number
+from ..registry import underlying
 from .source import doc_lines, helpers
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")

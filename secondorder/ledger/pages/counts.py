@@ -1,7 +1,7 @@
 """What is counted: labels, equations, verdicts, and errata by their weight."""
 
-from . import registry
-from .registration import VERDICTS, WEIGHTS
+from .. import registry
+from ..registration import VERDICTS, WEIGHTS
 
 _NAMES = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
           "erratum": ("erratum", "errata"), "definition": ("definition", "definitions"),

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from .claims import Case, Property, PrintedShape
-from .comparisons import Comparison
+from ..claims import Case, PrintedShape, Property
+from ..comparisons import Comparison
 
 #: Parts of a claim's text that say on which case it was made, and nothing of what is claimed.
 _CASE = re.compile(

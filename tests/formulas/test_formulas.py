@@ -2,7 +2,7 @@
 
 import pytest
 
-from secondorder.ledger import changes, latex, terminal
+from secondorder.formulas import latex, marks, terminal
 from secondorder.ledger.registry import REGISTRY
 
 FORMULAS = [(entry.paper, entry.labels[0], text) for entry in REGISTRY.select()
@@ -36,11 +36,11 @@ def test_drawn_on_one_line(formula, drawn):
 
 def test_one_line_stands_for_several_that_are_as_printed():
     printed = ["y =", "a", "b", "c", "d", "e", "f"]
-    assert changes.shortened(printed, ["y =", "a", "b", "c", "D", "^", "e", "f"]) == [
+    assert marks.shortened(printed, ["y =", "a", "b", "c", "D", "^", "e", "f"]) == [
         "y =", "    (lines 2 to 4 as printed)", "D", "^", "e", "f"]
-    assert changes.shortened(printed, ["z =", "^", *printed[3:]]) == [
+    assert marks.shortened(printed, ["z =", "^", *printed[3:]]) == [
         "z =", "^", "    (lines 4 to 7 as printed)"]
-    assert changes.shortened(printed, ["y =", "A", "^", "b"]) == ["y =", "A", "^", "b"]
+    assert marks.shortened(printed, ["y =", "A", "^", "b"]) == ["y =", "A", "^", "b"]
 
 
 def test_cases_and_matrices_are_grids():
@@ -102,7 +102,7 @@ def test_what_does_not_close_is_refused(formula, expected):
 # -- what changed ----------------------------------------------------------------------------------
 
 def drawn_pair(printed, corrected):
-    (before, after), marked = changes.marked_pair(printed, corrected)
+    (before, after), marked = marks.marked_pair(printed, corrected)
     return terminal.draw(before), terminal.draw(after), marked
 
 
@@ -134,7 +134,7 @@ def test_a_formula_that_is_another_one_is_not_marked():
 
 
 def test_marks_in_latex_stand_in_colour():
-    (_, after), _ = changes.marked_pair("a_i + b = c", "a_j + b = c")
+    (_, after), _ = marks.marked_pair("a_i + b = c", "a_j + b = c")
     assert latex.to_latex(after) == r"a_{{\color{red} j}} + b = c"
     assert latex.to_latex(after, None) == "a_{j} + b = c"
 
@@ -144,7 +144,7 @@ def test_every_erratum_of_the_papers_shows_its_change_or_is_another_formula():
     for entry in REGISTRY.select():
         if not entry.corrected:
             continue
-        (before, after), marked = changes.marked_pair(entry.formula, entry.corrected)
+        (before, after), marked = marks.marked_pair(entry.formula, entry.corrected)
         for nodes in (before, after):
             latex.parse(latex.to_latex(nodes))
         if not marked:

@@ -1,6 +1,6 @@
 """Cases and matrices as grids of text, with a brace or brackets around them."""
 
-from .items import Item, blank, cells_of, side_by_side, wrap
+from .boxes import Item, blank, cells_of, side_by_side, wrap
 
 _BRACES = {"cases": ("{", "⎧⎨⎩⎪", ""), "pmatrix": ("(", "⎛⎜⎝⎜", "⎞⎟⎠⎟")}
 
