@@ -99,13 +99,6 @@ def claim_learning_rate(rng):
 @equation(PAPER, "claim-decrease",
           statement="The decrease that minimising the bound promises is achieved by the "
                     "second-order model as well.",
-          formula=r"""\begin{aligned}
-                  \tilde{\mathcal{L}}(\Delta w) &\leq \tilde{\mathcal{L}}_1(\Delta w) =
-                  \mathcal{L}(0) - \left(\lambda - \frac{\lambda^2}{2}\right) \sum_{\ell \in P, i,
-                  j}
-                  \frac{\dot{\mathcal{W}}_{ij}^{(\ell)2}}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \\
-                  \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
-                  \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
           uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
