@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..ledger.comparisons import VerificationError
 from ..ledger.tex_file import MARK, NAME, read
-from .stream import ReadingError
+from .tex.stream import ReadingError
 
 
 def printed(room):

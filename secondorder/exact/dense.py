@@ -10,9 +10,8 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import check_network, output_jacobian_at, outputs_of, two_jet_at
 from .matrices import mean_matrix
-from .places import place
-from .symmetric import (mirror, require_finite_block, require_finite_rows, slices,
-                        symmetric_sum)
+from .parameter_slices import place
+from .symmetric import mirror, require_finite_block, require_finite_rows, slices, symmetric_sum
 
 MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 

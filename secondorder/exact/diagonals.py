@@ -14,7 +14,7 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import evaluate_once, mean_of, product_sum
 from .dense import drawn_scores
-from .places import place
+from .parameter_slices import place
 from .symmetric import part_of, slices
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")

@@ -9,11 +9,11 @@ from ..nets import Evaluation
 from ..nets.overriding import Follows
 from .chunks import Chunks
 from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
-from .curvature import (check_network, evaluate, gauss_newton_product_at,
-                        hessian_vector_product_at, mean_of, product_sum)
+from .curvature import (check_network, evaluate, gauss_newton_product_at, hessian_vector_product_at,
+                        mean_of, product_sum)
 from .dense import FISHER_KINDS, drawn_scores
 from .diagonals import KINDS
-from .places import place
+from .parameter_slices import place
 
 BLOCK = 64  # columns of a dense matrix that are made at a time
 

@@ -16,10 +16,10 @@ from ..nets import Network, SoftmaxCrossEntropy, mlp
 from ..optimizers.base import KEPT, Optimizer, norm
 from ..optimizers.first_order import SGD
 from ..optimizers.wrapper import Wrapper
+from .classes.loss_targets import default_targets
 from .findings import PROMOTES
-from .recorder import Recorder
-from .loss_targets import default_targets
 from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, same, spoil
+from .recorder import Recorder
 
 _SAMPLES = 24
 

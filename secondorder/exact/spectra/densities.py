@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import stdtrit
 
-from ..checks import positive_number, real_array, require_bytes, whole_number
-from ..checks.randomness import generator
-from .operators import operator_of
+from ...checks import positive_number, real_array, require_bytes, whole_number
+from ...checks.randomness import generator
+from ..operators import operator_of
 
 FAR = 50  # widths beyond which the kernel is 0
 REACH = 5  # widths beyond the outermost node where the curve ends

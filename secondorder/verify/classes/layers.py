@@ -10,18 +10,18 @@ import copy
 
 import numpy as np
 
-from .. import checks
-from ..checks import positive_number
-from ..nets import Layer
-from ..checks.randomness import generator
-from .channels import check_identities, check_in_network, check_rates, difference_curves
-from .recorder import Recorder
+from ... import checks
+from ...checks import positive_number
+from ...checks.randomness import generator
+from ...nets import Layer
+from ..recorder import Recorder
+from .activations import activation
 from .forward_checks import check_copy, check_forward
-from .activation_checks import activation
+from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
-from .loss_checks import loss
+from .layer_under_test import PASSES, Subject, sublayers
+from .losses import loss
 from .single_precision import check_single_precision
-from .subject import PASSES, Subject, sublayers
 
 __all__ = ["activation", "layer", "loss"]
 

@@ -6,15 +6,15 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
-from ..checks import number_in, one_of, real_array, whole_number
-from ..checks.randomness import generator
-from .curvature import check_network
+from ...checks import number_in, one_of, real_array, whole_number
+from ...checks.randomness import generator
+from ..curvature import check_network
+from ..dense import fisher, gauss_newton, hessian
+from ..diagonals import KINDS
+from ..operators import operator_of
+from ..parameter_slices import place
+from ..progress import Counted, shown
 from .definite import NAMES, factor, not_positive
-from .dense import fisher, gauss_newton, hessian
-from .diagonals import KINDS
-from .operators import operator_of
-from .places import place
-from .progress import Counted, shown
 
 METHODS = ("auto", "cholesky", "cg")
 LARGEST = 2000  # parameters up to which "auto" makes the matrix

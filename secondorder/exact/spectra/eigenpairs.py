@@ -6,13 +6,13 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
-from ..checks import number_in, one_of, whole_number
-from ..checks.randomness import generator
-from .curvature import check_network
-from .diagonals import KINDS
-from .operators import operator_of
-from .places import place
-from .progress import Counted, shown
+from ...checks import number_in, one_of, whole_number
+from ...checks.randomness import generator
+from ..curvature import check_network
+from ..diagonals import KINDS
+from ..operators import operator_of
+from ..parameter_slices import place
+from ..progress import Counted, shown
 
 WHICH = ("LA", "SA", "LM")
 ROUGH = 0.01  # how well the size of the matrix is known

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..exact.finite_differences import Difference, central
-from .differences import column, rounding
+from ...exact.finite_differences import Difference, central
+from ..differences import column, rounding
 
 METHODS = ("value", "slope", "curvature")
 FARTHEST = 768.0  # beyond, x + h itself is rounded

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from .. import checks
-from ..exact.finite_differences import central
-from ..nets import ActivationFunction, activation_function
-from ..checks.randomness import generator
+from ... import checks
+from ...checks.randomness import generator
+from ...exact.finite_differences import central
+from ...nets import ActivationFunction, activation_function
+from ..differences import column, nested, rounding
+from ..findings import PROMOTES
+from ..recorder import Recorder, pure_call
 from .activation_places import DISTANCE, FARTHEST, METHODS, Places
-from .channels import check_orders
-from .differences import column, nested, rounding
-from .findings import PROMOTES
-from .recorder import Recorder, pure_call
+from .identities import check_orders
 
 _RANGE = 6.0
 _POINTS = 60

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..checks import NoModel
-from ..nets import Loss
-from .findings import PROMOTES
-from .recorder import pure_call
-from ..ledger.mismatch import describe_mismatch
+from ...checks import NoModel
+from ...ledger.mismatch import describe_mismatch
+from ...nets import Loss
+from ..findings import PROMOTES
+from ..recorder import pure_call
 
 _FAR = 1e3
 #: A result that grows to this before it overflows is really too large for float64.

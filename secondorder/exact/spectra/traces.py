@@ -5,10 +5,10 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from ..checks import one_of, require_bytes, whole_number
-from ..checks.randomness import generator
-from .diagonals import KINDS, diagonal
-from .operators import operator_of
+from ...checks import one_of, require_bytes, whole_number
+from ...checks.randomness import generator
+from ..diagonals import KINDS, diagonal
+from ..operators import operator_of
 
 METHODS = ("exact", "hutchinson", "hutch++")
 COLUMNS = 32  # probes that are multiplied at a time

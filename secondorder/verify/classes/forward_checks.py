@@ -7,9 +7,9 @@ import copy
 
 import numpy as np
 
-from .recorder import arrays_in
-from ..ledger.mismatch import describe_mismatch
-from .subject import parameter_arrays, sublayers
+from ...ledger.mismatch import describe_mismatch
+from ..recorder import arrays_in
+from .layer_under_test import parameter_arrays, sublayers
 
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
                "an alias made at construction, because a network moves the arrays")

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .subject import PASSES
+from .layer_under_test import PASSES
 
 #: Arguments that may be None, which means zero.
 TANGENTS = ("x_tangent", "x_second", "theta_tangent")

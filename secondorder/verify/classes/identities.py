@@ -8,11 +8,11 @@ import copy
 
 import numpy as np
 
-from ..exact import gradient, hessian_vector_product, two_jet
-from ..exact.finite_differences import (central, gradient_of_objective, objective,
-                                        taylor_remainders, taylor_order)
-from ..nets import Activation, Linear, Network, Reshape, SquaredError
-from .subject import MOST_ENTRIES, none_if_empty
+from ...exact import gradient, hessian_vector_product, two_jet
+from ...exact.finite_differences import (central, gradient_of_objective, objective, taylor_order,
+                                         taylor_remainders)
+from ...nets import Activation, Linear, Network, Reshape, SquaredError
+from .layer_under_test import MOST_ENTRIES, none_if_empty
 
 _SLACK = 0.35
 _LINE_TRIES = 20

@@ -4,14 +4,14 @@ model of targets.
 
 import numpy as np
 
-from ..checks import plain_array
-from ..exact.finite_differences import Difference, central
-from ..nets import DiagonalLoss, Loss
-from ..checks.randomness import generator
-from .channels import check_orders
-from .differences import nested
-from .findings import INACCURATE, PROMOTES
-from .recorder import Recorder, pure_call
+from ...checks import plain_array
+from ...checks.randomness import generator
+from ...exact.finite_differences import Difference, central
+from ...nets import DiagonalLoss, Loss
+from ..differences import nested
+from ..findings import INACCURATE, PROMOTES
+from ..recorder import Recorder, pure_call
+from .identities import check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, targets_taken, tells_classes_apart
 

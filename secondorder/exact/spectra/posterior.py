@@ -6,16 +6,16 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import gammaln
 
-from ..checks import one_of, positive_number, whole_number
-from ..checks.randomness import generator
-from ..nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
-from ..nets.losses_by_output import stirling
-from .chunks import Chunks
-from .curvature import check_network, jacobian
+from ...checks import one_of, positive_number, whole_number
+from ...checks.randomness import generator
+from ...nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
+from ...nets.losses_by_output import stirling
+from ..chunks import Chunks
+from ..curvature import check_network, jacobian
+from ..diagonals import KINDS, diagonal
+from ..objectives import loss_sum
+from ..parameter_slices import place
 from .definite import NAMES, factor
-from .diagonals import KINDS, diagonal
-from .objectives import loss_sum
-from .places import place
 from .solving import matrix_of
 
 STRUCTURES = ("full", "diagonal", "kronecker")

@@ -7,9 +7,9 @@ import copy
 
 import numpy as np
 
-from ..exact.finite_differences import Difference, central
-from .differences import column, nested
-from .recorder import pure_call
+from ...exact.finite_differences import Difference, central
+from ..differences import column, nested
+from ..recorder import pure_call
 
 #: At most this many entries of an input or of the parameters are differenced; larger ones are
 #: sampled.

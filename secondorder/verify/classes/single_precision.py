@@ -4,10 +4,10 @@ import copy
 
 import numpy as np
 
-from .findings import INACCURATE, PROMOTES
+from ..findings import INACCURATE, PROMOTES
 
-from .recorder import SAFETY, arrays_in
-from .subject import none_if_empty, parameter_arrays
+from ..recorder import SAFETY, arrays_in
+from .layer_under_test import none_if_empty, parameter_arrays
 
 _ERROR = 1e-5
 _JITTER = 1e-3

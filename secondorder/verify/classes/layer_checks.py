@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..exact.finite_differences import Difference
+from ...exact.finite_differences import Difference
+from ..differences import rounding
+from ..recorder import SAFETY
 from .calls import check_alone, check_none
-from .differences import rounding
-from .recorder import SAFETY
 from .forward_checks import check_state_of_pass
-from .subject import none_if_empty
+from .layer_under_test import none_if_empty
 
 
 class LayerChecks:
