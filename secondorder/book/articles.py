@@ -7,7 +7,7 @@ from ..formulas.terminal import drawable
 from ..ledger.labels import heading, is_number
 from ..ledger.pages import counts
 from ..ledger.registry import REGISTRY
-from . import code, formulas, numbered
+from .parts import code, formulas, numbered
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}

@@ -10,8 +10,8 @@ from ..checks import whole_number
 from ..ledger.pages import reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import (articles, bibliography, docstrings, evaluating, evidence, folder, formulas, graph,
-               moving, reported, symbols, trees)
+from . import articles, bibliography, evaluating, folder, graph, moving, reported, trees
+from .parts import docstrings, evidence, formulas, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 

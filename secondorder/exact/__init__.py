@@ -2,8 +2,9 @@
 
 One call each: gradients and products with vectors (``curvature``), whole matrices (``dense``),
 operators for SciPy (``operators``), diagonals, the objective for SciPy's optimizers, and in
-``spectra`` traces, spectral densities, solutions of systems, eigenpairs, Laplace's approximation. All of them work through the samples in chunks with ``batch_size``, and hand the
-chunks to an ``executor``.
+``spectra`` traces, spectral densities, solutions of systems, eigenpairs, Laplace's approximation.
+All of them work through the samples in chunks with ``batch_size``, and hand the chunks to an
+``executor``.
 """
 
 from ..checks import guessed

@@ -22,8 +22,8 @@ from secondorder.ledger.registry import REGISTRY
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import (articles, code, evidence, folder, formulas, graph, pages,  # noqa: E402
-                              pictures, reported, symbols)
+from secondorder.book import articles, folder, graph, pages, pictures, reported  # noqa: E402
+from secondorder.book.parts import code, evidence, formulas, symbols  # noqa: E402
 
 
 # -- formulas --------------------------------------------------------------------------------------

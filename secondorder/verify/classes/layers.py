@@ -1,4 +1,4 @@
-"""The checker for your own layer, activation or loss.
+"""The checker for your own layer.
 
 Three channels, none of which shares code with what it checks: differences with a predicted error,
 rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
@@ -15,15 +15,11 @@ from ...checks import positive_number
 from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
-from .activations import activation
 from .forward_checks import check_copy, check_forward
 from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
 from .layer_under_test import PASSES, Subject, sublayers
-from .losses import loss
 from .single_precision import check_single_precision
-
-__all__ = ["activation", "layer", "loss"]
 
 #: Shapes of one sample that are tried where none is given: vectors, sequences (T, F), images (C,
 #: H, W).

@@ -7,11 +7,11 @@ import re
 import time
 from dataclasses import dataclass
 
-from ..ledger.claims import Case, Printed, PrintedShape, Property
-from ..ledger.comparisons import CLEAR_MARGIN, Comparison
-from ..ledger.pages import both_sides, folding
-from ..ledger.registry import REGISTRY
-from ..ledger.runner import run_equation
+from ...ledger.claims import Case, Printed, PrintedShape, Property
+from ...ledger.comparisons import CLEAR_MARGIN, Comparison
+from ...ledger.pages import both_sides, folding
+from ...ledger.registry import REGISTRY
+from ...ledger.runner import run_equation
 
 LOW, HIGH = -17.0, 2.0  # powers of ten at the ends of the axis
 WIDTH, HEIGHT = 140.0, 14.0

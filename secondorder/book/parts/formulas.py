@@ -6,8 +6,8 @@ import re
 import unicodedata
 from xml.etree import ElementTree
 
-from ..formulas import marks, terminal
-from ..formulas.latex import to_latex
+from ...formulas import marks, terminal
+from ...formulas.latex import to_latex
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 MARKED = "color:#FF0000;"  # how the converter writes \color{red}

@@ -6,13 +6,13 @@ import inspect
 import re
 from pathlib import Path
 
-from ..ledger.pages import source
-from ..ledger.registry import qualified_name, short_name, underlying
+from ...ledger.pages import source
+from ...ledger.registry import qualified_name, short_name, underlying
 from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded
 DEEPEST = 6  # indents that a wrapped line follows
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 _CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
             ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
 

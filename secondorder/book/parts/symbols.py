@@ -4,8 +4,8 @@ import html
 import importlib
 import re
 
-from ..formulas import terminal
-from ..ledger.registry import REGISTRY
+from ...formulas import terminal
+from ...ledger.registry import REGISTRY
 from .formulas import GREEK, prose
 
 NOT_USED = "not used"
